@@ -1,0 +1,7 @@
+//! askbridge: between an ACP agent and its client.
+
+pub mod driver;
+pub mod mock;
+
+pub mod cli;
+pub mod exit;
