@@ -1,5 +1,7 @@
 //! askbridge: between an ACP agent and its client.
 
+pub mod wire;
+
 pub mod driver;
 pub mod mock;
 

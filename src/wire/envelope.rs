@@ -1,0 +1,186 @@
+//! What a line is as JSON-RPC.
+//! [`peek`] reads as little as it takes to tell ordinary lines from the others; [`Message`] borrows the parts
+//! of a line that was picked out. Neither fails: what is not understood is opaque, and goes on as it is.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use super::scan::{self, Members, Stop};
+
+/// What the first members of a line say it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Envelope<'a> {
+    /// A request or a notification: the method that stands first.
+    Call(Cow<'a, str>),
+    /// A response: the id that stands first, as its own text.
+    Response(&'a str),
+    /// An array: a batch. It is forwarded whole.
+    Batch,
+    /// Not a JSON-RPC message.
+    Opaque,
+    /// The bytes end before it is clear. A whole line of this kind is not a message.
+    Undecided,
+}
+
+/// Says what a line, or a prefix of one, is. Stops as soon as that is clear: `method` decides for a request or
+/// a notification, an id with `result` or `error` for a response.
+///
+/// On a valid JSON document it agrees with a full parser that goes through the members in order. On anything
+/// else it may name the method that such a line begins with: whoever acts on it reads the whole line first.
+pub fn peek(line: &[u8]) -> Envelope<'_> {
+    decide(line).unwrap_or_else(|stop| match stop {
+        Stop::Short => Envelope::Undecided,
+        Stop::Bad if starts_batch(line) => Envelope::Batch,
+        Stop::Bad => Envelope::Opaque,
+    })
+}
+
+fn decide(line: &[u8]) -> Result<Envelope<'_>, Stop> {
+    let mut members = Members::enter(line)?;
+    let mut id = None;
+    let mut responds = false;
+    while let Some(key) = members.key()? {
+        match &*key {
+            "method" => {
+                let method = scan::text(members.value()?).map(Envelope::Call);
+                return Ok(method.unwrap_or(Envelope::Opaque));
+            }
+            "id" => {
+                let text = std::str::from_utf8(members.value()?).map_err(|_| Stop::Bad)?;
+                if id.replace(text).is_some() {
+                    return Ok(Envelope::Opaque);
+                }
+            }
+            "result" | "error" => responds = true,
+            _ => {}
+        }
+        match id {
+            Some(id) if responds => return Ok(Envelope::Response(id)),
+            _ if key == "id" => {}
+            _ => drop(members.value()?),
+        }
+    }
+    Ok(Envelope::Opaque)
+}
+
+fn starts_batch(line: &[u8]) -> bool {
+    line.trim_ascii_start().first() == Some(&b'[')
+}
+
+/// The parts of one message, borrowed from its line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// The method, unescaped.
+    pub method: Option<Cow<'a, str>>,
+    /// The id's own text.
+    pub id: Option<&'a str>,
+    /// The bytes of `params`; where the line is only a prefix, as many as there are.
+    pub params: Option<&'a [u8]>,
+    /// The bytes of `result`, under the same rule.
+    pub result: Option<&'a [u8]>,
+    /// Whether there is an `error` that is not null.
+    pub error: bool,
+}
+
+impl<'a> Message<'a> {
+    /// Reads a whole line. `None` where it is not valid JSON, not an object, or says one of its parts twice:
+    /// such a line has no one meaning.
+    ///
+    /// Bytes that are not UTF-8 are tolerated inside strings, as agents tolerate them.
+    pub fn read(line: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice::<IgnoredAny>(line).ok()?;
+        Message::read_prefix(line)
+    }
+
+    /// Reads the beginning of a line that is too long to hold: the parts that stand in it.
+    pub fn read_prefix(line: &'a [u8]) -> Option<Self> {
+        let mut members = Members::enter(line).ok()?;
+        let mut message = Message::default();
+        while let Ok(Some(key)) = members.key() {
+            // Behind an unfinished value there is nothing more to find.
+            let begun = members.value_start().map(|_| members.rest()).unwrap_or_default();
+            let (value, finished) = match members.value() {
+                Ok(value) => (value, true),
+                Err(_) => (begun, false),
+            };
+            message.take(&key, value, finished)?;
+            if !finished {
+                break;
+            }
+        }
+        Some(message)
+    }
+
+    fn take(&mut self, key: &str, value: &'a [u8], finished: bool) -> Option<()> {
+        let twice = match key {
+            "method" if finished => self.method.replace(scan::text(value)?).is_some(),
+            "id" if finished => self.id.replace(std::str::from_utf8(value).ok()?).is_some(),
+            "params" => self.params.replace(value).is_some(),
+            "result" => self.result.replace(value).is_some(),
+            "error" => std::mem::replace(&mut self.error, value != b"null"),
+            _ => false,
+        };
+        (!twice).then_some(())
+    }
+
+    /// Returns a member of `params`, as its bytes.
+    pub fn param(&self, name: &str) -> Option<&'a [u8]> {
+        scan::member(self.params?, name)
+    }
+
+    /// Returns `params.sessionId`.
+    pub fn session(&self) -> Option<Cow<'a, str>> {
+        scan::text(self.param("sessionId")?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(method: &str) -> Envelope<'_> {
+        Envelope::Call(method.into())
+    }
+
+    #[test]
+    fn the_first_method_decides() {
+        assert_eq!(peek(br#"{"method":"a","method":"b"}"#), call("a"));
+        assert_eq!(peek(br#" { "id" : 1 , "params":{"method":"x"} , "method" : "a\/b" "#), call("a/b"));
+        assert_eq!(peek(br#"{"id":1,"method":"a","result":0}"#), call("a"));
+        assert_eq!(peek(br#"{"method":5}"#), Envelope::Opaque);
+    }
+
+    #[test]
+    fn an_id_with_a_result_or_an_error_is_a_response() {
+        assert_eq!(peek(br#"{"id":1e0,"result":{"#), Envelope::Response("1e0"));
+        assert_eq!(peek(br#"{"error":{},"id":"1"}"#), Envelope::Response("\"1\""));
+        assert_eq!(peek(br#"{"id":null,"error":{}}"#), Envelope::Response("null"));
+        assert_eq!(peek(br#"{"result":{}}"#), Envelope::Opaque);
+        assert_eq!(peek(br#"{"id":1,"id":1,"result":{}}"#), Envelope::Opaque);
+    }
+
+    #[test]
+    fn what_is_no_message_is_opaque_or_a_batch() {
+        assert_eq!(peek(b" [{\"method\":1}]\n"), Envelope::Batch);
+        for line in [&b"x\n"[..], b"\"\"\n", b"{}\n", b"{1}\n", b"{,\"method\":\"a\"}\n"] {
+            assert_eq!(peek(line), Envelope::Opaque, "{}", line.escape_ascii());
+        }
+        for line in [&b""[..], b"\r\n", b"{\"id\":1", b"{\"method\":\"sess", b"{\"params\":{\"a\":["] {
+            assert_eq!(peek(line), Envelope::Undecided, "{}", line.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_message_with_a_part_twice_has_no_meaning() {
+        assert_eq!(Message::read(br#"{"method":"a","params":{},"params":{}}"#), None);
+        assert_eq!(Message::read(br#"{"method":"a","params":{}"#), None);
+    }
+
+    #[test]
+    fn a_prefix_still_tells_the_session() {
+        let prefix = br#"{"id":7,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"te"#;
+        let message = Message::read_prefix(prefix).expect("a message");
+        assert_eq!((message.id, message.session().as_deref()), (Some("7"), Some("s")));
+    }
+}

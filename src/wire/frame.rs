@@ -1,0 +1,223 @@
+//! Cuts a byte stream into what goes on as it is and the lines that somebody wants to see.
+//! A frame is a line of bytes with its terminator. The pieces that come out, joined, are the bytes that went
+//! in, at any chunking; who wants which line is left to the judge.
+
+use bytes::{Buf, Bytes, BytesMut};
+use memchr::memchr;
+
+/// How many bytes a reader is given room for.
+pub const READ: usize = 64 * 1024;
+/// A line longer than this is not held: it streams through, and only its beginning can be wanted.
+pub const HOLD: usize = 1024 * 1024;
+/// An unfinished line of at least this length is judged by its beginning; if it is ordinary, it goes on at once.
+/// A shorter one is most often cut by the reader, and its end is there already.
+const STREAM: usize = 4096;
+
+/// What a judge says of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on as it is.
+    Ordinary,
+    /// It must be looked at as a whole.
+    Wanted,
+}
+
+/// One piece of the stream, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Ordinary bytes: whole lines, or parts of a line that streams through.
+    Run(Bytes),
+    /// One wanted line, with its terminator unless the input ended without one.
+    Line(Bytes),
+    /// The beginning of a wanted line that is too long to hold. [`Splitter::drop_rest`] drops what follows of it.
+    Head(Bytes),
+}
+
+/// What becomes of the rest of a line whose beginning has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// The next byte begins a line.
+    None,
+    Pass,
+    Drop,
+}
+
+/// Cuts one direction's bytes into pieces. Holds at most [`HOLD`] bytes and one read.
+#[derive(Debug)]
+pub struct Splitter {
+    buffer: BytesMut,
+    /// How many bytes of the unfinished line were searched for its end.
+    searched: usize,
+    /// How long the unfinished line was when it was last judged.
+    judged: usize,
+    rest: Rest,
+}
+
+impl Default for Splitter {
+    fn default() -> Self {
+        Splitter { buffer: BytesMut::with_capacity(READ), searched: 0, judged: 0, rest: Rest::None }
+    }
+}
+
+impl Splitter {
+    /// Returns the buffer to read into, with room for [`READ`] bytes.
+    pub fn space(&mut self) -> &mut BytesMut {
+        // After a long line the buffer is large; it is not kept.
+        if self.buffer.is_empty() && self.buffer.capacity() > 2 * READ {
+            self.buffer = BytesMut::new();
+        }
+        self.buffer.reserve(READ);
+        &mut self.buffer
+    }
+
+    /// Drops what follows of the line whose [`Piece::Head`] came last, instead of passing it on.
+    pub fn drop_rest(&mut self) {
+        if self.rest == Rest::Pass {
+            self.rest = Rest::Drop;
+        }
+    }
+
+    /// Returns the next piece of what has been read. `judge` gets a line, or the beginning of a long one.
+    pub fn next(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
+        let mut run = self.take_rest();
+        while let Some(found) = memchr(b'\n', &self.buffer[run + self.searched..]) {
+            let end = run + self.searched + found + 1;
+            if judge(&self.buffer[run..end]) == Verdict::Wanted {
+                // The line comes out behind what stands before it.
+                return Some(if run > 0 { self.run(run) } else { self.line(end) });
+            }
+            (run, self.searched, self.judged) = (end, 0, 0);
+        }
+        self.searched = self.buffer.len() - run;
+        if let Some(piece) = self.unfinished(run, judge) {
+            return Some(piece);
+        }
+        (run > 0).then(|| self.run(run))
+    }
+
+    /// Returns what is left when the input has ended: the last line, if it has no terminator.
+    pub fn end(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
+        let length = self.buffer.len();
+        let wanted = length > 0 && self.rest == Rest::None && judge(&self.buffer) == Verdict::Wanted;
+        (length > 0).then(|| if wanted { self.line(length) } else { self.run(length) })
+    }
+
+    /// Returns how many bytes at the front belong to a line that has begun to leave.
+    fn take_rest(&mut self) -> usize {
+        if self.rest == Rest::None {
+            return 0;
+        }
+        let (length, rest) = match memchr(b'\n', &self.buffer) {
+            Some(end) => (end + 1, Rest::None),
+            None => (self.buffer.len(), self.rest),
+        };
+        if std::mem::replace(&mut self.rest, rest) == Rest::Pass {
+            return length;
+        }
+        self.buffer.advance(length);
+        0
+    }
+
+    /// Lets the unfinished line that begins at `run` go on, with what stands before it, if it need not be held.
+    fn unfinished(&mut self, run: usize, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
+        let length = self.buffer.len() - run;
+        // Judged anew only when it has doubled, so that a line that trickles in costs no square of its length.
+        if length < STREAM || length < (2 * self.judged).min(HOLD) || self.rest != Rest::None {
+            return None;
+        }
+        self.judged = length;
+        let wanted = judge(&self.buffer[run..]) == Verdict::Wanted;
+        if wanted && (length < HOLD || run > 0) {
+            return None;
+        }
+        (self.rest, self.searched, self.judged) = (Rest::Pass, 0, 0);
+        let all = self.buffer.split().freeze();
+        Some(if wanted { Piece::Head(all) } else { Piece::Run(all) })
+    }
+
+    fn run(&mut self, length: usize) -> Piece {
+        Piece::Run(self.buffer.split_to(length).freeze())
+    }
+
+    fn line(&mut self, length: usize) -> Piece {
+        (self.searched, self.judged) = (0, 0);
+        Piece::Line(self.buffer.split_to(length).freeze())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wants lines that begin with `?`, as far as they are there.
+    fn judge(line: &[u8]) -> Verdict {
+        if line.starts_with(b"?") { Verdict::Wanted } else { Verdict::Ordinary }
+    }
+
+    fn feed(splitter: &mut Splitter, bytes: &[u8]) -> Vec<Piece> {
+        splitter.space().extend_from_slice(bytes);
+        std::iter::from_fn(|| splitter.next(judge)).collect()
+    }
+
+    fn run(bytes: &[u8]) -> Piece {
+        Piece::Run(Bytes::copy_from_slice(bytes))
+    }
+
+    fn line(bytes: &[u8]) -> Piece {
+        Piece::Line(Bytes::copy_from_slice(bytes))
+    }
+
+    #[test]
+    fn ordinary_lines_of_one_read_leave_in_one_run() {
+        let mut splitter = Splitter::default();
+        assert_eq!(feed(&mut splitter, b"a\n\r\n\nb\nc"), [run(b"a\n\r\n\nb\n")]);
+        assert_eq!(splitter.end(judge), Some(run(b"c")));
+    }
+
+    #[test]
+    fn a_wanted_line_comes_out_alone_and_in_its_place() {
+        let mut splitter = Splitter::default();
+        assert_eq!(
+            feed(&mut splitter, b"a\n?1\n?2\nb\n?"),
+            [run(b"a\n"), line(b"?1\n"), line(b"?2\n"), run(b"b\n")]
+        );
+        assert_eq!(feed(&mut splitter, b"3\n"), [line(b"?3\n")]);
+        assert_eq!(splitter.end(judge), None);
+    }
+
+    #[test]
+    fn a_long_ordinary_line_goes_on_before_its_end_is_there() {
+        let mut splitter = Splitter::default();
+        let part = vec![b'x'; STREAM];
+        assert_eq!(feed(&mut splitter, &part), [run(&part)]);
+        assert_eq!(feed(&mut splitter, b"?y"), [run(b"?y")]);
+        assert_eq!(feed(&mut splitter, b"\n?z\n"), [run(b"\n"), line(b"?z\n")]);
+    }
+
+    #[test]
+    fn a_wanted_line_is_held_to_the_limit_and_then_shows_its_beginning() {
+        let mut splitter = Splitter::default();
+        let part = vec![b'?'; HOLD - 1];
+        assert_eq!(feed(&mut splitter, &part), []);
+        let [Piece::Head(head)] = &feed(&mut splitter, b"??")[..] else { panic!("no head") };
+        assert_eq!(head.len(), HOLD + 1);
+        splitter.drop_rest();
+        assert_eq!(feed(&mut splitter, b"dropped"), []);
+        assert_eq!(feed(&mut splitter, b"dropped\nb\n"), [run(b"b\n")]);
+    }
+
+    #[test]
+    fn a_line_that_trickles_in_is_judged_seldom() {
+        let mut splitter = Splitter::default();
+        let mut judged = 0;
+        for _ in 0..(256 * 1024) {
+            splitter.space().extend_from_slice(b"?");
+            let piece = splitter.next(|line| {
+                judged += 1;
+                judge(line)
+            });
+            assert_eq!(piece, None);
+        }
+        assert!(judged < 10, "judged {judged} times");
+    }
+}

@@ -1,0 +1,206 @@
+//! A cursor over the members of one JSON object, borrowed from its bytes.
+//! It reads no further than asked and checks no more than it must to find where a value ends; what a value
+//! means is left to serde_json. It works on a prefix of an object too, and says when the bytes run out.
+
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
+/// Why a scan cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The bytes end before the answer.
+    Short,
+    /// This is not JSON, or not an object.
+    Bad,
+}
+
+/// A cursor inside an object.
+#[derive(Debug)]
+pub struct Members<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    first: bool,
+}
+
+impl<'a> Members<'a> {
+    /// Enters the object that begins these bytes, white space aside.
+    pub fn enter(bytes: &'a [u8]) -> Result<Self, Stop> {
+        let mut members = Members { bytes, at: 0, first: true };
+        match members.peek_token()? {
+            b'{' => members.at += 1,
+            _ => return Err(Stop::Bad),
+        }
+        Ok(members)
+    }
+
+    /// How many bytes have been read so far.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Moves to the next member and returns its key, unescaped; `None` at the object's end.
+    ///
+    /// The value must be read with [`Members::value`] before the next key is.
+    pub fn key(&mut self) -> Result<Option<Cow<'a, str>>, Stop> {
+        match (self.peek_token()?, self.first) {
+            (b'}', _) => return Ok(None),
+            (b',', false) => self.at += 1,
+            (b'"', true) => {}
+            _ => return Err(Stop::Bad),
+        }
+        self.first = false;
+        if self.peek_token()? != b'"' {
+            return Err(Stop::Bad);
+        }
+        let start = self.at;
+        self.skip_string()?;
+        let key = text(&self.bytes[start..self.at]).ok_or(Stop::Bad)?;
+        if self.peek_token()? != b':' {
+            return Err(Stop::Bad);
+        }
+        self.at += 1;
+        Ok(Some(key))
+    }
+
+    /// Returns the first byte of the value that stands here, and moves to it.
+    pub fn value_start(&mut self) -> Result<u8, Stop> {
+        self.peek_token()
+    }
+
+    /// Moves past the value that stands here and returns its own bytes.
+    pub fn value(&mut self) -> Result<&'a [u8], Stop> {
+        let first = self.peek_token()?;
+        let start = self.at;
+        match first {
+            b'"' => self.skip_string()?,
+            b'{' | b'[' => self.skip_nested()?,
+            _ => self.skip_scalar()?,
+        }
+        Ok(&self.bytes[start..self.at])
+    }
+
+    /// Returns what is left of the bytes, from the value that stands here on.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    fn peek_token(&mut self) -> Result<u8, Stop> {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                return Ok(byte);
+            }
+            self.at += 1;
+        }
+        Err(Stop::Short)
+    }
+
+    fn skip_string(&mut self) -> Result<(), Stop> {
+        self.at += 1;
+        while let Some(found) = memchr2(b'"', b'\\', &self.bytes[self.at..]) {
+            self.at += found;
+            if self.bytes[self.at] == b'"' {
+                self.at += 1;
+                return Ok(());
+            }
+            // An escape: whatever it escapes cannot end the string.
+            self.at = (self.at + 2).min(self.bytes.len());
+        }
+        self.at = self.bytes.len();
+        Err(Stop::Short)
+    }
+
+    /// Counts brackets instead of recursing, so that depth costs nothing.
+    fn skip_nested(&mut self) -> Result<(), Stop> {
+        let mut depth = 0usize;
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b'"' => {
+                    self.skip_string()?;
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+        Err(Stop::Short)
+    }
+
+    /// A number or a literal has no end of its own: it ends where the next token begins.
+    fn skip_scalar(&mut self) -> Result<(), Stop> {
+        let length = self.bytes[self.at..]
+            .iter()
+            .position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'));
+        match length {
+            Some(0) => Err(Stop::Bad),
+            Some(length) => {
+                self.at += length;
+                Ok(())
+            }
+            None => Err(Stop::Short),
+        }
+    }
+}
+
+/// Returns the value of a JSON string with its quotes, unescaped; `None` where it is not one, or is no Unicode.
+pub fn text(quoted: &[u8]) -> Option<Cow<'_, str>> {
+    let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if memchr::memchr(b'\\', inner).is_some() {
+        return serde_json::from_slice(quoted).ok().map(Cow::Owned);
+    }
+    std::str::from_utf8(inner).ok().map(Cow::Borrowed)
+}
+
+/// Returns the bytes of an object's member, from the object's bytes or a prefix of them.
+///
+/// A member that is there twice has no one value, and is not found.
+pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut members = Members::enter(object).ok()?;
+    let mut found = None;
+    while let Ok(Some(key)) = members.key() {
+        let Ok(value) = members.value() else { break };
+        if key == name && found.replace(value).is_some() {
+            return None;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_found_behind_nested_values_with_brackets_in_strings() {
+        let object = br#"{"a":{"b":["}","\"]"]},"c" : 1.50 ,"d":"x"}"#;
+        assert_eq!(member(object, "c"), Some(&b"1.50"[..]));
+        assert_eq!(member(object, "d"), Some(&b"\"x\""[..]));
+        assert_eq!(member(object, "b"), None);
+    }
+
+    #[test]
+    fn a_prefix_gives_what_it_holds_and_no_more() {
+        assert_eq!(member(br#"{"a":1,"b":"x","c":"unfinis"#, "b"), Some(&b"\"x\""[..]));
+        assert_eq!(member(br#"{"a":1,"b":"unfinis"#, "b"), None);
+        // A number at the very end may go on.
+        assert_eq!(member(br#"{"a":12"#, "a"), None);
+    }
+
+    #[test]
+    fn a_member_that_is_there_twice_is_not_found() {
+        assert_eq!(member(br#"{"a":1,"a":2}"#, "a"), None);
+    }
+
+    #[test]
+    fn strings_are_unescaped() {
+        assert_eq!(text(br#""a\/b""#).as_deref(), Some("a/b"));
+        assert_eq!(text(br#""\ud800""#), None);
+        assert_eq!(text(b"\"\xff\""), None);
+        assert_eq!(text(b"\""), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! Changes one member of a JSON line and leaves every other byte of it as it came.
+//! Which member is left to `engine::capabilities`.
+
+use super::scan::{self, Members};
+
+/// Makes sure that the object in `json` has, at the end of `path`, this value: missing objects on the way are
+/// put in, as the last member of their parent. `null` on the way counts as missing.
+///
+/// `None` where nothing is to be done or nothing can be: the member is there already, the way leads through
+/// something that is not an object, a key on it stands twice, or this is no complete object. The caller has
+/// checked that `json` is valid.
+pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
+    let (first, rest) = path.split_first()?;
+    let mut members = Members::enter(json).ok()?;
+    let mut found = None;
+    let mut last = None;
+    while let Some(key) = members.key().ok()? {
+        members.value_start().ok()?;
+        let start = members.position();
+        members.value().ok()?;
+        last = Some(members.position());
+        if key == *first && found.replace(start..members.position()).is_some() {
+            return None;
+        }
+    }
+    match found {
+        Some(span) if &json[span.clone()] == b"null" && !rest.is_empty() => {
+            Some(replace(json, span, nested(rest, value).as_bytes()))
+        }
+        Some(_) if rest.is_empty() => None,
+        Some(span) => insert(&json[span.clone()], rest, value).map(|inner| replace(json, span, &inner)),
+        None => {
+            let at = last.unwrap_or_else(|| 1 + json.iter().position(|byte| *byte == b'{').unwrap_or(0));
+            let comma = if last.is_some() { "," } else { "" };
+            let member = format!("{comma}{}:{}", quoted(first), nested(rest, value));
+            Some(replace(json, at..at, member.as_bytes()))
+        }
+    }
+}
+
+/// Says whether an object has a member of this name that is an object itself.
+pub fn is_object(json: &[u8], name: &str) -> bool {
+    scan::member(json, name).is_some_and(|value| value.starts_with(b"{"))
+}
+
+fn nested(path: &[&str], value: &str) -> String {
+    path.iter().rev().fold(value.to_owned(), |inner, key| format!("{{{}:{inner}}}", quoted(key)))
+}
+
+fn quoted(key: &str) -> String {
+    serde_json::Value::from(key).to_string()
+}
+
+fn replace(json: &[u8], span: std::ops::Range<usize>, with: &[u8]) -> Vec<u8> {
+    [&json[..span.start], with, &json[span.end..]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inserted(json: &str, path: &[&str]) -> Option<String> {
+        insert(json.as_bytes(), path, "true").map(|bytes| String::from_utf8(bytes).expect("text"))
+    }
+
+    #[test]
+    fn what_is_missing_is_put_in_behind_what_is_there() {
+        assert_eq!(inserted("{}", &["a", "b"]).as_deref(), Some(r#"{"a":{"b":true}}"#));
+        assert_eq!(inserted(" { } \r\n", &["a"]).as_deref(), Some(" {\"a\":true } \r\n"));
+        assert_eq!(
+            inserted(r#"{ "x" : 1.0 ,"a":{"y":[]} , "z":"\u0041" }"#, &["a", "b"]).as_deref(),
+            Some(r#"{ "x" : 1.0 ,"a":{"y":[],"b":true} , "z":"\u0041" }"#)
+        );
+        assert_eq!(inserted(r#"{"a":null}"#, &["a", "b"]).as_deref(), Some(r#"{"a":{"b":true}}"#));
+    }
+
+    #[test]
+    fn what_is_there_or_in_the_way_stays() {
+        assert_eq!(inserted(r#"{"a":{"b":false}}"#, &["a", "b"]), None);
+        assert_eq!(inserted(r#"{"a":5}"#, &["a", "b"]), None);
+        assert_eq!(inserted(r#"{"a":{},"a":{}}"#, &["a", "b"]), None);
+        assert_eq!(inserted(r#"[]"#, &["a"]), None);
+    }
+}
