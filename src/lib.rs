@@ -2,8 +2,18 @@
 
 pub mod wire;
 
+pub mod question;
+
+pub mod dialect;
+
+pub mod engine;
+
 pub mod driver;
 pub mod mock;
 
 pub mod cli;
 pub mod exit;
+
+pub mod limits;
+
+pub mod log;

@@ -1,19 +1,32 @@
 //! Parses the command line, starts the log, runs the command, and returns its exit code.
 
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use askbridge::{
     cli::{Cli, Command},
-    driver,
+    driver, exit, log,
     mock::{agent, demo},
 };
 use clap::Parser;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let _log = match log::start(&cli.log) {
+        Ok(guard) => guard,
+        Err(error) => return fail(exit::FAILED, &format!("cannot open the log file: {error}")),
+    };
     match &cli.command {
-        Command::Run(args) => driver::run(args),
+        Command::Run(args) => {
+            driver::run(args).unwrap_or_else(|error| fail(error.exit_code(), &error.to_string()))
+        }
         Command::MockAgent(args) => agent::run(args),
         Command::Demo(args) => demo::run(args),
     }
+}
+
+/// Says what ended the program, in one line.
+fn fail(code: u8, error: &str) -> ExitCode {
+    // If stderr is gone, the exit code still tells.
+    drop(writeln!(std::io::stderr(), "askbridge: {error}"));
+    ExitCode::from(code)
 }

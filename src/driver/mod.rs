@@ -1,10 +1,82 @@
-//! The shell around the engine.
+//! The shell around the engine: does what it says, and decides nothing itself.
+//!
+//! ```text
+//!  client's stdin ──▶ Source ─┐                                ┌─▶ Sink ──▶ agent's stdin
+//!                             ├─▶ pump: one task, one Bridge ──┤
+//!  agent's stdout ──▶ Source ─┘   events in, actions out       └─▶ Sink ──▶ client's stdout
+//!  agent's stderr ──────────────▶ a task of its own ──────────────────────▶ our stderr
+//!  SIGTERM, SIGINT, SIGHUP · the agent's exit · the deadline ──▶ pump
+//! ```
+//!
+//! There is no channel and no lock: the pump owns all state. A side is read only while what it said last has
+//! been written on, so that the pipes themselves are the back-pressure, and neither direction waits for the
+//! other (I7).
 
-use std::process::ExitCode;
+mod pump;
 
-use crate::{cli::RunArgs, exit};
+mod lines;
 
-/// Runs the bridge.
-pub fn run(_args: &RunArgs) -> ExitCode {
-    ExitCode::from(exit::FAILED)
+mod stdio;
+
+mod agent;
+
+mod signals;
+
+use std::{io, process::ExitCode};
+
+use thiserror::Error;
+
+use crate::{cli::RunArgs, engine::Config, exit};
+
+/// What can end the bridge before it has begun.
+#[derive(Debug, Error)]
+pub enum FatalError {
+    /// The agent's command could not be started.
+    #[error("cannot start the agent {command:?}: {source}{}", hint(source))]
+    Spawn {
+        /// What was to be started.
+        command: String,
+        /// Why it was not.
+        source: io::Error,
+    },
+    /// Our own stdin, stdout, signals or runtime could not be set up.
+    #[error("cannot set up {what}: {source}")]
+    SetUp {
+        /// What could not be set up.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+fn hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "; is it installed, and on PATH?",
+        io::ErrorKind::PermissionDenied => "; is it a program, and may it be executed?",
+        _ => "",
+    }
+}
+
+impl FatalError {
+    /// Returns the exit code that says it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            FatalError::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => exit::NOT_FOUND,
+            FatalError::Spawn { .. } => exit::NOT_EXECUTABLE,
+            FatalError::SetUp { .. } => exit::FAILED,
+        }
+    }
+}
+
+/// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
+pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
+    let config = Config { timeout: args.timeout.map(Into::into), grace: args.grace.into() };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| FatalError::SetUp { what: "the runtime", source })?;
+    let code = runtime.block_on(pump::run(config, &args.agent));
+    // A read of a terminal cannot be taken back: it must not keep us.
+    runtime.shutdown_background();
+    code
 }

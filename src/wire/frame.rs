@@ -5,13 +5,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 use memchr::memchr;
 
-/// How many bytes a reader is given room for.
-pub const READ: usize = 64 * 1024;
-/// A line longer than this is not held: it streams through, and only its beginning can be wanted.
-pub const HOLD: usize = 1024 * 1024;
-/// An unfinished line of at least this length is judged by its beginning; if it is ordinary, it goes on at once.
-/// A shorter one is most often cut by the reader, and its end is there already.
-const STREAM: usize = 4096;
+use crate::limits::{HOLD, READ, STREAM};
 
 /// What a judge says of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

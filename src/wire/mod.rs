@@ -10,3 +10,5 @@ pub mod envelope;
 pub mod frame;
 
 pub mod splice;
+
+pub mod line;

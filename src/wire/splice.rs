@@ -1,7 +1,7 @@
 //! Changes one member of a JSON line and leaves every other byte of it as it came.
 //! Which member is left to `engine::capabilities`.
 
-use super::scan::{self, Members};
+use super::scan::Members;
 
 /// Makes sure that the object in `json` has, at the end of `path`, this value: missing objects on the way are
 /// put in, as the last member of their parent. `null` on the way counts as missing.
@@ -36,11 +36,6 @@ pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
             Some(replace(json, at..at, member.as_bytes()))
         }
     }
-}
-
-/// Says whether an object has a member of this name that is an object itself.
-pub fn is_object(json: &[u8], name: &str) -> bool {
-    scan::member(json, name).is_some_and(|value| value.starts_with(b"{"))
 }
 
 fn nested(path: &[&str], value: &str) -> String {

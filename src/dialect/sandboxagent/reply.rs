@@ -1,0 +1,341 @@
+//! What a client says to a native request, in any of the shapes that clients say it in.
+//!
+//! Source: the clients and SDKs that took up the extension from one of its descriptions, and those that answer
+//! it as the elicitation that it resembles.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use super::response::Response;
+use crate::question::{Answer, Field, FieldOption, Kind, Outcome, Question, Reason, Value};
+
+/// What was understood of a client's `result`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// It is in the canonical shape, and goes on as it is.
+    Canonical(Outcome),
+    /// It says this in another shape, and is translated.
+    Translated(Outcome),
+    /// It says nothing that is known. Only the agent may understand it.
+    Unknown,
+}
+
+/// What was chosen or typed, field by field; `None` for a field that was left out.
+type Selections = Vec<Option<Vec<String>>>;
+
+/// Reads the `result` of a client's response to this question.
+pub fn read(result: &[u8], question: &Question) -> Reply {
+    let Ok(json) = serde_json::from_slice::<Json>(result) else { return Reply::Unknown };
+    if let Ok(response) = Response::deserialize(&json) {
+        return canonical(response, question);
+    }
+    let Json::Object(object) = json else { return Reply::Unknown };
+    other_shape(&object, question).map_or(Reply::Unknown, Reply::Translated)
+}
+
+fn canonical(response: Response, question: &Question) -> Reply {
+    let Response::Answered { answers, .. } = response else {
+        return Reply::Canonical(Outcome::Rejected(Reason::User));
+    };
+    // A label in the place of a value is the one thing that a canonical answer may get wrong.
+    let by_value =
+        question.fields.iter().zip(&answers).all(|(field, chosen)| {
+            chosen.iter().all(|text| matches!(value_of(field, text), Cow::Borrowed(_)))
+        });
+    let selections = answers.into_iter().map(Some).collect();
+    let outcome = answered(question, selections, BTreeMap::new());
+    if by_value { Reply::Canonical(outcome) } else { Reply::Translated(outcome) }
+}
+
+/// Reads the shapes that are not canonical. `None` where it is none of them.
+fn other_shape(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
+    let word = |name: &str| object.get(name).and_then(Json::as_str);
+    match (word("outcome"), word("action")) {
+        (Some("answered" | "selected"), _) => {
+            let answers = object.get("_meta")?.get("sandboxagent.dev")?.get("answers")?;
+            return Some(answered(question, by_place(answers)?, BTreeMap::new()));
+        }
+        (Some("rejected"), _) | (_, Some("decline")) => return Some(Outcome::Rejected(Reason::User)),
+        (Some("cancelled"), _) | (_, Some("cancel")) => return Some(Outcome::Rejected(Reason::Cancelled)),
+        (_, Some("accept")) => {
+            let content = object.get("content")?.as_object()?;
+            return Some(answered(question, by_key(content, question)?, BTreeMap::new()));
+        }
+        (Some(_), _) | (_, Some(_)) => return None,
+        (None, None) => {}
+    }
+    if object.get("cancelled") == Some(&Json::Bool(true)) {
+        return Some(Outcome::Rejected(Reason::Cancelled));
+    }
+    if let Some(values) = object.get("values") {
+        return Some(answered(question, vec![Some(strings(values)?)], BTreeMap::new()));
+    }
+    keyed(object, question)
+}
+
+/// `{"answers":{…}}` by question text or by index, with notes, annotations and a free `response` beside it.
+fn keyed(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
+    let response = object.get("response").and_then(Json::as_str).filter(|text| !text.is_empty());
+    let mut selections = match object.get("answers") {
+        Some(answers) => by_key(answers.as_object()?, question)?,
+        None => vec![None; response.is_some().then_some(question.fields.len())?],
+    };
+    let mut notes = notes(object, question);
+    if let Some(response) = response {
+        // It answers what nothing was chosen for; otherwise it is a remark.
+        match selections.iter_mut().find(|selection| selection.is_none()) {
+            Some(selection) => *selection = Some(vec![response.to_owned()]),
+            None => drop(notes.entry(question.fields.first()?.name.clone()).or_insert(response.to_owned())),
+        }
+    }
+    if selections.iter().all(Option::is_none) {
+        return Some(Outcome::Rejected(Reason::User));
+    }
+    Some(answered(question, selections, notes))
+}
+
+/// Puts selections together as an answer, labels turned into values.
+fn answered(question: &Question, selections: Selections, notes: BTreeMap<String, String>) -> Outcome {
+    let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
+        let texts = selection?.iter().map(|text| value_of(field, text).into_owned()).collect();
+        Some((field.name.clone(), typed(&field.kind, texts)?))
+    });
+    Outcome::Answered(Answer { values: values.collect(), notes })
+}
+
+/// Returns the value that a text stands for: itself, if it is an option's value or is typed; else the value of
+/// the option with this label.
+fn value_of<'a>(field: &'a Field, text: &'a str) -> Cow<'a, str> {
+    let options = field.kind.options();
+    if options.iter().any(|option| option.value == text) {
+        return text.into();
+    }
+    match options.iter().find(|option| option.label == text) {
+        Some(option) => option.value.clone().into(),
+        None => text.into(),
+    }
+}
+
+/// Gives texts the type of the field. A text that has another type stays one: only the agent can judge it.
+fn typed(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
+    if matches!(kind, Kind::Choices { .. }) || texts.len() > 1 {
+        return Some(Value::Many(texts));
+    }
+    let text = texts.pop()?;
+    let value = match kind {
+        Kind::Boolean { .. } => text.parse().ok().map(Value::Flag),
+        Kind::Number { .. } => serde_json::from_str(&text).ok().map(Value::Number),
+        Kind::Confirm { yes, no } if text == *yes || text == *no => Some(Value::Flag(text == *yes)),
+        _ => None,
+    };
+    Some(value.unwrap_or(Value::Text(text)))
+}
+
+/// `[["a"],["b","c"]]`, one entry a field.
+fn by_place(answers: &Json) -> Option<Selections> {
+    answers.as_array()?.iter().map(|entry| strings(entry).map(Some)).collect()
+}
+
+/// An object with one entry a field, by its text, header, name or index. The only entry for the only field may
+/// have any key.
+fn by_key(answers: &Map<String, Json>, question: &Question) -> Option<Selections> {
+    let mut selections = vec![None; question.fields.len()];
+    for (key, entry) in answers {
+        let place = match place_of(key, question) {
+            None if answers.len() == 1 && question.fields.len() == 1 => 0,
+            place => place?,
+        };
+        selections[place] = selected(entry, &question.fields[place])?;
+    }
+    Some(selections)
+}
+
+fn place_of(key: &str, question: &Question) -> Option<usize> {
+    let matching =
+        |name: fn(&Field) -> Option<&str>| question.fields.iter().position(|field| name(field) == Some(key));
+    matching(|field| Some(&field.label))
+        .or_else(|| matching(|field| Some(&field.name)))
+        .or_else(|| matching(|field| field.header.as_deref()))
+        .or_else(|| key.parse().ok().filter(|index| *index < question.fields.len()))
+}
+
+/// What one entry selects: a text, texts, or `{"mode":…,"value":…}`. The outer `None` is for none of these.
+fn selected(entry: &Json, field: &Field) -> Option<Option<Vec<String>>> {
+    match entry {
+        Json::Null => Some(None),
+        Json::String(joined) if matches!(field.kind, Kind::Choices { .. }) => {
+            Some(Some(split(joined, field.kind.options())))
+        }
+        Json::Object(object) => selected(object.get("value")?, field),
+        entry => strings(entry).map(Some),
+    }
+}
+
+/// A scalar or an array of scalars, as texts.
+fn strings(json: &Json) -> Option<Vec<String>> {
+    match json {
+        Json::Array(entries) => entries.iter().map(scalar).collect(),
+        json => scalar(json).map(|text| vec![text]),
+    }
+}
+
+fn scalar(json: &Json) -> Option<String> {
+    match json {
+        Json::String(text) => Some(text.clone()),
+        Json::Bool(_) | Json::Number(_) => Some(json.to_string()),
+        _ => None,
+    }
+}
+
+/// Splits values that were joined with `", "`. An item that contains the separator is an option, or is quoted
+/// as JSON.
+fn split(joined: &str, options: &[FieldOption]) -> Vec<String> {
+    let mut items = Vec::new();
+    let mut rest = joined;
+    while !rest.is_empty() {
+        let (item, length) = first_item(rest, options);
+        items.push(item);
+        rest = rest[length..].strip_prefix(", ").unwrap_or(&rest[length..]);
+    }
+    items
+}
+
+fn first_item(rest: &str, options: &[FieldOption]) -> (String, usize) {
+    let ends = |length: usize| rest[length..].is_empty() || rest[length..].starts_with(", ");
+    let names = options.iter().flat_map(|option| [&option.value, &option.label]);
+    let option = names.filter(|name| !name.is_empty() && rest.starts_with(*name) && ends(name.len()));
+    if let Some(name) = option.max_by_key(|name| name.len()) {
+        return (name.clone(), name.len());
+    }
+    let mut quoted = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+    if let Some(Ok(item)) = quoted.next().filter(|_| ends(quoted.byte_offset())) {
+        return (item, quoted.byte_offset());
+    }
+    let length = rest.find(", ").unwrap_or(rest.len());
+    (rest[..length].to_owned(), length)
+}
+
+/// Remarks, by any key of a field: `notes`, or `annotations` with `notes` in them.
+fn notes(object: &Map<String, Json>, question: &Question) -> BTreeMap<String, String> {
+    let plain = object.get("notes").and_then(Json::as_object).into_iter().flatten();
+    let nested = object.get("annotations").and_then(Json::as_object).into_iter().flatten();
+    plain
+        .map(|(key, note)| (key, Some(note)))
+        .chain(nested.map(|(key, annotation)| (key, annotation.get("notes"))))
+        .filter_map(|(key, note)| {
+            let field = question.fields.get(place_of(key, question)?)?;
+            Some((field.name.clone(), note?.as_str()?.to_owned()))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::sandboxagent::{request, response};
+
+    const TWO: &str = r#"{"questions":[
+        {"question":"Which database?","header":"DB","options":[{"value":"pg","label":"Postgres"},"SQLite"]},
+        {"question":"Which features?","multiple":true,"custom":true,"options":["Auth","a, b","Search"]}]}"#;
+    const ONE: &str = r#"{"prompt":"Which?","options":[["option-a","Option A"],["option-b","Option B"]]}"#;
+
+    /// What the agent is told when the client says this, or why nothing was translated.
+    fn told(params: &str, result: &str) -> String {
+        let question = request::read(params.as_bytes(), || "q".to_owned()).expect("a question");
+        let response = match read(result.as_bytes(), &question) {
+            Reply::Canonical(_) => return "canonical".to_owned(),
+            Reply::Unknown => return "unknown".to_owned(),
+            Reply::Translated(Outcome::Answered(answer)) => response::answered(&question, &answer),
+            Reply::Translated(Outcome::Rejected(reason)) => response::rejected(reason),
+            Reply::Translated(Outcome::Failed) => return "failed".to_owned(),
+        };
+        serde_json::to_string(&response).expect("JSON")
+    }
+
+    #[track_caller]
+    fn check(params: &str, result: &str, expected: &str) {
+        let expected = match expected {
+            "user" | "cancelled" => {
+                format!(r#"{{"status":"rejected","_meta":{{"askbridge":{{"reason":"{expected}"}}}}}}"#)
+            }
+            answers if answers.starts_with('[') => format!(r#"{{"status":"answered","answers":{answers}}}"#),
+            other => other.to_owned(),
+        };
+        assert_eq!(told(params, result), expected, "for {result}");
+    }
+
+    #[test]
+    fn the_canonical_shape_is_recognised() {
+        for result in [
+            r#"{"status":"answered","answers":[["option-a"]]}"#,
+            r#"{"answers":[["typed"]],"x":1,"status":"answered","_meta":{"y":{}}}"#,
+            r#"{"status":"rejected"}"#,
+            r#"{"status":"rejected","_meta":{"askbridge":{"reason":"user"}}}"#,
+        ] {
+            check(ONE, result, "canonical");
+        }
+    }
+
+    #[test]
+    fn a_label_is_translated_to_its_value() {
+        check(ONE, r#"{"status":"answered","answers":[["Option B"]]}"#, r#"[["option-b"]]"#);
+        // A value wins over a label of the same text.
+        let crossed = r#"{"prompt":"?","options":[["a","b"],["b","a"]]}"#;
+        check(crossed, r#"{"questionId":"q","values":["a"]}"#, r#"[["a"]]"#);
+    }
+
+    #[test]
+    fn outcomes_with_answers_in_meta() {
+        let answers = r#""_meta":{"sandboxagent.dev":{"answers":[["Option A"]]}}"#;
+        check(ONE, &format!(r#"{{"outcome":"answered",{answers}}}"#), r#"[["option-a"]]"#);
+        check(ONE, &format!(r#"{{"outcome":"selected",{answers}}}"#), r#"[["option-a"]]"#);
+        check(ONE, r#"{"outcome":"rejected"}"#, "user");
+        check(ONE, r#"{"outcome":"cancelled"}"#, "cancelled");
+        check(ONE, r#"{"outcome":"selected","optionId":"x"}"#, "unknown");
+    }
+
+    #[test]
+    fn answers_by_question_text_are_split_where_several_can_be_chosen() {
+        let answers =
+            r#"{"answers":{"Which database?":"Postgres","Which features?":"Auth, a, b, \"x, y\", z"}}"#;
+        check(TWO, answers, r#"[["pg"],["Auth","a, b","x, y","z"]]"#);
+        check(TWO, r#"{"answers":{"DB":"SQLite"}}"#, r#"[["SQLite"],[]]"#);
+        check(ONE, r#"{"answers":{"Which?":"Yes, but, no"}}"#, r#"[["Yes, but, no"]]"#);
+        check(ONE, r#"{"response":"something else"}"#, r#"[["something else"]]"#);
+        check(ONE, r#"{"answers":{}}"#, "user");
+        check(TWO, r#"{"answers":{"Which planet?":"Mars","DB":"SQLite"}}"#, "unknown");
+    }
+
+    #[test]
+    fn answers_by_index_keep_their_notes() {
+        let answers = r#"{"answers":{"0":{"mode":"option","value":"Postgres"},"1":{"mode":"custom","value":["x"]}},
+            "notes":{"0":"only in prod"},"annotations":{"Which features?":{"notes":"later"}}}"#;
+        let told = told(TWO, answers);
+        let notes = r#""_meta":{"askbridge":{"notes":{"0":"only in prod","1":"later"}}}"#;
+        assert_eq!(told, format!(r#"{{"status":"answered","answers":[["pg"],["x"]],{notes}}}"#));
+    }
+
+    #[test]
+    fn elicitation_results_are_understood() {
+        check(ONE, r#"{"action":"accept","content":{"choice":"Option A"}}"#, r#"[["option-a"]]"#);
+        check(TWO, r#"{"action":"accept","content":{"q0":"pg","q1":["Auth"]}}"#, r#"[["pg"],["Auth"]]"#);
+        check(ONE, r#"{"action":"decline"}"#, "user");
+        check(ONE, r#"{"action":"cancel"}"#, "cancelled");
+        check(ONE, r#"{"action":"accept"}"#, "unknown");
+    }
+
+    #[test]
+    fn values_and_cancelled_are_understood() {
+        check(ONE, r#"{"questionId":"q","values":["Option A"]}"#, r#"[["option-a"]]"#);
+        check(ONE, r#"{"questionId":"q","cancelled":true}"#, "cancelled");
+    }
+
+    #[test]
+    fn what_says_nothing_known_is_unknown() {
+        for result in ["null", "{}", "[]", "5", r#"{"status":"answered"}"#, r#"{"status":"maybe"}"#, "{"] {
+            check(ONE, result, "unknown");
+        }
+    }
+}

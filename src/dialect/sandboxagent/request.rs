@@ -1,0 +1,233 @@
+//! The native request, from JSON to a question.
+//!
+//! Source: the published descriptions of the extension and of its first generation, and the code of the only
+//! adapter that emits it.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question};
+
+/// The `params` of `_sandboxagent/session/request_question`.
+///
+/// One field is asked by `prompt` and `options`, several are asked by `questions`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(title = "RequestQuestionParams")]
+pub struct Params {
+    /// The session. The first generation has none: then it is the session whose turn is running.
+    #[serde(alias = "session_id")]
+    pub session_id: Option<String>,
+    /// The agent's name for the question. A missing one is made up.
+    #[serde(alias = "question_id")]
+    pub question_id: Option<String>,
+    /// What is asked.
+    pub prompt: Option<String>,
+    /// What can be chosen. None: a free text is asked for.
+    pub options: Option<Vec<OptionShape>>,
+    /// Several fields, instead of `prompt` and `options`.
+    pub questions: Option<Vec<QuestionShape>>,
+    /// The tool call that the question came from.
+    #[serde(alias = "tool_call_id")]
+    pub tool_call_id: Option<String>,
+    /// What goes beyond the extension.
+    #[serde(rename = "_meta")]
+    pub meta: Option<Meta>,
+}
+
+/// One option, in any of its spellings.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = r#"an option is ["value","label"], "label", or an object with a value or a label"#
+)]
+pub enum OptionShape {
+    /// `[value, label]`: the canonical spelling.
+    Pair(String, String),
+    /// The label, which is the value as well.
+    Label(String),
+    /// With more to say.
+    Object(OptionObject),
+}
+
+/// An option as an object. One of the five names of value and label is needed.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct OptionObject {
+    /// What the agent is told.
+    pub value: Option<String>,
+    /// The same.
+    pub id: Option<String>,
+    /// What the person sees.
+    pub label: Option<String>,
+    /// The same.
+    pub name: Option<String>,
+    /// The same.
+    pub title: Option<String>,
+    /// A longer explanation.
+    pub description: Option<String>,
+    /// What choosing it would look like.
+    pub preview: Option<PreviewShape>,
+}
+
+/// A preview, with or without its format.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a preview is a text or an object with format and text")]
+pub enum PreviewShape {
+    /// Markdown.
+    Markdown(String),
+    /// In the format that it names.
+    Full(Preview),
+}
+
+/// One of several fields.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionShape {
+    /// What is asked.
+    pub question: String,
+    /// A short chip.
+    pub header: Option<String>,
+    /// What can be chosen. None: a free text is asked for.
+    pub options: Option<Vec<OptionShape>>,
+    /// Whether several can be chosen.
+    pub multiple: Option<bool>,
+    /// The same.
+    pub multi_select: Option<bool>,
+    /// Whether a free text may be given instead.
+    pub custom: Option<bool>,
+}
+
+/// The `_meta` of the request.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub struct Meta {
+    /// The bridge's own additions.
+    pub askbridge: Option<Additions>,
+}
+
+/// What the bridge adds to the extension.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Additions {
+    /// The full form, instead of `options` and `questions`.
+    pub fields: Option<Vec<Field>>,
+    /// Whether a wrong answer can do harm.
+    #[serde(default)]
+    pub dangerous: bool,
+    /// How long to wait for an answer, in milliseconds.
+    pub timeout_ms: Option<u64>,
+}
+
+/// Reads the `params` of a request as a question, and checks its limits. `made_up` is its id where it has none.
+///
+/// The error says what is wrong and where, for the agent's developer.
+pub fn read(params: &[u8], made_up: impl FnOnce() -> String) -> Result<Question, String> {
+    let most = crate::limits::QUESTION;
+    if params.len() > most {
+        return Err(format!("a question has at most {most} bytes, this one has {}", params.len()));
+    }
+    let mut json = serde_json::Deserializer::from_slice(params);
+    let params: Params = serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| format!("params.{}: {}", error.path(), without_position(error.inner())))?;
+    let question = params.into_question(made_up)?;
+    question.check_limits()?;
+    Ok(question)
+}
+
+/// The position counts from the start of `params`, which tells nobody anything.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
+impl Params {
+    fn into_question(self, made_up: impl FnOnce() -> String) -> Result<Question, String> {
+        let Additions { fields, dangerous, timeout_ms } =
+            self.meta.and_then(|meta| meta.askbridge).unwrap_or_default();
+        let message = self.prompt.unwrap_or_default();
+        let fields = match (fields, self.questions) {
+            (Some(fields), _) => fields,
+            (None, Some(questions)) => {
+                let fields = questions.into_iter().enumerate().map(|(index, shape)| shape.into_field(index));
+                fields.collect::<Result<_, _>>()?
+            }
+            (None, None) if message.is_empty() => {
+                return Err("params: a question needs a prompt or questions".to_owned());
+            }
+            (None, None) => vec![Field {
+                name: "q0".to_owned(),
+                label: message.clone(),
+                header: None,
+                help: None,
+                required: true,
+                kind: choice(self.options.unwrap_or_default(), false, false)?,
+            }],
+        };
+        Ok(Question {
+            session: self.session_id,
+            id: self.question_id.unwrap_or_else(made_up),
+            message,
+            fields,
+            tool_call: self.tool_call_id,
+            dialect: Dialect::SandboxAgent,
+            dangerous,
+            timeout: timeout_ms.map(Duration::from_millis),
+        })
+    }
+}
+
+impl QuestionShape {
+    fn into_field(self, index: usize) -> Result<Field, String> {
+        let many = self.multiple.or(self.multi_select).unwrap_or(false);
+        let kind = choice(self.options.unwrap_or_default(), many, self.custom.unwrap_or(false))
+            .map_err(|error| format!("params.questions[{index}]: {error}"))?;
+        Ok(Field {
+            name: format!("q{index}"),
+            label: self.question,
+            header: self.header,
+            help: None,
+            required: true,
+            kind,
+        })
+    }
+}
+
+fn choice(options: Vec<OptionShape>, many: bool, other: bool) -> Result<Kind, String> {
+    let options: Vec<_> =
+        options.into_iter().map(OptionShape::into_option).collect::<Option<_>>().ok_or_else(|| {
+            "an option has neither a value (value, id) nor a label (label, name, title)".to_owned()
+        })?;
+    Ok(match (options.is_empty(), many) {
+        (true, _) => Kind::Text {
+            multiline: true,
+            min_length: None,
+            max_length: None,
+            pattern: None,
+            placeholder: None,
+            default: None,
+        },
+        (false, true) => Kind::Choices { options, other, min: None, max: None, default: Vec::new() },
+        (false, false) => Kind::Choice { options, other, default: None },
+    })
+}
+
+impl OptionShape {
+    fn into_option(self) -> Option<FieldOption> {
+        let (value, label, description, preview) = match self {
+            OptionShape::Pair(value, label) => (value, label, None, None),
+            OptionShape::Label(label) => (label.clone(), label, None, None),
+            OptionShape::Object(object) => {
+                let value = object.value.or(object.id);
+                let label = object.label.or(object.name).or(object.title);
+                let shown = label.clone().or_else(|| value.clone())?;
+                (value.or(label)?, shown, object.description, object.preview)
+            }
+        };
+        let preview = preview.map(|shape| match shape {
+            PreviewShape::Markdown(text) => Preview { format: PreviewFormat::Markdown, text },
+            PreviewShape::Full(preview) => preview,
+        });
+        Some(FieldOption { value, label, description, preview })
+    }
+}

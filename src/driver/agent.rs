@@ -1,0 +1,123 @@
+//! The agent's process and its group.
+//! A wrapper such as `npx` or a shell script leaves the real agent behind when it is killed alone: signals go to
+//! the whole group, and the group does not outlive us (I8).
+
+use std::{
+    ffi::OsString,
+    io,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    process::{Child, ChildStderr, Command},
+    task::JoinHandle,
+};
+
+use super::{
+    FatalError,
+    stdio::{Reader, Writer},
+};
+use crate::limits;
+
+/// A running agent. Dropping it kills what is left of its group.
+pub(super) struct Agent {
+    child: Child,
+    group: Option<Pid>,
+    stderr: Option<JoinHandle<Vec<u8>>>,
+}
+
+impl Agent {
+    /// Starts the agent, and returns it with its stdin and its stdout.
+    pub(super) fn start(command: &[OsString]) -> Result<(Self, Writer, Reader), FatalError> {
+        let [program, arguments @ ..] = command else {
+            let source = io::ErrorKind::NotFound.into();
+            return Err(FatalError::Spawn { command: String::new(), source });
+        };
+        let spawned = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let fail = |source| FatalError::Spawn { command: program.to_string_lossy().into_owned(), source };
+        let mut child = spawned.map_err(fail)?;
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        // From here on, whatever fails, the group is ended.
+        let stderr = stderr.map(|stderr| tokio::spawn(pass_stderr(stderr)));
+        let agent = Agent { child, group, stderr };
+        let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
+            return Err(fail(io::ErrorKind::BrokenPipe.into()));
+        };
+        Ok((agent, Writer::owned(stdin), Reader::owned(stdout)))
+    }
+
+    /// Waits for the process to exit.
+    pub(super) async fn exit(&mut self) -> io::Result<ExitStatus> {
+        self.child.wait().await
+    }
+
+    /// Says whether anybody of the group is there. A group that has ended is not asked again, since its number
+    /// may be given to another.
+    pub(super) fn group_lives(&mut self) -> bool {
+        self.group = self.group.filter(|group| test_kill_process_group(*group).is_ok());
+        self.group.is_some()
+    }
+
+    /// Sends SIGTERM to the group.
+    pub(super) fn terminate(&mut self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Sends SIGKILL to the group.
+    pub(super) fn kill(&mut self) {
+        self.signal(Signal::KILL);
+    }
+
+    /// Waits until what the agent said on stderr is passed on, but not for long, and returns the end of it.
+    pub(super) async fn last_words(&mut self) -> Vec<u8> {
+        let Some(stderr) = self.stderr.take() else { return Vec::new() };
+        let words = tokio::time::timeout(limits::FLUSH, stderr).await;
+        words.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        if let Some(group) = self.group
+            && let Err(error) = kill_process_group(group, signal)
+        {
+            tracing::debug!(?signal, %error, "the agent's process group could not be signalled");
+        }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if self.group_lives() {
+            self.kill();
+        }
+    }
+}
+
+/// How often a group that is ending is looked at: nothing tells us when the last of it is gone.
+pub(super) const GROUP_CHECK: Duration = Duration::from_millis(20);
+
+/// Passes the agent's stderr on as it comes, and returns its tail at the end.
+async fn pass_stderr(mut stderr: ChildStderr) -> Vec<u8> {
+    let mut own = tokio::io::stderr();
+    let mut buffer = [0; limits::STDERR_TAIL];
+    let mut tail = Vec::new();
+    while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
+        let words = &buffer[..length];
+        tail.extend_from_slice(words);
+        tail.drain(..tail.len().saturating_sub(limits::STDERR_TAIL));
+        // If nobody reads our stderr, the agent's is read all the same: over a pipe of its own it would stall.
+        if own.write_all(words).await.is_ok() {
+            drop(own.flush().await);
+        }
+    }
+    tail
+}

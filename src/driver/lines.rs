@@ -1,0 +1,182 @@
+//! The two ends of a direction: where its bytes are read and cut, and where they are queued and written.
+
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    io::{self, IoSlice},
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::{Buf, Bytes};
+use memchr::memchr;
+use tokio::io::AsyncWrite;
+use tokio_util::io::poll_read_buf;
+
+use super::stdio::{Reader, Writer};
+use crate::wire::frame::Splitter;
+
+/// How many pieces are written at once.
+const SLICES: usize = 64;
+
+/// Where a direction's bytes come from.
+pub(super) struct Source {
+    reader: Reader,
+    /// What was read, to be cut.
+    pub splitter: Splitter,
+}
+
+impl Source {
+    pub(super) fn new(reader: Reader) -> Self {
+        Source { reader, splitter: Splitter::default() }
+    }
+
+    /// Reads once. Returns how many bytes; none at the end. Nothing is lost if the future is dropped.
+    pub(super) async fn read(&mut self) -> io::Result<usize> {
+        poll_fn(|cx| poll_read_buf(Pin::new(&mut *self.reader.io), cx, self.splitter.space())).await
+    }
+}
+
+/// Where a direction's bytes go. Keeps our own lines out of the middle of other lines (I2).
+pub(super) struct Sink {
+    writer: Option<Writer>,
+    queue: VecDeque<Bytes>,
+    /// Lines of our own that wait for the end of the line that is going through.
+    own: VecDeque<Bytes>,
+    /// Bytes of our own lines since the queue was last empty.
+    own_bytes: usize,
+    mid_line: bool,
+    /// Whether the writer is closed behind the queue.
+    ends: bool,
+    /// Whether something was written that a buffering writer may still hold.
+    unflushed: bool,
+}
+
+impl Sink {
+    pub(super) fn new(writer: Writer) -> Self {
+        Sink {
+            writer: Some(writer),
+            queue: VecDeque::new(),
+            own: VecDeque::new(),
+            own_bytes: 0,
+            mid_line: false,
+            ends: false,
+            unflushed: false,
+        }
+    }
+
+    /// Says whether all that could be written has been.
+    pub(super) fn is_idle(&self) -> bool {
+        self.writer.is_none() || (self.queue.is_empty() && !self.unflushed && !self.ends)
+    }
+
+    /// Returns how many bytes of our own lines have piled up.
+    pub(super) fn own_bytes(&self) -> usize {
+        self.own_bytes
+    }
+
+    /// Queues bytes of the other peer: whole lines, or a part of one.
+    pub(super) fn forward(&mut self, mut bytes: Bytes) {
+        if self.refuses() || bytes.is_empty() {
+            return;
+        }
+        if self.mid_line && !self.own.is_empty() {
+            let Some(end) = memchr(b'\n', &bytes) else { return self.queue.push_back(bytes) };
+            self.queue.push_back(bytes.split_to(end + 1));
+            self.queue.append(&mut self.own);
+            self.mid_line = false;
+        }
+        if let Some(last) = bytes.last() {
+            self.mid_line = *last != b'\n';
+            self.queue.push_back(bytes);
+        }
+    }
+
+    /// Queues a line of our own.
+    pub(super) fn send(&mut self, line: Bytes) {
+        if self.refuses() {
+            return;
+        }
+        self.own_bytes += line.len();
+        if self.mid_line { self.own.push_back(line) } else { self.queue.push_back(line) }
+    }
+
+    /// Closes the writer once the queue is written. Nothing more is taken.
+    pub(super) fn end(&mut self) {
+        if self.refuses() {
+            return;
+        }
+        if self.mid_line && !self.own.is_empty() {
+            // The line that was going through will not end any more.
+            self.queue.push_back(Bytes::from_static(b"\n"));
+            self.queue.append(&mut self.own);
+        }
+        self.ends = true;
+    }
+
+    /// Drops the writer and what is queued: nobody reads it.
+    pub(super) fn abandon(&mut self) {
+        self.writer = None;
+        self.queue.clear();
+        self.own.clear();
+        self.own_bytes = 0;
+    }
+
+    /// Writes until the queue is empty. Nothing is lost or written twice if the future is dropped.
+    pub(super) async fn drain(&mut self) -> io::Result<()> {
+        poll_fn(|cx| self.poll_drain(cx)).await
+    }
+
+    fn refuses(&self) -> bool {
+        self.writer.is_none() || self.ends
+    }
+
+    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(writer) = &mut self.writer else { return Poll::Ready(Ok(())) };
+        let mut io = Pin::new(&mut *writer.io);
+        while !self.queue.is_empty() {
+            let written = ready!(poll_write(io.as_mut(), cx, &self.queue))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            advance(&mut self.queue, written);
+            self.unflushed = true;
+        }
+        ready!(io.as_mut().poll_flush(cx))?;
+        (self.unflushed, self.own_bytes) = (false, 0);
+        if self.ends {
+            ready!(io.poll_shutdown(cx))?;
+            self.writer = None;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn poll_write(
+    io: Pin<&mut (dyn AsyncWrite + Unpin)>,
+    cx: &mut Context<'_>,
+    queue: &VecDeque<Bytes>,
+) -> Poll<io::Result<usize>> {
+    if let [only] = queue.as_slices().0
+        && queue.len() == 1
+    {
+        return io.poll_write(cx, only);
+    }
+    let mut slices = [IoSlice::new(&[]); SLICES];
+    let mut count = 0;
+    for (slice, bytes) in slices.iter_mut().zip(queue) {
+        *slice = IoSlice::new(bytes);
+        count += 1;
+    }
+    io.poll_write_vectored(cx, &slices[..count])
+}
+
+fn advance(queue: &mut VecDeque<Bytes>, mut written: usize) {
+    while let Some(first) = queue.front_mut() {
+        if written < first.len() {
+            return first.advance(written);
+        }
+        written -= first.len();
+        queue.pop_front();
+    }
+}

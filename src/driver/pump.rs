@@ -1,0 +1,264 @@
+//! The loop: waits for the next thing to happen, tells the engine, and does what it says.
+
+use std::{
+    ffi::OsString,
+    io,
+    ops::ControlFlow,
+    process::{ExitCode, ExitStatus},
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{
+    FatalError,
+    agent::{Agent, GROUP_CHECK},
+    lines::{Sink, Source},
+    signals::Signals,
+    stdio,
+};
+use crate::{
+    engine::{Action, Bridge, Config, Event, Line, Peer, Settled},
+    exit, limits,
+    question::{Outcome, Question},
+    wire::frame::Piece,
+};
+
+/// How long the agent's output is listened to once nobody is left who could write to it on the agent's behalf:
+/// a process outside of its group may hold it open for ever.
+const LINGER: Duration = Duration::from_millis(200);
+
+/// What the loop woke up for.
+enum Step {
+    Read(Peer, io::Result<usize>),
+    Wrote(Peer, io::Result<()>),
+    Exited(io::Result<ExitStatus>),
+    Happened(Event),
+    GroupCheck,
+}
+
+struct Pump {
+    bridge: Bridge,
+    agent: Agent,
+    signals: Signals,
+    started: Instant,
+    from_client: Source,
+    from_agent: Source,
+    to_client: Sink,
+    to_agent: Sink,
+    client_reads: bool,
+    agent_reads: bool,
+    exited: bool,
+    status: Option<ExitStatus>,
+    /// Whether the agent was asked to end.
+    asked: bool,
+    finishing: bool,
+}
+
+/// Starts the agent and forwards until it has ended.
+pub(super) async fn run(config: Config, command: &[OsString]) -> Result<ExitCode, FatalError> {
+    let set_up = |what| move |source| FatalError::SetUp { what, source };
+    let signals = Signals::catch().map_err(set_up("the signals"))?;
+    let (agent, agent_stdin, agent_stdout) = Agent::start(command)?;
+    let (stdin, stdout) = stdio::take().map_err(set_up("stdin and stdout"))?;
+    let pump = Pump {
+        bridge: Bridge::new(config),
+        agent,
+        signals,
+        started: Instant::now(),
+        from_client: Source::new(stdin),
+        from_agent: Source::new(agent_stdout),
+        to_client: Sink::new(stdout),
+        to_agent: Sink::new(agent_stdin),
+        client_reads: true,
+        agent_reads: true,
+        exited: false,
+        status: None,
+        asked: false,
+        finishing: false,
+    };
+    Ok(pump.run().await)
+}
+
+impl Pump {
+    async fn run(mut self) -> ExitCode {
+        while !(self.finishing && self.to_client.is_idle()) {
+            let step = self.step().await;
+            if self.take(step).is_break() {
+                break;
+            }
+        }
+        let words = self.agent.last_words().await;
+        let Some(status) = self.status else { return ExitCode::from(exit::FAILED) };
+        if !status.success() && !self.asked {
+            let words = String::from_utf8_lossy(&words);
+            tracing::warn!(%status, stderr = ?words.trim_end(), "the agent failed");
+        }
+        exit::of_agent(status)
+    }
+
+    /// Waits for one thing to happen. A side is read only while the other side's outbox is empty, and while what
+    /// it makes us say to itself does not pile up.
+    async fn step(&mut self) -> Step {
+        let read_client =
+            self.client_reads && self.to_agent.is_idle() && self.to_client.own_bytes() < limits::OWN_LINES;
+        let read_agent =
+            self.agent_reads && self.to_client.is_idle() && self.to_agent.own_bytes() < limits::OWN_LINES;
+        let deadline = self.bridge.next_deadline().map(|deadline| self.started + deadline);
+        let over = self.bridge.agent_is_over();
+        tokio::select! {
+            result = self.to_agent.drain(), if !self.to_agent.is_idle() => Step::Wrote(Peer::Agent, result),
+            result = self.to_client.drain(), if !self.to_client.is_idle() => Step::Wrote(Peer::Client, result),
+            result = self.from_client.read(), if read_client => Step::Read(Peer::Client, result),
+            result = self.from_agent.read(), if read_agent => Step::Read(Peer::Agent, result),
+            status = self.agent.exit(), if !self.exited => Step::Exited(status),
+            () = self.signals.next() => Step::Happened(Event::Signal),
+            () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => {
+                Step::Happened(Event::Tick)
+            }
+            () = sleep(LINGER), if over && read_agent => Step::Read(Peer::Agent, Ok(0)),
+            () = sleep(GROUP_CHECK), if self.exited && !over => Step::GroupCheck,
+        }
+    }
+
+    fn take(&mut self, step: Step) -> ControlFlow<()> {
+        match step {
+            Step::Read(peer, Ok(1..)) => self.cut(peer),
+            Step::Read(peer, result) => {
+                log_end(peer, result);
+                self.ended(peer)
+            }
+            Step::Wrote(_, Ok(())) => ControlFlow::Continue(()),
+            Step::Wrote(peer, Err(error)) => self.broke(peer, &error),
+            Step::Exited(status) => {
+                self.exited = true;
+                self.status = status.ok();
+                let group = self.agent.group_lives();
+                self.happened(Event::AgentExited { group })
+            }
+            Step::GroupCheck if self.agent.group_lives() => ControlFlow::Continue(()),
+            Step::GroupCheck => self.happened(Event::GroupEnded),
+            Step::Happened(event) => self.happened(event),
+        }
+    }
+
+    /// Hands on what was read.
+    fn cut(&mut self, from: Peer) -> ControlFlow<()> {
+        loop {
+            let (source, sink) = match from {
+                Peer::Client => (&mut self.from_client, &mut self.to_agent),
+                Peer::Agent => (&mut self.from_agent, &mut self.to_client),
+            };
+            match source.splitter.next(|line| self.bridge.judge(from, line)) {
+                None => return ControlFlow::Continue(()),
+                Some(Piece::Run(bytes)) => sink.forward(bytes),
+                Some(Piece::Line(bytes)) => self.line(from, Line { bytes, whole: true })?,
+                Some(Piece::Head(bytes)) => self.line(from, Line { bytes, whole: false })?,
+            }
+        }
+    }
+
+    /// Hands a wanted line to the engine.
+    fn line(&mut self, from: Peer, line: Line) -> ControlFlow<()> {
+        tracing::trace!(?from, line = %String::from_utf8_lossy(&line.bytes).trim_end(), "intercepted");
+        let actions = self.bridge.handle(Event::Line(from, line.clone()), self.started.elapsed());
+        if !line.whole && !actions.contains(&Action::Forward) {
+            match from {
+                Peer::Client => self.from_client.splitter.drop_rest(),
+                Peer::Agent => self.from_agent.splitter.drop_rest(),
+            }
+        }
+        self.perform(actions, Some((from, &line)))
+    }
+
+    fn happened(&mut self, event: Event) -> ControlFlow<()> {
+        tracing::debug!(?event, "happened");
+        let actions = self.bridge.handle(event, self.started.elapsed());
+        self.perform(actions, None)
+    }
+
+    /// Does what the engine says, in its order.
+    fn perform(&mut self, actions: Vec<Action>, line: Option<(Peer, &Line)>) -> ControlFlow<()> {
+        for action in actions {
+            match action {
+                Action::Forward => match line {
+                    Some((Peer::Client, line)) => self.to_agent.forward(line.bytes.clone()),
+                    Some((Peer::Agent, line)) => self.to_client.forward(line.bytes.clone()),
+                    None => {}
+                },
+                Action::Send(Peer::Agent, line) => self.to_agent.send(line),
+                Action::Send(Peer::Client, line) => self.to_client.send(line),
+                Action::EndAgentInput => {
+                    self.asked = true;
+                    self.client_reads = false;
+                    self.to_agent.end();
+                }
+                Action::EndClientOutput => self.to_client.end(),
+                Action::Terminate => self.agent.terminate(),
+                Action::Kill => self.agent.kill(),
+                Action::Opened(question) => log_opened(&question),
+                Action::Settled(settled) => log_settled(&settled),
+                Action::Finish => self.finishing = true,
+                Action::Abandon => return ControlFlow::Break(()),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// One side has no more to say: its last line may lack a terminator.
+    fn ended(&mut self, peer: Peer) -> ControlFlow<()> {
+        let (source, reads, event) = match peer {
+            Peer::Client => (&mut self.from_client, &mut self.client_reads, Event::ClientEnded),
+            Peer::Agent => (&mut self.from_agent, &mut self.agent_reads, Event::AgentOutputEnded),
+        };
+        *reads = false;
+        match source.splitter.end(|line| self.bridge.judge(peer, line)) {
+            Some(Piece::Line(bytes) | Piece::Head(bytes)) => self.line(peer, Line { bytes, whole: true })?,
+            Some(Piece::Run(bytes)) => match peer {
+                Peer::Client => self.to_agent.forward(bytes),
+                Peer::Agent => self.to_client.forward(bytes),
+            },
+            None => {}
+        }
+        self.happened(event)
+    }
+
+    /// One side reads no more.
+    fn broke(&mut self, peer: Peer, error: &io::Error) -> ControlFlow<()> {
+        tracing::debug!(?peer, %error, "reads no more");
+        match peer {
+            Peer::Client => {
+                self.to_client.abandon();
+                self.happened(Event::ClientBroke)
+            }
+            // It may go on talking: what it says is still heard, and what is said to it is lost, as it would be
+            // in a pipe that it does not read.
+            Peer::Agent => {
+                self.to_agent.abandon();
+                ControlFlow::Continue(())
+            }
+        }
+    }
+}
+
+fn log_end(peer: Peer, result: io::Result<usize>) {
+    match result {
+        Ok(_) => tracing::debug!(?peer, "its output ended"),
+        Err(error) => tracing::warn!(?peer, %error, "its output could not be read; taken as its end"),
+    }
+}
+
+fn log_opened(question: &Question) {
+    let (dialect, fields) = (question.dialect.name(), question.fields.len());
+    tracing::info!(session = question.session, question = question.id, dialect, fields, "question opened");
+}
+
+fn log_settled(settled: &Settled) {
+    let outcome = match &settled.outcome {
+        Outcome::Answered(_) => "answered",
+        Outcome::Rejected(reason) => reason.name(),
+        Outcome::Failed => "failed",
+    };
+    let (session, question) = (&settled.question.session, &settled.question.id);
+    tracing::info!(session, question, outcome, by = ?settled.by, after = ?settled.after, "question settled");
+}

@@ -1,0 +1,96 @@
+//! The state of one bridge, and which part of it an event concerns.
+
+use std::time::Duration;
+
+use super::{
+    event::{Action, Event, Peer},
+    lifecycle::Lifecycle,
+    pending::Pending,
+    turns::Turns,
+};
+use crate::{question::Reason, wire::id::RequestId};
+
+/// What can be set.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How long a question stays open; `None` for as long as it takes.
+    pub timeout: Option<Duration>,
+    /// How long the agent may take to end once the client is gone.
+    pub grace: Duration,
+}
+
+/// One agent, one client, and the questions between them.
+#[derive(Debug)]
+pub struct Bridge {
+    pub(super) config: Config,
+    pub(super) pending: Pending,
+    pub(super) turns: Turns,
+    pub(super) lifecycle: Lifecycle,
+    /// The client's `initialize`, until the agent has answered it.
+    pub(super) initialize: Option<RequestId>,
+    /// How many question ids were made up.
+    pub(super) made_up: u64,
+    /// Why no question can be shown any more.
+    pub(super) closed: Option<Reason>,
+    /// What the event at hand leads to.
+    pub(super) actions: Vec<Action>,
+}
+
+impl Bridge {
+    /// Returns a bridge between peers that have not said anything yet.
+    pub fn new(config: Config) -> Self {
+        Bridge {
+            lifecycle: Lifecycle::new(config.grace),
+            config,
+            pending: Pending::default(),
+            turns: Turns::default(),
+            initialize: None,
+            made_up: 0,
+            closed: None,
+            actions: Vec::new(),
+        }
+    }
+
+    /// Says what an event leads to.
+    #[must_use]
+    pub fn handle(&mut self, event: Event, now: Duration) -> Vec<Action> {
+        match event {
+            Event::Line(Peer::Client, line) => self.client_line(&line, now),
+            Event::Line(Peer::Agent, line) => self.agent_line(&line, now),
+            Event::ClientEnded | Event::ClientBroke => self.client_gone(now),
+            Event::AgentOutputEnded => {
+                self.actions.push(Action::EndClientOutput);
+                self.lifecycle.output_ended(now, &mut self.actions);
+            }
+            Event::AgentExited { group } => {
+                self.close(Reason::AgentGone, now);
+                self.lifecycle.agent_exited(group, now, &mut self.actions);
+            }
+            Event::GroupEnded => self.lifecycle.group_ended(now, &mut self.actions),
+            Event::Signal => {
+                self.close(Reason::Shutdown, now);
+                self.lifecycle.signal(now, &mut self.actions);
+            }
+            Event::Tick => {
+                self.expire(now);
+                self.lifecycle.tick(now, &mut self.actions);
+            }
+        }
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Returns when the next [`Event::Tick`] is due, if one is.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        [self.pending.next_deadline(), self.lifecycle.deadline()].into_iter().flatten().min()
+    }
+
+    /// Says whether nobody is left who could write to the agent's output on its behalf.
+    pub fn agent_is_over(&self) -> bool {
+        self.lifecycle.agent_is_over()
+    }
+
+    fn client_gone(&mut self, now: Duration) {
+        self.close(Reason::ClientGone, now);
+        self.lifecycle.client_gone(now, &mut self.actions);
+    }
+}

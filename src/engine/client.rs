@@ -1,0 +1,133 @@
+//! What a line of the client leads to.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::json;
+
+use super::{
+    bridge::Bridge,
+    capabilities,
+    event::{Action, Line, Peer},
+    turns::Held,
+};
+use crate::{
+    dialect::sandboxagent::{
+        reply::{self, Reply},
+        response,
+    },
+    limits,
+    question::{Outcome, Reason, Responder},
+    wire::{envelope::Message, id::RequestId, line},
+};
+
+impl Bridge {
+    /// Handles a wanted line of the client.
+    pub(super) fn client_line(&mut self, line: &Line, now: Duration) {
+        let Some(message) = line.message() else { return self.actions.push(Action::Forward) };
+        match (message.method.as_deref(), message.id) {
+            (Some("initialize"), Some(id)) => self.client_initialize(id, line),
+            (Some("session/prompt"), Some(id)) => self.prompt(id, &message, line, now),
+            (Some("session/cancel"), _) => self.cancel_turn(&message, now),
+            (Some("session/close" | "session/delete"), _) => self.close_session(&message, now),
+            (Some("$/cancel_request"), None) => self.client_cancels(&message),
+            (None, Some(id)) => self.client_response(id, &message, line, now),
+            _ => self.actions.push(Action::Forward),
+        }
+    }
+
+    fn client_initialize(&mut self, id: &str, line: &Line) {
+        let promised = if line.whole { capabilities::promise_to_agent(&line.bytes) } else { None };
+        if id.len() <= limits::ID {
+            self.initialize = Some(RequestId::new(id));
+        }
+        self.actions.push(match promised {
+            Some(bytes) => Action::Send(Peer::Agent, bytes.into()),
+            None => Action::Forward,
+        });
+    }
+
+    /// A prompt while a question is open is the person's answer, given in the chat.
+    fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
+        let Some(session) = message.session() else { return self.actions.push(Action::Forward) };
+        let session = session.into_owned();
+        let in_session = |open: &super::pending::Open| open.question.session.as_deref() == Some(&*session);
+        let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
+        let id = RequestId::new(id);
+        // Behind a held prompt of the session, another one waits as well: prompts keep their order.
+        if line.whole && self.turns.runs_in(&session) && (replied || self.turns.holds(&session)) {
+            // A copy, since the line may share its memory with a whole read.
+            let held = Held { id, session, line: Bytes::copy_from_slice(&line.bytes) };
+            if let Err(refused) = self.turns.hold(held) {
+                self.turns.start(refused.id, refused.session);
+                self.actions.push(Action::Forward);
+            }
+            return;
+        }
+        self.turns.start(id, session);
+        self.actions.push(Action::Forward);
+    }
+
+    fn cancel_turn(&mut self, message: &Message<'_>, now: Duration) {
+        self.actions.push(Action::Forward);
+        if let Some(session) = message.session() {
+            self.end_session(&session, Reason::Cancelled, now);
+        }
+    }
+
+    fn close_session(&mut self, message: &Message<'_>, now: Duration) {
+        if let Some(session) = message.session() {
+            self.end_session(&session, Reason::SessionClosed, now);
+        }
+        self.actions.push(Action::Forward);
+    }
+
+    fn end_session(&mut self, session: &str, reason: Reason, now: Duration) {
+        self.reject_where(|open| open.question.session.as_deref() == Some(session), reason, now);
+        while let Some(held) = self.turns.release(session) {
+            let cancelled = line::response(held.id.as_str(), &json!({"stopReason": "cancelled"}));
+            self.actions.push(Action::Send(Peer::Client, cancelled));
+        }
+    }
+
+    /// A prompt that is held back was never sent, so that its cancellation is answered here.
+    fn client_cancels(&mut self, message: &Message<'_>) {
+        let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
+        self.actions.push(match id.and_then(|id| self.turns.cancel(id)) {
+            Some(held) => {
+                let error =
+                    line::error(held.id.as_str(), line::REQUEST_CANCELLED, "the prompt was cancelled");
+                Action::Send(Peer::Client, error)
+            }
+            None => Action::Forward,
+        });
+    }
+
+    fn client_response(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
+        let Some(open) = self.pending.get(id) else {
+            // A second response to a settled question is dropped; any other is the agent's business.
+            if !self.pending.is_settled(id) {
+                self.actions.push(Action::Forward);
+            }
+            return;
+        };
+        let reply = match message.result {
+            Some(result) if line.whole && !message.error => reply::read(result, &open.question),
+            _ => Reply::Unknown,
+        };
+        let (action, outcome) = match reply {
+            Reply::Canonical(outcome) => (Action::Forward, outcome),
+            Reply::Unknown => (Action::Forward, Outcome::Failed),
+            Reply::Translated(outcome) => {
+                let response = match &outcome {
+                    Outcome::Answered(answer) => response::answered(&open.question, answer),
+                    Outcome::Rejected(reason) => response::rejected(*reason),
+                    Outcome::Failed => response::rejected(Reason::User),
+                };
+                (Action::Send(Peer::Agent, line::response(id, &response)), outcome)
+            }
+        };
+        self.actions.push(action);
+        self.settled(id, outcome, Responder::Client, now);
+    }
+}

@@ -1,0 +1,28 @@
+//! Decides: an event and the time go in, actions come out.
+//!
+//! The contract: events come in the order in which they happened, time never goes back, all actions of an event
+//! are carried out in their order before the next event, and the same events give the same actions (I3). Time is
+//! what has passed since the bridge started. [`Bridge::next_deadline`] says when an [`Event::Tick`] is due.
+
+pub mod event;
+
+pub mod bridge;
+
+mod route;
+
+mod client;
+
+mod agent;
+
+mod settle;
+
+mod pending;
+
+mod turns;
+
+mod capabilities;
+
+mod lifecycle;
+
+pub use bridge::{Bridge, Config};
+pub use event::{Action, Event, Line, Peer, Settled};

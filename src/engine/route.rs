@@ -1,0 +1,55 @@
+//! Which lines the engine wants to see. All others pass without being parsed.
+
+use super::{bridge::Bridge, event::Peer};
+use crate::{
+    dialect::sandboxagent,
+    wire::{
+        envelope::{Envelope, peek},
+        frame::Verdict,
+        scan,
+    },
+};
+
+impl Bridge {
+    /// Says whether a line, or the beginning of a long one, is wanted from this peer.
+    pub fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+        let wanted = match (peek(line), from) {
+            (Envelope::Call(method), Peer::Client) => wanted_of_client(&method),
+            (Envelope::Call(method), Peer::Agent) => self.wanted_of_agent(&method, line),
+            (Envelope::Response(id), Peer::Client) => self.pending.knows(id),
+            (Envelope::Response(id), Peer::Agent) => {
+                self.turns.is_running(id) || self.initialize.as_ref().is_some_and(|own| own.as_str() == id)
+            }
+            (Envelope::Batch | Envelope::Opaque, _) => false,
+            // The end of the line may tell.
+            (Envelope::Undecided, _) => !line.ends_with(b"\n"),
+        };
+        if wanted { Verdict::Wanted } else { Verdict::Ordinary }
+    }
+
+    fn wanted_of_agent(&self, method: &str, line: &[u8]) -> bool {
+        match method {
+            // The bulk of all traffic, and never a request.
+            "session/update" => false,
+            sandboxagent::METHOD | "$/cancel_request" => true,
+            // A request that takes the id of a settled question makes the next response with it a new one.
+            _ if self.pending.remembers() => match scan::member(line, "id") {
+                Some(id) => std::str::from_utf8(id).is_ok_and(|id| self.pending.is_settled(id)),
+                None => !line.ends_with(b"\n"),
+            },
+            _ => false,
+        }
+    }
+}
+
+fn wanted_of_client(method: &str) -> bool {
+    matches!(
+        method,
+        "initialize"
+            | "session/prompt"
+            | "session/cancel"
+            | "session/close"
+            | "session/delete"
+            | "$/cancel_request"
+    )
+}

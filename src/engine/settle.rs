@@ -1,0 +1,74 @@
+//! How a question ends without an answer: who is told, and in what order.
+
+use std::time::Duration;
+
+use super::{
+    bridge::Bridge,
+    event::{Action, Peer, Settled},
+    pending::Open,
+};
+use crate::{
+    dialect::sandboxagent::response,
+    question::{Outcome, Reason, Responder},
+    wire::line,
+};
+
+impl Bridge {
+    /// Rejects the open questions that this holds for, oldest first. Says whether there were any.
+    pub(super) fn reject_where(
+        &mut self,
+        holds: impl FnMut(&Open) -> bool,
+        reason: Reason,
+        now: Duration,
+    ) -> bool {
+        let ids = self.pending.ids(holds);
+        for id in &ids {
+            self.reject(id.as_str(), reason, now);
+        }
+        !ids.is_empty()
+    }
+
+    /// Rejects all open questions, and those that are still to come.
+    pub(super) fn close(&mut self, reason: Reason, now: Duration) {
+        self.closed.get_or_insert(reason);
+        if reason == Reason::AgentGone {
+            self.closed = Some(reason);
+        }
+        self.turns.clear_held();
+        self.reject_where(|_| true, reason, now);
+    }
+
+    /// Ends what has reached its deadline.
+    pub(super) fn expire(&mut self, now: Duration) {
+        for id in self.pending.ids(|open| open.deadline.is_some_and(|deadline| deadline <= now)) {
+            self.reject(id.as_str(), Reason::Timeout, now);
+        }
+    }
+
+    fn reject(&mut self, id: &str, reason: Reason, now: Duration) {
+        let Some(open) = self.pending.get(id) else { return };
+        let withdrawn = open.withdrawn;
+        if reason == Reason::Timeout && withdrawn {
+            // The agent took it back, and the client did not answer that.
+            let cancelled = line::error(id, line::REQUEST_CANCELLED, "the question was withdrawn");
+            self.actions.push(Action::Send(Peer::Agent, cancelled));
+            return self.settled(id, Outcome::Rejected(Reason::Withdrawn), Responder::Bridge, now);
+        }
+        if reason != Reason::AgentGone {
+            self.actions.push(Action::Send(Peer::Agent, line::response(id, &response::rejected(reason))));
+        }
+        if !withdrawn && !matches!(reason, Reason::AgentGone | Reason::ClientGone) {
+            self.actions.push(Action::Send(Peer::Client, line::cancel_request(id)));
+        }
+        self.settled(id, Outcome::Rejected(reason), Responder::Bridge, now);
+    }
+
+    /// Records that a question is settled.
+    pub(super) fn settled(&mut self, id: &str, outcome: Outcome, by: Responder, now: Duration) {
+        let Some(open) = self.pending.settle(id) else { return };
+        let outcome = if open.withdrawn { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
+        let after = now.saturating_sub(open.since);
+        let settled = Settled { question: open.question, outcome, by, after };
+        self.actions.push(Action::Settled(Box::new(settled)));
+    }
+}

@@ -1,0 +1,84 @@
+//! The running turns, and the prompts that wait for one to end.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bytes::Bytes;
+
+use crate::{limits, wire::id::RequestId};
+
+/// A prompt that waits for its session's running turn to end.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub id: RequestId,
+    pub session: String,
+    pub line: Bytes,
+}
+
+/// The turns of all sessions. A turn runs from the prompt that goes to the agent to the response that comes back.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    running: BTreeMap<RequestId, String>,
+    held: VecDeque<Held>,
+}
+
+impl Turns {
+    /// Says whether the agent still owes the response to this prompt.
+    pub(super) fn is_running(&self, id: &str) -> bool {
+        self.running.contains_key(id)
+    }
+
+    /// Says whether a turn is running in this session.
+    pub(super) fn runs_in(&self, session: &str) -> bool {
+        self.running.values().any(|running| running == session)
+    }
+
+    /// Returns the session whose turn is running, if it is only one.
+    pub(super) fn only_session(&self) -> Option<&str> {
+        let mut sessions = self.running.values();
+        let first = sessions.next()?;
+        sessions.all(|session| session == first).then_some(first)
+    }
+
+    /// A prompt goes to the agent. More turns than can be followed are forwarded all the same.
+    pub(super) fn start(&mut self, id: RequestId, session: String) {
+        if self.running.len() < limits::TURNS && id.as_str().len() <= limits::ID {
+            self.running.insert(id, session);
+        }
+    }
+
+    /// The response to a prompt has come. Returns the session.
+    pub(super) fn end(&mut self, id: &str) -> Option<String> {
+        self.running.remove(id)
+    }
+
+    /// Says whether a prompt of this session is held already.
+    pub(super) fn holds(&self, session: &str) -> bool {
+        self.held.iter().any(|held| held.session == session)
+    }
+
+    /// Holds a prompt back. Gives it back if too many are held.
+    pub(super) fn hold(&mut self, held: Held) -> Result<(), Held> {
+        if self.held.len() == limits::HELD_PROMPTS || held.id.as_str().len() > limits::ID {
+            return Err(held);
+        }
+        self.held.push_back(held);
+        Ok(())
+    }
+
+    /// Takes out the prompt of this session that has waited longest.
+    pub(super) fn release(&mut self, session: &str) -> Option<Held> {
+        let place = self.held.iter().position(|held| held.session == session)?;
+        self.held.remove(place)
+    }
+
+    /// Takes out the held prompt with this id.
+    pub(super) fn cancel(&mut self, id: &str) -> Option<Held> {
+        let place = self.held.iter().position(|held| held.id.as_str() == id)?;
+        self.held.remove(place)
+    }
+
+    /// Drops all held prompts.
+    pub(super) fn clear_held(&mut self) {
+        self.held.clear();
+    }
+}

@@ -1,0 +1,49 @@
+//! Every constant that bounds what the peers can make us hold (I6), and every time that is not an option.
+
+use std::time::Duration;
+
+/// Bytes that a reader is given room for at once.
+pub const READ: usize = 64 * 1024;
+/// Bytes of an unfinished line from which on it is judged by its beginning; if it is ordinary, it goes on at
+/// once. A shorter one was most often cut by the reader, and its end is on the way.
+pub const STREAM: usize = 4096;
+/// Bytes of a line that are held for looking at it. A longer line streams through.
+pub const HOLD: usize = 1024 * 1024;
+/// Bytes of our own lines that may wait for a peer before the peer that causes them is read no further.
+pub const OWN_LINES: usize = 1024 * 1024;
+/// Bytes of the agent's stderr that are kept for our own message about its end.
+pub const STDERR_TAIL: usize = 2048;
+
+/// Fields of a question.
+pub const FIELDS: usize = 32;
+/// Options of a field.
+pub const OPTIONS: usize = 64;
+/// Characters of one text in a question. A header may be as long.
+pub const TEXT: usize = 4000;
+/// Bytes of a question's parameters.
+pub const QUESTION: usize = 256 * 1024;
+/// Bytes of an id's JSON text. A question with a longer one is refused, a turn with a longer one not followed.
+pub const ID: usize = 1024;
+/// Open questions of one session.
+pub const OPEN_PER_SESSION: usize = 64;
+/// Open questions of a bridge.
+pub const OPEN: usize = 1024;
+/// Bytes of the parameters of all open questions of a bridge.
+pub const OPEN_BYTES: usize = 4 * 1024 * 1024;
+/// Settled questions that are remembered, so that a late response is known as one.
+pub const SETTLED: usize = 1024;
+/// Running turns that are followed.
+pub const TURNS: usize = 1024;
+/// Prompts that wait for the end of a turn; the next one goes through.
+pub const HELD_PROMPTS: usize = 16;
+
+/// How long the client may take to answer a question that the agent has withdrawn.
+pub const WITHDRAW: Duration = Duration::from_secs(2);
+/// How long the agent may take to end after a signal to us has closed its stdin.
+pub const DRAIN: Duration = Duration::from_secs(3);
+/// How long the agent's group may take to end after SIGTERM.
+pub const TERMINATE: Duration = Duration::from_secs(2);
+/// How long the agent's output may take to end after SIGKILL: somebody outside of its group may hold it open.
+pub const KILL: Duration = Duration::from_secs(1);
+/// How long the client may take to read the last words once a signal has told us to end.
+pub const FLUSH: Duration = Duration::from_secs(1);

@@ -1,0 +1,88 @@
+//! What became of a question: answered, or rejected with a reason.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Values for the fields of a question, by field name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// What was chosen or typed. A field that nobody answered is not in it.
+    pub values: BTreeMap<String, Value>,
+    /// What was remarked beside it.
+    pub notes: BTreeMap<String, String>,
+}
+
+/// The value of one field.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A text, or the value of the chosen option.
+    Text(String),
+    /// The values of the chosen options, and texts that were added.
+    Many(Vec<String>),
+    /// True or false, or yes or no.
+    Flag(bool),
+    /// A number.
+    Number(serde_json::Number),
+}
+
+/// What became of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Somebody answered.
+    Answered(Answer),
+    /// Nobody will.
+    Rejected(Reason),
+    /// The client failed, or said something that only the agent may understand: the agent got it as it was.
+    Failed,
+}
+
+/// Why a question was rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The person did not want to answer.
+    User,
+    /// The turn was cancelled.
+    Cancelled,
+    /// The agent took it back.
+    Withdrawn,
+    /// Nobody answered in time.
+    Timeout,
+    /// The person wrote in the chat instead.
+    RepliedInChat,
+    /// The client went away.
+    ClientGone,
+    /// The agent ended.
+    AgentGone,
+    /// The session was closed or deleted.
+    SessionClosed,
+    /// The bridge was told to end.
+    Shutdown,
+}
+
+impl Reason {
+    /// Returns its name on the wire and in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::User => "user",
+            Reason::Cancelled => "cancelled",
+            Reason::Withdrawn => "withdrawn",
+            Reason::Timeout => "timeout",
+            Reason::RepliedInChat => "replied_in_chat",
+            Reason::ClientGone => "client_gone",
+            Reason::AgentGone => "agent_gone",
+            Reason::SessionClosed => "session_closed",
+            Reason::Shutdown => "shutdown",
+        }
+    }
+}
+
+/// Who settled a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Responder {
+    /// The client, over ACP.
+    Client,
+    /// The bridge, because of something that happened.
+    Bridge,
+}

@@ -1,0 +1,249 @@
+//! A question: a form of one or more fields, in a session.
+//! Holds all that the known dialects can say, so that nothing is lost on the way through.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+
+/// One thing that the agent asks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The session that it belongs to, where the dialect or the running turn tells.
+    pub session: Option<String>,
+    /// The agent's name for it, or one that the bridge gave it.
+    pub id: String,
+    /// What is asked, where the form as a whole asks it.
+    pub message: String,
+    /// What is to be filled in; at least one.
+    pub fields: Vec<Field>,
+    /// The tool call that it came from.
+    pub tool_call: Option<String>,
+    /// The dialect that it came in.
+    pub dialect: Dialect,
+    /// Whether a wrong answer can do harm.
+    pub dangerous: bool,
+    /// How long the agent is willing to wait.
+    pub timeout: Option<Duration>,
+}
+
+/// A way to say a question on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `_sandboxagent/session/request_question`.
+    SandboxAgent,
+}
+
+impl Dialect {
+    /// Returns its name in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::SandboxAgent => "sandboxagent",
+        }
+    }
+}
+
+/// One entry of the form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Field {
+    /// Its key, unique in the form.
+    pub name: String,
+    /// What is asked.
+    pub label: String,
+    /// A short chip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
+    /// A longer explanation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// Whether the form can be sent without it.
+    #[serde(default)]
+    pub required: bool,
+    /// What kind of value it takes.
+    #[serde(flatten)]
+    pub kind: Kind,
+}
+
+/// What kind of value a field takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Kind {
+    /// A text.
+    Text {
+        /// Whether it may have several lines.
+        #[serde(default)]
+        multiline: bool,
+        /// Its least length, in characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_length: Option<u32>,
+        /// Its greatest length, in characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_length: Option<u32>,
+        /// A regular expression that it matches.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pattern: Option<String>,
+        /// What an empty field shows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        placeholder: Option<String>,
+        /// What it holds at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<String>,
+    },
+    /// One of the options.
+    Choice {
+        /// What can be chosen.
+        options: Vec<FieldOption>,
+        /// Whether a free text may be given instead.
+        #[serde(default)]
+        other: bool,
+        /// The value that is chosen at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<String>,
+    },
+    /// Several of the options.
+    Choices {
+        /// What can be chosen.
+        options: Vec<FieldOption>,
+        /// Whether a free text may be added.
+        #[serde(default)]
+        other: bool,
+        /// How many at least.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min: Option<u32>,
+        /// How many at most.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max: Option<u32>,
+        /// The values that are chosen at first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        default: Vec<String>,
+    },
+    /// True or false.
+    Boolean {
+        /// What it is at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<bool>,
+    },
+    /// A number.
+    Number {
+        /// Whether it is whole.
+        #[serde(default)]
+        integer: bool,
+        /// The least.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min: Option<f64>,
+        /// The greatest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max: Option<f64>,
+        /// What it is a multiple of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<f64>,
+        /// What it is at first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<f64>,
+    },
+    /// Yes or no, in the agent's own two words.
+    Confirm {
+        /// The word for yes.
+        yes: String,
+        /// The word for no.
+        no: String,
+    },
+}
+
+impl Kind {
+    /// Returns the options, where it is a choice.
+    pub fn options(&self) -> &[FieldOption] {
+        match self {
+            Kind::Choice { options, .. } | Kind::Choices { options, .. } => options,
+            _ => &[],
+        }
+    }
+}
+
+/// One choice of a field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldOption {
+    /// What the agent is told.
+    pub value: String,
+    /// What the person sees.
+    pub label: String,
+    /// A longer explanation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What choosing it would look like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
+}
+
+/// A sample of what an option leads to. Shown as text unless a responder can show it safely.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// What the text is written in.
+    pub format: PreviewFormat,
+    /// The text.
+    pub text: String,
+}
+
+/// What a preview is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say it all")]
+pub enum PreviewFormat {
+    Markdown,
+    Code,
+    Text,
+    Mermaid,
+    Svg,
+    Html,
+}
+
+impl Question {
+    /// Checks the question against the limits. The error names what is too much, and the limit.
+    pub fn check_limits(&self) -> Result<(), String> {
+        let fields = self.fields.len();
+        if fields == 0 || fields > limits::FIELDS {
+            return Err(format!("a question has 1 to {} fields, this one has {fields}", limits::FIELDS));
+        }
+        check_text("the question's text", &self.message)?;
+        check_text("questionId", &self.id)?;
+        check_text("sessionId", self.session.as_deref().unwrap_or_default())?;
+        self.fields.iter().try_for_each(Field::check_limits)
+    }
+}
+
+impl Field {
+    fn check_limits(&self) -> Result<(), String> {
+        let name = &self.name;
+        let options = self.kind.options();
+        if options.len() > limits::OPTIONS {
+            let (most, count) = (limits::OPTIONS, options.len());
+            return Err(format!("field {name:?} has {count} options, the most is {most}"));
+        }
+        for text in [Some(name), Some(&self.label), self.header.as_ref(), self.help.as_ref()] {
+            check_text("a field's text", text.map_or("", String::as_str))?;
+        }
+        for option in options {
+            let preview = option.preview.as_ref().map(|preview| &preview.text);
+            for text in [Some(&option.value), Some(&option.label), option.description.as_ref(), preview] {
+                check_text(
+                    &format!("a text of an option of field {name:?}"),
+                    text.map_or("", String::as_str),
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_text(what: &str, text: &str) -> Result<(), String> {
+    // Counting characters is not free: a text of few bytes has few characters.
+    if text.len() > limits::TEXT && text.chars().count() > limits::TEXT {
+        return Err(format!("{what} is longer than {} characters", limits::TEXT));
+    }
+    Ok(())
+}

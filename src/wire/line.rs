@@ -1,0 +1,37 @@
+//! The lines that the bridge writes itself, each with its terminator.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+/// JSON-RPC: the method's parameters are wrong.
+pub const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC: this is no valid request.
+pub const INVALID_REQUEST: i32 = -32600;
+/// ACP: the request was cancelled.
+pub const REQUEST_CANCELLED: i32 = -32800;
+
+/// A response with a result. `id` is JSON text, as everywhere here.
+pub fn response(id: &str, result: &impl Serialize) -> Bytes {
+    line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, json(result)))
+}
+
+/// A response with an error.
+pub fn error(id: &str, code: i32, message: &str) -> Bytes {
+    let message = json(&message);
+    line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#))
+}
+
+/// The notification that takes back a request.
+pub fn cancel_request(id: &str) -> Bytes {
+    line(format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#))
+}
+
+fn json(value: &impl Serialize) -> String {
+    // Our own types have string keys and finite numbers, so that this cannot fail.
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+fn line(mut text: String) -> Bytes {
+    text.push('\n');
+    text.into()
+}
