@@ -1,0 +1,229 @@
+//! The traffic: ACP lines of an exact size, as a stream that both ends can make, count and compare.
+//! Knows nothing of processes; where the bytes go is up to the caller.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+/// What an agent writes when it is ready: from here on time and CPU count.
+pub(crate) const READY: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"_bench/ready\",\"params\":{}}\n";
+/// What makes a `source` begin.
+pub(crate) const GO: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"_bench/go\",\"params\":{}}\n";
+
+/// How much is written at a time where several lines share a write.
+const BLOCK: usize = 1 << 20;
+/// A line's number is the number of its block, and its place in the block.
+const PLACE_DIGITS: usize = 4;
+/// Eight digits from the first block on, so that each line has the same length.
+const FIRST_BLOCK: u64 = 10_000_000;
+
+/// Text as a model writes it, escapes included: a proxy that parses has to undo them.
+const TEXT: &[u8] = br#"The quick brown fox said: \"no\", and left.\n"#;
+
+/// Which way a stream runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    ToAgent,
+    ToClient,
+}
+
+impl Direction {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Direction::ToAgent => "client to agent",
+            Direction::ToClient => "agent to client",
+        }
+    }
+
+    /// What stands in a line before and after its number and its text.
+    fn frame(self) -> [&'static str; 3] {
+        match self {
+            Direction::ToAgent => [
+                r#"{"jsonrpc":"2.0","id":"#,
+                r#","method":"session/set_mode","params":{"sessionId":"s","modeId":""#,
+                "\"}}\n",
+            ],
+            Direction::ToClient => [
+                concat!(
+                    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":"#,
+                    r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#
+                ),
+                " ",
+                "\"}}}}\n",
+            ],
+        }
+    }
+
+    /// One line of `size` bytes, newline included, split where its text can be filled up.
+    fn line(self, number: &str, size: usize) -> Vec<u8> {
+        let [head, middle, tail] = self.frame();
+        let mut line = [head, number, middle].concat().into_bytes();
+        let end = size.saturating_sub(tail.len());
+        pad(&mut line, end);
+        line.extend_from_slice(tail.as_bytes());
+        line
+    }
+}
+
+/// Fills `line` up to `end` with text, and never with half an escape.
+pub(crate) fn pad(line: &mut Vec<u8>, end: usize) {
+    while line.len() + TEXT.len() <= end {
+        line.extend_from_slice(TEXT);
+    }
+    line.resize(end.max(line.len()), b'.');
+}
+
+/// What is sent: which way, in lines of what size, with how many bytes a `write` call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) direction: Direction,
+    pub(crate) line: usize,
+    pub(crate) write: usize,
+}
+
+impl Shape {
+    /// The bytes of as many whole lines as fit into `volume`, and of one at least.
+    pub(crate) fn whole_lines(self, volume: u64) -> u64 {
+        let line = self.line as u64;
+        (volume / line).max(1) * line
+    }
+
+    /// Writes `total` bytes of this shape, the same ones each time.
+    pub(crate) fn write_to(self, out: &mut dyn Write, total: u64, tally: &mut Tally) -> io::Result<()> {
+        if self.line > BLOCK {
+            return self.write_long_line(out, tally);
+        }
+        let mut block = Block::new(self);
+        let mut left = total;
+        while left > 0 {
+            let bytes = block.next();
+            let bytes = &bytes[..bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+            for piece in bytes.chunks(self.write) {
+                out.write_all(piece)?;
+            }
+            tally.add(bytes);
+            left -= bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// One line that is too long to be held by the ends of a proxy that is not to hold it either.
+    fn write_long_line(self, out: &mut dyn Write, tally: &mut Tally) -> io::Result<()> {
+        let short = self.direction.line("100000000000", BLOCK);
+        let tail = self.direction.frame()[2].len();
+        let (start, end) = short.split_at(short.len() - tail);
+        let filler = vec![b'.'; BLOCK];
+        let mut left = self.line;
+        for piece in [start].into_iter().chain(std::iter::repeat(filler.as_slice())) {
+            let piece = &piece[..piece.len().min(left - end.len())];
+            if piece.is_empty() {
+                break;
+            }
+            out.write_all(piece)?;
+            tally.add(piece);
+            left -= piece.len();
+        }
+        out.write_all(end)?;
+        tally.add(end);
+        Ok(())
+    }
+}
+
+/// Whole lines that leave together; only their numbers change from one use to the next, which costs next
+/// to nothing beside writing them.
+struct Block {
+    bytes: Vec<u8>,
+    line: usize,
+    number_at: usize,
+    next: u64,
+}
+
+impl Block {
+    fn new(shape: Shape) -> Self {
+        let mut bytes = Vec::with_capacity(BLOCK);
+        for place in 0..(BLOCK / shape.line) {
+            let number = format!("{FIRST_BLOCK}{place:0PLACE_DIGITS$}");
+            bytes.extend(shape.direction.line(&number, shape.line));
+        }
+        let number_at = shape.direction.frame()[0].len();
+        Block { bytes, line: shape.line, number_at, next: FIRST_BLOCK }
+    }
+
+    fn next(&mut self) -> &[u8] {
+        let number = self.next.to_string();
+        for line in self.bytes.chunks_exact_mut(self.line) {
+            line[self.number_at..self.number_at + number.len()].copy_from_slice(number.as_bytes());
+        }
+        self.next += 1;
+        &self.bytes
+    }
+}
+
+/// How many bytes passed, and which, if anybody asks: one that is not asked costs nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    pub(crate) bytes: u64,
+    digest: Option<u64>,
+}
+
+impl Tally {
+    /// A tally that looks at the contents as well (FNV-1a) if `contents` is set.
+    pub(crate) fn new(contents: bool) -> Self {
+        Tally { bytes: 0, digest: contents.then_some(0xcbf2_9ce4_8422_2325) }
+    }
+
+    pub(crate) fn looks_at_contents(&self) -> bool {
+        self.digest.is_some()
+    }
+
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        if let Some(digest) = &mut self.digest {
+            *digest = bytes
+                .iter()
+                .fold(*digest, |digest, &byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        }
+    }
+
+    /// The line by which an agent says what it received.
+    pub(crate) fn to_line(&self) -> io::Result<Vec<u8>> {
+        let message = serde_json::json!({"jsonrpc": "2.0", "method": "_bench/received", "params": self});
+        let mut line = serde_json::to_vec(&message)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
+    pub(crate) fn from_line(line: &[u8]) -> io::Result<Self> {
+        let mut message: serde_json::Value = serde_json::from_slice(line)?;
+        Ok(serde_json::from_value(message["params"].take())?)
+    }
+}
+
+/// Whether the text `part` is in `line`.
+pub(crate) fn has(line: &[u8], part: &str) -> bool {
+    memchr::memmem::find(line, part.as_bytes()).is_some()
+}
+
+/// The request of one ping.
+pub(crate) fn ping(id: u64, size: usize) -> Vec<u8> {
+    let [head, middle, tail] = Direction::ToAgent.frame();
+    let mut line = format!("{head}{id}{middle}").into_bytes();
+    pad(&mut line, size - tail.len());
+    line.extend_from_slice(tail.as_bytes());
+    line
+}
+
+/// The response to a request, of `size` bytes.
+pub(crate) fn pong(request: &[u8], size: usize) -> Option<Vec<u8>> {
+    let mut line = [&br#"{"jsonrpc":"2.0","id":"#[..], id_of(request)?, br#","result":{"text":""#].concat();
+    pad(&mut line, size - 4);
+    line.extend_from_slice(b"\"}}\n");
+    Some(line)
+}
+
+/// The number that stands as `id` in one of our own requests.
+pub(crate) fn id_of(line: &[u8]) -> Option<&[u8]> {
+    let at = memchr::memmem::find(line, br#""id":"#)? + 5;
+    let digits = line[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (digits > 0).then(|| &line[at..at + digits])
+}

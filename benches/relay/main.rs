@@ -1,0 +1,55 @@
+//! Measures what the bridge costs beside a relay that only copies, and beside no proxy at all.
+//!
+//! `cargo bench -- --help` shows the options; what a row measures and what the bridge is to reach stands in
+//! `rows`. The executable starts itself again as the proxies to compare with and as the agents behind them.
+
+mod options;
+
+mod kind;
+mod lines;
+mod rows;
+
+mod process;
+mod procfs;
+mod roles;
+
+mod figures;
+mod measure;
+mod report;
+mod rounds;
+
+use std::{
+    env,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::Parser;
+
+use crate::options::Options;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let ended = roles::play(&arguments).unwrap_or_else(|| compare(&Options::parse()));
+    ended.unwrap_or_else(|error| {
+        // There is nowhere left to say it if stderr is gone as well.
+        drop(writeln!(io::stderr(), "{}: {error}", arguments.first().map_or("bench", String::as_str)));
+        ExitCode::FAILURE
+    })
+}
+
+fn compare(options: &Options) -> io::Result<ExitCode> {
+    let effort = options.effort();
+    let mut rows = rows::all(effort.long_line, effort.stalled);
+    if let Some(part) = &options.only {
+        rows.retain(|row| row.name.contains(part));
+    }
+    let findings = rounds::run(&rows, &effort)?;
+    let figures = figures::of(&rows, &findings);
+    if options.json {
+        report::json(&figures, &findings, effort.rounds)?;
+    } else {
+        report::tables(&figures, &findings)?;
+    }
+    Ok(if findings.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,256 @@
+//! Takes one sample of one row with one subject, and checks that what was sent is what arrived.
+//! Which samples are taken, and what they mean together, is up to `rounds` and `report`.
+
+use std::{
+    io, thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    kind::{Channel, Kind},
+    lines::{self, Direction, GO, Shape, Tally},
+    process::{self, Subject},
+    rows::{Metric, Work},
+};
+
+/// The bytes of a ping's request, and of its response.
+const PING: usize = 200;
+/// How long a sample may take, and a run that moves a long line or stalls.
+const LIMIT: Duration = Duration::from_secs(15);
+const LONG_LIMIT: Duration = Duration::from_secs(120);
+
+/// How much a sample is to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Amount {
+    /// The bytes of a transfer.
+    pub(crate) volume: u64,
+    /// Whether the contents are compared as well: it takes time, so not while time is taken.
+    pub(crate) contents: bool,
+    pub(crate) pings: u32,
+    pub(crate) turns: u32,
+    pub(crate) starts: u32,
+    /// How long the client of a stall reads nothing.
+    pub(crate) stall: Duration,
+}
+
+/// What a sample found.
+#[derive(Debug, Default)]
+pub(crate) struct Sample {
+    pub(crate) figures: Vec<(Metric, f64)>,
+    /// The most memory that the proxy had, in bytes.
+    pub(crate) peak_memory: Option<u64>,
+}
+
+/// Takes a sample.
+pub(crate) fn sample(work: Work, kind: Kind, amount: &Amount) -> io::Result<Sample> {
+    match work {
+        Work::Transfer(shape, channel) => {
+            let total = shape.whole_lines(amount.volume);
+            transfer(shape, channel, kind, total, amount.contents && kind.keeps_contents())
+        }
+        Work::Ping(channel) => ping(channel, kind, amount.pings),
+        Work::Question => question(kind, amount.turns),
+        Work::Start => start(kind, amount.starts),
+        Work::LongLine(shape) => long_line(shape, kind),
+        Work::Stall(shape, total) => stall(shape, kind, total, amount.stall),
+    }
+}
+
+/// The command line of the agent for a transfer.
+fn agent_for(shape: Shape, total: u64, contents: bool) -> Vec<String> {
+    match shape.direction {
+        Direction::ToAgent => vec!["sink".to_owned(), total.to_string(), contents.to_string()],
+        Direction::ToClient => {
+            vec!["source".to_owned(), shape.line.to_string(), shape.write.to_string(), total.to_string()]
+        }
+    }
+}
+
+fn transfer(shape: Shape, channel: Channel, kind: Kind, total: u64, contents: bool) -> io::Result<Sample> {
+    process::with(kind, channel, &agent_for(shape, total, contents), LIMIT, |subject| {
+        subject.expect_line("_bench/ready")?;
+        let cpu_before = subject.cpu();
+        let took = carry(subject, shape, total, contents)?;
+        let gigabytes = total as f64 / 1e9;
+        let mut figures = vec![(Metric::Throughput, gigabytes * 1e3 / took.as_secs_f64())];
+        if let Some((after, before)) = subject.cpu().zip(cpu_before) {
+            figures.push((Metric::Cpu, after.saturating_sub(before).as_secs_f64() / gigabytes));
+        }
+        Ok(Sample { figures, peak_memory: subject.peak_memory() })
+    })
+}
+
+/// Moves the bytes one way, which is why one thread is enough: nothing comes back until all have gone.
+fn carry(subject: &mut Subject, shape: Shape, total: u64, contents: bool) -> io::Result<Duration> {
+    let mut sent = Tally::new(contents);
+    let mut arrived = Tally::new(contents);
+    let began = Instant::now();
+    let took = match shape.direction {
+        Direction::ToAgent => {
+            shape.write_to(subject.input(), total, &mut sent)?;
+            let line = subject.expect_line("_bench/received")?;
+            let took = began.elapsed();
+            arrived = Tally::from_line(&line)?;
+            took
+        }
+        Direction::ToClient => {
+            subject.input().write_all(GO)?;
+            subject.drain(total, &mut arrived)?;
+            let took = began.elapsed();
+            replay(shape, total, &mut sent)?;
+            took
+        }
+    };
+    compare(&sent, &arrived)?;
+    Ok(took)
+}
+
+/// Tells what the agent will have sent. For a mere count there is no need to make the bytes once more.
+fn replay(shape: Shape, total: u64, sent: &mut Tally) -> io::Result<()> {
+    if !sent.looks_at_contents() {
+        sent.bytes = total;
+        return Ok(());
+    }
+    shape.write_to(&mut io::sink(), total, sent)
+}
+
+fn compare(sent: &Tally, arrived: &Tally) -> io::Result<()> {
+    if sent == arrived {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("sent was {sent:?}, and {arrived:?} arrived")))
+}
+
+fn ping(channel: Channel, kind: Kind, pings: u32) -> io::Result<Sample> {
+    let agent = ["echo".to_owned(), PING.to_string()];
+    process::with(kind, channel, &agent, LIMIT, |subject| {
+        let mut times = Vec::new();
+        let mut response = Vec::new();
+        // The first tenth only warms up.
+        for id in 0..u64::from(pings + pings / 10) {
+            let request = lines::ping(id, PING);
+            let began = Instant::now();
+            subject.input().write_all(&request)?;
+            subject.read_line(&mut response)?;
+            let took = began.elapsed();
+            if response.len() != PING || lines::id_of(&response) != lines::id_of(&request) {
+                let response = String::from_utf8_lossy(&response).into_owned();
+                return Err(io::Error::other(format!("that answers no ping: {response}")));
+            }
+            if id >= u64::from(pings / 10) {
+                times.push(took);
+            }
+        }
+        times.sort_unstable();
+        let figures = vec![
+            (Metric::PingMedian, microseconds(quantile(&times, 50))),
+            (Metric::PingTail, microseconds(quantile(&times, 99))),
+        ];
+        Ok(Sample { figures, peak_memory: subject.peak_memory() })
+    })
+}
+
+/// What a client says first; this one knows how to answer a question.
+const INITIALIZE: &[u8] = concat!(
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":"#,
+    r#"{"fs":{"readTextFile":true,"writeTextFile":true},"_meta":{"sandboxagent.dev":"#,
+    r#"{"extensions":{"sessionRequestQuestion":true}}}}}}"#,
+    "\n"
+)
+.as_bytes();
+
+fn question(kind: Kind, turns: u32) -> io::Result<Sample> {
+    process::with(kind, Channel::Pipes, &["asker".to_owned()], LIMIT, |subject| {
+        subject.input().write_all(INITIALIZE)?;
+        subject.expect_line("\"protocolVersion\":1")?;
+        let mut times = Vec::new();
+        for turn in 1..=turns {
+            times.push(one_turn(subject, turn)?);
+        }
+        times.sort_unstable();
+        let figures = vec![(Metric::Turn, microseconds(quantile(&times, 50)))];
+        Ok(Sample { figures, peak_memory: subject.peak_memory() })
+    })
+}
+
+fn one_turn(subject: &mut Subject, turn: u32) -> io::Result<Duration> {
+    let prompt = format!(
+        concat!(
+            r#"{{"jsonrpc":"2.0","id":{},"method":"session/prompt","#,
+            r#""params":{{"sessionId":"s","prompt":[{{"type":"text","text":"Please ask me."}}]}}}}"#,
+            "\n"
+        ),
+        turn
+    );
+    let answer = format!(
+        concat!(
+            r#"{{"jsonrpc":"2.0","id":"q-{}","#,
+            r#""result":{{"status":"answered","answers":[["a"]]}}}}"#,
+            "\n"
+        ),
+        turn
+    );
+    let began = Instant::now();
+    subject.input().write_all(prompt.as_bytes())?;
+    subject.expect_line(&format!("\"q-{turn}\""))?;
+    subject.input().write_all(answer.as_bytes())?;
+    let ended = subject.expect_line("\"end_turn\"")?;
+    let took = began.elapsed();
+    if lines::id_of(&ended) == Some(turn.to_string().as_bytes()) {
+        return Ok(took);
+    }
+    Err(io::Error::other(format!("that does not end turn {turn}: {}", String::from_utf8_lossy(&ended))))
+}
+
+fn start(kind: Kind, starts: u32) -> io::Result<Sample> {
+    let mut times = Vec::new();
+    let mut peak_memory = None;
+    for _ in 0..starts {
+        let agent = ["initializer".to_owned()];
+        let (took, peak) = process::with(kind, Channel::Pipes, &agent, LIMIT, |subject| {
+            subject.input().write_all(INITIALIZE)?;
+            subject.expect_line("\"protocolVersion\":1")?;
+            Ok((subject.began().elapsed(), subject.peak_memory()))
+        })?;
+        times.push(took);
+        peak_memory = peak_memory.max(peak);
+    }
+    times.sort_unstable();
+    let figures = vec![(Metric::Start, quantile(&times, 50).as_secs_f64() * 1e3)];
+    Ok(Sample { figures, peak_memory })
+}
+
+/// Moves a single line.
+fn long_line(shape: Shape, kind: Kind) -> io::Result<Sample> {
+    let total = shape.whole_lines(0);
+    process::with(kind, Channel::Pipes, &agent_for(shape, total, true), LONG_LIMIT, |subject| {
+        subject.expect_line("_bench/ready")?;
+        carry(subject, shape, total, true)?;
+        Ok(Sample { peak_memory: subject.peak_memory(), ..Sample::default() })
+    })
+}
+
+/// Lets the agent write while nobody reads, and then reads all of it.
+fn stall(shape: Shape, kind: Kind, total: u64, stall: Duration) -> io::Result<Sample> {
+    let total = shape.whole_lines(total);
+    process::with(kind, Channel::Pipes, &agent_for(shape, total, true), LONG_LIMIT, |subject| {
+        subject.expect_line("_bench/ready")?;
+        let (mut sent, mut arrived) = (Tally::new(true), Tally::new(true));
+        subject.input().write_all(GO)?;
+        thread::sleep(stall);
+        subject.drain(total, &mut arrived)?;
+        replay(shape, total, &mut sent)?;
+        compare(&sent, &arrived)?;
+        Ok(Sample { peak_memory: subject.peak_memory(), ..Sample::default() })
+    })
+}
+
+/// The smallest time that so many per cent of the sorted times do not exceed.
+fn quantile(sorted: &[Duration], per_cent: usize) -> Duration {
+    let at = (sorted.len() * per_cent).div_ceil(100).saturating_sub(1);
+    sorted.get(at).copied().unwrap_or_default()
+}
+
+fn microseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}

@@ -1,0 +1,94 @@
+//! What may be typed after `cargo bench --`, and how much work that means.
+
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::measure::Amount;
+
+/// Measure what the bridge costs beside a plain relay
+///
+/// Compares a direct pipe, a relay that only copies, a proxy that parses and prints each line, and the bridge.
+/// Each round takes a sample of each of them; a ratio is the median of the rounds' ratios to the relay.
+/// The exit code is 1 if anything did not arrive as it was sent; a target that is not met is only said.
+#[derive(Debug, Parser)]
+#[command(name = "cargo bench --", max_term_width = 100)]
+pub(crate) struct Options {
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// How many rounds are counted, after one that warms up [default: 11, or 3 if quick]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+
+    /// See in a few seconds whether all of it works; the figures say little
+    #[arg(long)]
+    quick: bool,
+
+    /// Run only the rows whose name contains this
+    #[arg(long, value_name = "SUBSTRING")]
+    pub(crate) only: Option<String>,
+
+    /// What cargo passes to a benchmark
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    pub(crate) rounds: u32,
+    /// How long a transfer is to take: its volume follows from the rate of the sample before it.
+    pub(crate) transfer: Duration,
+    /// All but the volume of a sample that counts, and of one that warms up and compares the contents.
+    pub(crate) counted: Amount,
+    pub(crate) warm_up: Amount,
+    /// The bytes of the long line, and how many come to a client that stalls.
+    pub(crate) long_line: usize,
+    pub(crate) stalled: u64,
+}
+
+impl Options {
+    /// Without `--bench` we are run as a test, by `cargo test --all-targets`: nobody looks at the figures.
+    pub(crate) fn effort(&self) -> Effort {
+        let quick = self.quick || !self.bench;
+        let mut effort = if quick { QUICK } else { FULL };
+        effort.rounds = self.rounds.unwrap_or(effort.rounds);
+        effort
+    }
+}
+
+const WARM_UP: Amount = Amount {
+    volume: 4 << 20,
+    contents: true,
+    pings: 200,
+    turns: 50,
+    starts: 1,
+    stall: Duration::from_millis(300),
+};
+
+const FULL: Effort = Effort {
+    rounds: 11,
+    transfer: Duration::from_millis(200),
+    counted: Amount {
+        contents: false,
+        pings: 4000,
+        turns: 1000,
+        starts: 10,
+        stall: Duration::from_secs(2),
+        ..WARM_UP
+    },
+    warm_up: WARM_UP,
+    long_line: 1 << 30,
+    stalled: 256 << 20,
+};
+
+const QUICK: Effort = Effort {
+    rounds: 3,
+    transfer: Duration::from_millis(20),
+    counted: Amount { contents: false, pings: 500, turns: 100, starts: 3, ..WARM_UP },
+    long_line: 64 << 20,
+    stalled: 32 << 20,
+    ..FULL
+};

@@ -1,0 +1,50 @@
+//! Reads from `/proc` what a process has cost while it is alive; nothing is known on other systems.
+
+use std::time::Duration;
+
+/// The time that all threads of a process have spent on a CPU.
+#[cfg(target_os = "linux")]
+pub(crate) fn cpu(pid: u32) -> Option<Duration> {
+    cpu_of_threads(pid).or_else(|| cpu_in_ticks(pid))
+}
+
+/// In nanoseconds, where the kernel counts them.
+#[cfg(target_os = "linux")]
+fn cpu_of_threads(pid: u32) -> Option<Duration> {
+    let mut nanoseconds = 0;
+    for task in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+        // A thread may end while the directory is being read.
+        let Ok(line) = std::fs::read_to_string(task.ok()?.path().join("schedstat")) else { continue };
+        nanoseconds += line.split(' ').next()?.parse::<u64>().ok()?;
+    }
+    (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))
+}
+
+/// In ticks of commonly 10 ms, user and system together.
+#[cfg(target_os = "linux")]
+fn cpu_in_ticks(pid: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program may hold anything; the fields begin after its closing bracket, with the third.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    let a_second = rustix::param::clock_ticks_per_second();
+    Some(Duration::from_nanos(ticks * 1_000_000_000 / a_second))
+}
+
+/// The most memory that a process had resident so far, in bytes.
+#[cfg(target_os = "linux")]
+pub(crate) fn peak_memory(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn cpu(_pid: u32) -> Option<Duration> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn peak_memory(_pid: u32) -> Option<u64> {
+    None
+}

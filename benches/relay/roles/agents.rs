@@ -1,0 +1,133 @@
+//! The agents behind the proxies: each does one thing, and spends as little on it as it can.
+//! They trust what they are told on their command line; what arrived is judged by `measure`.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Write},
+    os::fd::AsFd,
+    process::ExitCode,
+    str::FromStr,
+};
+
+use crate::lines::{self, Direction, READY, Shape, Tally};
+
+/// Reads until `TOTAL` bytes came, says what they were, and takes no more: `sink TOTAL CONTENTS`.
+pub(super) fn sink(arguments: &[String]) -> io::Result<ExitCode> {
+    let total: u64 = number(arguments, 0)?;
+    let mut tally = Tally::new(number(arguments, 1)?);
+    let (mut input, mut output) = stdio()?;
+    let mut buffer = vec![0; 1 << 20];
+    output.write_all(READY)?;
+    while tally.bytes < total {
+        match input.read(&mut buffer)? {
+            0 => return Ok(ExitCode::FAILURE),
+            length => tally.add(&buffer[..length]),
+        }
+    }
+    output.write_all(&tally.to_line()?)?;
+    until_end(&mut input)
+}
+
+/// Waits for a line, then writes: `source LINE WRITE TOTAL`.
+pub(super) fn source(arguments: &[String]) -> io::Result<ExitCode> {
+    let shape =
+        Shape { direction: Direction::ToClient, line: number(arguments, 0)?, write: number(arguments, 1)? };
+    let total = number(arguments, 2)?;
+    let (input, mut output) = stdio()?;
+    let mut input = BufReader::new(input);
+    output.write_all(READY)?;
+    input.read_until(b'\n', &mut Vec::new())?;
+    shape.write_to(&mut output, total, &mut Tally::new(false))?;
+    until_end(&mut input)
+}
+
+/// Answers each request at once with a response of so many bytes: `echo SIZE`.
+pub(super) fn echo(arguments: &[String]) -> io::Result<ExitCode> {
+    let size = number(arguments, 0)?;
+    answer_lines(|line, output| match lines::pong(line, size) {
+        Some(response) => output.write_all(&response),
+        None => Err(io::Error::other("a request without an id")),
+    })
+}
+
+/// Asks a question in each turn, and ends the turn once the answer came.
+pub(super) fn asker() -> io::Result<ExitCode> {
+    let mut turn: Option<String> = None;
+    answer_lines(|line, output| {
+        if lines::has(line, r#""method":"initialize""#) {
+            return output.write_all(INITIALIZED);
+        }
+        let Some(asked) = turn.take() else {
+            let id = lines::id_of(line).ok_or_else(|| io::Error::other("a prompt without an id"))?;
+            let id = String::from_utf8_lossy(id).into_owned();
+            output.write_all(question(&id).as_bytes())?;
+            turn = Some(id);
+            return Ok(());
+        };
+        if !lines::has(line, &format!("\"q-{asked}\"")) || !lines::has(line, r#""answers":[["a"]]"#) {
+            return Err(io::Error::other("that is not the answer to the question"));
+        }
+        output.write_all(turn_ended(&asked).as_bytes())
+    })
+}
+
+/// Answers `initialize`, and nothing else.
+pub(super) fn initializer() -> io::Result<ExitCode> {
+    answer_lines(|_, output| output.write_all(INITIALIZED))
+}
+
+/// The response to `initialize`, whose id is 0 in all that we do.
+const INITIALIZED: &[u8] = concat!(
+    r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"#,
+    r#""agentCapabilities":{"loadSession":false},"authMethods":[]}}"#,
+    "\n"
+)
+.as_bytes();
+
+fn question(turn: &str) -> String {
+    format!(
+        concat!(
+            r#"{{"jsonrpc":"2.0","id":"q-{turn}","method":"_sandboxagent/session/request_question","#,
+            r#""params":{{"sessionId":"s","questionId":"question-{turn}","prompt":"Which option?","#,
+            r#""options":[["a","Option A"],["b","Option B"]]}}}}"#,
+            "\n"
+        ),
+        turn = turn
+    )
+}
+
+fn turn_ended(turn: &str) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{turn},\"result\":{{\"stopReason\":\"end_turn\"}}}}\n")
+}
+
+/// Calls `answer` with each line that comes, until none comes any more.
+fn answer_lines(mut answer: impl FnMut(&[u8], &mut File) -> io::Result<()>) -> io::Result<ExitCode> {
+    let (input, mut output) = stdio()?;
+    let mut input = BufReader::with_capacity(64 << 10, input);
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line)? > 0 {
+        answer(&line, &mut output)?;
+        line.clear();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for the end of the input, which a proxy has to pass on; more bytes are bytes that nobody sent.
+fn until_end(input: &mut impl Read) -> io::Result<ExitCode> {
+    match input.read(&mut [0; 1])? {
+        0 => Ok(ExitCode::SUCCESS),
+        _ => Err(io::Error::other("more came than was sent")),
+    }
+}
+
+/// Our stdin and stdout without the buffers that std puts around them.
+fn stdio() -> io::Result<(File, File)> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    Ok((File::from(input), File::from(output)))
+}
+
+fn number<T: FromStr>(arguments: &[String], at: usize) -> io::Result<T> {
+    let argument = arguments.get(at).and_then(|argument| argument.parse().ok());
+    argument.ok_or_else(|| io::Error::other(format!("no valid argument {at}")))
+}

@@ -1,0 +1,141 @@
+//! Takes the samples: round by round and, within a row, kind by kind, so that whatever else the machine
+//! does hits all kinds alike. What the samples mean is up to `figures`.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+use serde::Serialize;
+
+use crate::{
+    kind::Kind,
+    measure::{self, Amount, Sample},
+    options::Effort,
+    rows::{Metric, Row},
+};
+
+const MIB: f64 = 1_048_576.0;
+/// The row for the memory in all rows that are not about memory.
+pub(crate) const LARGEST: &str = "the most in any row above";
+
+/// One measured value.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) row: String,
+    pub(crate) metric: Metric,
+    pub(crate) kind: Kind,
+    pub(crate) round: u32,
+    pub(crate) value: f64,
+}
+
+/// A row that a kind did not get through.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Failure {
+    pub(crate) row: String,
+    pub(crate) kind: Kind,
+    pub(crate) error: String,
+}
+
+/// All that was found.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) measured: Vec<Measured>,
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// Measures these rows.
+pub(crate) fn run(rows: &[Row], effort: &Effort) -> io::Result<Findings> {
+    let mut run =
+        Run { effort, findings: Findings::default(), rates: BTreeMap::new(), peaks: BTreeMap::new() };
+    for round in 0..=effort.rounds {
+        if round > 0 {
+            writeln!(io::stderr(), "round {round} of {}", effort.rounds)?;
+        }
+        for row in rows.iter().filter(|row| !row.work.is_for_memory()) {
+            run.row(row, round);
+        }
+    }
+    for row in rows.iter().filter(|row| row.work.is_for_memory()) {
+        run.row(row, 1);
+    }
+    Ok(run.finish())
+}
+
+struct Run<'a> {
+    effort: &'a Effort,
+    findings: Findings,
+    /// The MB/s that each kind last had in each row.
+    rates: BTreeMap<(String, Kind), f64>,
+    /// The most memory that each kind had so far, in bytes.
+    peaks: BTreeMap<Kind, u64>,
+}
+
+impl Run<'_> {
+    /// Takes a row's samples of one round. Who is first changes: the first one finds the caches cold.
+    fn row(&mut self, row: &Row, round: u32) {
+        let mut kinds = row.work.kinds().to_vec();
+        let first = round as usize % kinds.len();
+        kinds.rotate_left(first);
+        for kind in kinds {
+            if self.has_failed(row, kind) {
+                continue;
+            }
+            match measure::sample(row.work, kind, &self.amount(row, kind, round)) {
+                Ok(sample) => self.note(row, kind, round, &sample),
+                Err(error) => {
+                    let (row, error) = (row.name.clone(), error.to_string());
+                    self.findings.failures.push(Failure { row, kind, error });
+                }
+            }
+        }
+    }
+
+    fn has_failed(&self, row: &Row, kind: Kind) -> bool {
+        self.findings.failures.iter().any(|failure| failure.row == row.name && failure.kind == kind)
+    }
+
+    /// A slow kind moves fewer bytes, and takes the same time.
+    fn amount(&self, row: &Row, kind: Kind, round: u32) -> Amount {
+        match self.rates.get(&(row.name.clone(), kind)) {
+            Some(rate) if round > 0 => {
+                let volume = (rate * 1e6 * self.effort.transfer.as_secs_f64()) as u64;
+                Amount { volume, ..self.effort.counted }
+            }
+            None if round > 0 => self.effort.counted,
+            _ => self.effort.warm_up,
+        }
+    }
+
+    fn note(&mut self, row: &Row, kind: Kind, round: u32, sample: &Sample) {
+        for &(metric, value) in &sample.figures {
+            if metric == Metric::Throughput {
+                self.rates.insert((row.name.clone(), kind), value);
+            }
+            // The round that warms up counts for nothing but the rate.
+            if round > 0 {
+                self.findings.measured.push(Measured { row: row.name.clone(), metric, kind, round, value });
+            }
+        }
+        let Some(peak) = sample.peak_memory else { return };
+        if row.work.is_for_memory() {
+            self.note_memory(&row.name, kind, peak);
+        } else {
+            let highest = self.peaks.entry(kind).or_default();
+            *highest = peak.max(*highest);
+        }
+    }
+
+    fn note_memory(&mut self, row: &str, kind: Kind, bytes: u64) {
+        let value = bytes as f64 / MIB;
+        let row = row.to_owned();
+        self.findings.measured.push(Measured { row, metric: Metric::Memory, kind, round: 1, value });
+    }
+
+    fn finish(mut self) -> Findings {
+        for (kind, peak) in std::mem::take(&mut self.peaks) {
+            self.note_memory(LARGEST, kind, peak);
+        }
+        self.findings
+    }
+}

@@ -1,0 +1,162 @@
+//! The rows of the table: what is measured, in which unit, and what the bridge is to reach.
+
+use serde::Serialize;
+
+use crate::{
+    kind::{Channel, Kind},
+    lines::{Direction, Shape},
+};
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+/// One row.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) work: Work,
+}
+
+/// What is done for a row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work {
+    /// As many lines as there is time for, one way.
+    Transfer(Shape, Channel),
+    /// A request and its response, one at a time.
+    Ping(Channel),
+    /// A prompt, the question, its answer, the prompt's response.
+    Question,
+    /// From the start of the process to the response to `initialize`.
+    Start,
+    /// A single line, for the memory that it takes.
+    LongLine(Shape),
+    /// So many bytes to a client that does not read for a while, for the memory that it takes.
+    Stall(Shape, u64),
+}
+
+impl Work {
+    /// Whether one run tells all, so that rounds tell no more.
+    pub(crate) fn is_for_memory(self) -> bool {
+        matches!(self, Work::LongLine(_) | Work::Stall(..))
+    }
+
+    /// The naive proxy holds a whole line several times over; there is no point in seeing it do so.
+    pub(crate) fn kinds(self) -> &'static [Kind] {
+        if self.is_for_memory() { &[Kind::Relay, Kind::Bridge] } else { &Kind::ALL }
+    }
+}
+
+/// All rows, with so long a long line and so many bytes to a client that stalls.
+pub(crate) fn all(long_line: usize, stalled: u64) -> Vec<Row> {
+    let directions = [Direction::ToAgent, Direction::ToClient];
+    let mut rows = Vec::new();
+    for direction in directions {
+        for (line, write) in [
+            (200, 200),
+            (200, 64 * KIB),
+            (4 * KIB, 4 * KIB),
+            (4 * KIB, 64 * KIB),
+            (64 * KIB, 64 * KIB),
+            (MIB, MIB),
+        ] {
+            rows.push(transfer(Shape { direction, line, write }, Channel::Pipes));
+        }
+        rows.push(transfer(Shape { direction, line: 4 * KIB, write: 64 * KIB }, Channel::Sockets));
+    }
+    for channel in [Channel::Pipes, Channel::Sockets] {
+        rows.push(Row { name: format!("ping{}", channel.suffix()), work: Work::Ping(channel) });
+    }
+    rows.push(Row { name: "question".to_owned(), work: Work::Question });
+    rows.push(Row { name: "start".to_owned(), work: Work::Start });
+    for direction in directions {
+        let shape = Shape { direction, line: long_line, write: MIB };
+        let name = format!("a line of {}, {}", size(long_line), direction.name());
+        rows.push(Row { name, work: Work::LongLine(shape) });
+    }
+    let shape = Shape { direction: Direction::ToClient, line: 4 * KIB, write: 64 * KIB };
+    let name = format!("{} to a client that stalls", size(usize::try_from(stalled).unwrap_or(usize::MAX)));
+    rows.push(Row { name, work: Work::Stall(shape, stalled) });
+    rows
+}
+
+fn transfer(shape: Shape, channel: Channel) -> Row {
+    let writes = if shape.line == shape.write {
+        "one a write".to_owned()
+    } else {
+        format!("{} a write", size(shape.write))
+    };
+    let name = format!("{}, {}, {writes}{}", shape.direction.name(), size(shape.line), channel.suffix());
+    Row { name, work: Work::Transfer(shape, channel) }
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        bytes if bytes >= KIB * MIB => format!("{} GiB", bytes / (KIB * MIB)),
+        bytes if bytes >= MIB => format!("{} MiB", bytes / MIB),
+        bytes if bytes >= KIB => format!("{} KiB", bytes / KIB),
+        bytes => format!("{bytes} B"),
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Metric {
+    Throughput,
+    PingMedian,
+    PingTail,
+    Turn,
+    Start,
+    Cpu,
+    Memory,
+}
+
+/// What the bridge is to reach.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Target {
+    /// At least this many times the relay's figure.
+    RatioAtLeast(f64),
+    /// At most this many times the relay's figure.
+    RatioAtMost(f64),
+    /// At most this much.
+    AtMost(f64),
+}
+
+impl Metric {
+    pub(crate) const ALL: [Metric; 7] = [
+        Metric::Throughput,
+        Metric::PingMedian,
+        Metric::PingTail,
+        Metric::Turn,
+        Metric::Start,
+        Metric::Cpu,
+        Metric::Memory,
+    ];
+
+    /// The title of its table, and the unit.
+    pub(crate) fn title(self) -> (&'static str, &'static str) {
+        match self {
+            Metric::Throughput => ("Throughput", "MB/s"),
+            Metric::PingMedian => ("Ping, median", "µs"),
+            Metric::PingTail => ("Ping, 99 % are at least as fast", "µs"),
+            Metric::Turn => ("Turn with a question, median", "µs"),
+            Metric::Start => ("Start to the response to initialize", "ms"),
+            Metric::Cpu => ("CPU of the proxy alone", "s/GB"),
+            Metric::Memory => ("Peak memory of the proxy alone", "MiB"),
+        }
+    }
+
+    /// What the bridge is to reach in it, in rows whose lines have `line` bytes.
+    pub(crate) fn target(self, line: Option<usize>) -> Option<Target> {
+        match self {
+            Metric::Throughput => Some(Target::RatioAtLeast(0.9)),
+            Metric::PingMedian => Some(Target::RatioAtMost(1.15)),
+            Metric::PingTail => None,
+            Metric::Turn | Metric::Start => Some(Target::RatioAtMost(1.3)),
+            Metric::Cpu if line.is_some_and(|line| line < 4 * KIB) => Some(Target::RatioAtMost(4.0)),
+            Metric::Cpu => Some(Target::RatioAtMost(2.0)),
+            Metric::Memory => Some(Target::AtMost(8.0)),
+        }
+    }
+}
