@@ -6,16 +6,19 @@ use crate::{
     wire::{
         envelope::{Envelope, peek},
         frame::Verdict,
-        scan,
+        scan::{self, Text},
     },
 };
+
+const WANTED_OF_CLIENT: [&str; 6] =
+    ["initialize", "session/prompt", "session/cancel", "session/close", "session/delete", "$/cancel_request"];
 
 impl Bridge {
     /// Says whether a line, or the beginning of a long one, is wanted from this peer.
     pub fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let wanted = match (peek(line), from) {
-            (Envelope::Call(method), Peer::Client) => wanted_of_client(&method),
-            (Envelope::Call(method), Peer::Agent) => self.wanted_of_agent(&method, line),
+            (Envelope::Call(method), Peer::Client) => wanted_of_client(method),
+            (Envelope::Call(method), Peer::Agent) => self.wanted_of_agent(method, line),
             (Envelope::Response(id), Peer::Client) => self.pending.knows(id),
             (Envelope::Response(id), Peer::Agent) => {
                 self.turns.is_running(id) || self.initialize.as_ref().is_some_and(|own| own.as_str() == id)
@@ -27,29 +30,25 @@ impl Bridge {
         if wanted { Verdict::Wanted } else { Verdict::Ordinary }
     }
 
-    fn wanted_of_agent(&self, method: &str, line: &[u8]) -> bool {
-        match method {
-            // The bulk of all traffic, and never a request.
-            "session/update" => false,
-            sandboxagent::METHOD | "$/cancel_request" => true,
-            // A request that takes the id of a settled question makes the next response with it a new one.
-            _ if self.pending.remembers() => match scan::member(line, "id") {
-                Some(id) => std::str::from_utf8(id).is_ok_and(|id| self.pending.is_settled(id)),
-                None => !line.ends_with(b"\n"),
-            },
-            _ => false,
+    fn wanted_of_agent(&self, method: Text<'_>, line: &[u8]) -> bool {
+        // The bulk of all traffic, and never a request.
+        if method.is("session/update") {
+            return false;
+        }
+        if method.is(sandboxagent::METHOD) || method.is("$/cancel_request") {
+            return true;
+        }
+        if !self.pending.remembers() {
+            return false;
+        }
+        // A request that takes the id of a settled question makes the next response with it a new one.
+        match scan::member(line, "id") {
+            Some(id) => std::str::from_utf8(id).is_ok_and(|id| self.pending.is_settled(id)),
+            None => !line.ends_with(b"\n"),
         }
     }
 }
 
-fn wanted_of_client(method: &str) -> bool {
-    matches!(
-        method,
-        "initialize"
-            | "session/prompt"
-            | "session/cancel"
-            | "session/close"
-            | "session/delete"
-            | "$/cancel_request"
-    )
+fn wanted_of_client(method: Text<'_>) -> bool {
+    WANTED_OF_CLIENT.iter().any(|wanted| method.is(wanted))
 }

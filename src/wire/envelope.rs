@@ -6,13 +6,13 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::scan::{self, Members, Stop};
+use super::scan::{self, Members, Stop, Text};
 
 /// What the first members of a line say it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Envelope<'a> {
     /// A request or a notification: the method that stands first.
-    Call(Cow<'a, str>),
+    Call(Text<'a>),
     /// A response: the id that stands first, as its own text.
     Response(&'a str),
     /// An array: a batch. It is forwarded whole.
@@ -38,27 +38,29 @@ pub fn peek(line: &[u8]) -> Envelope<'_> {
 
 fn decide(line: &[u8]) -> Result<Envelope<'_>, Stop> {
     let mut members = Members::enter(line)?;
+    // Nearly every message begins with it.
+    members.skip_first(br#""jsonrpc":"2.0""#);
     let mut id = None;
     let mut responds = false;
     while let Some(key) = members.key()? {
-        match &*key {
-            "method" => {
-                let method = scan::text(members.value()?).map(Envelope::Call);
-                return Ok(method.unwrap_or(Envelope::Opaque));
+        if key.is("method") {
+            return Ok(Envelope::Call(members.string()?));
+        }
+        if key.is("id") {
+            if id.replace(members.value()?).is_some() {
+                return Ok(Envelope::Opaque);
             }
-            "id" => {
-                let text = std::str::from_utf8(members.value()?).map_err(|_| Stop::Bad)?;
-                if id.replace(text).is_some() {
-                    return Ok(Envelope::Opaque);
-                }
-            }
-            "result" | "error" => responds = true,
-            _ => {}
+        } else if key.is("result") || key.is("error") {
+            responds = true;
         }
         match id {
-            Some(id) if responds => return Ok(Envelope::Response(id)),
-            _ if key == "id" => {}
-            _ => drop(members.value()?),
+            Some(id) if responds => {
+                return std::str::from_utf8(id).map(Envelope::Response).map_err(|_| Stop::Bad);
+            }
+            Some(_) if key.is("id") => {}
+            _ => {
+                members.value()?;
+            }
         }
     }
     Ok(Envelope::Opaque)
@@ -104,7 +106,7 @@ impl<'a> Message<'a> {
                 Ok(value) => (value, true),
                 Err(_) => (begun, false),
             };
-            message.take(&key, value, finished)?;
+            message.take(&key.unescaped()?, value, finished)?;
             if !finished {
                 break;
             }
@@ -139,15 +141,18 @@ impl<'a> Message<'a> {
 mod tests {
     use super::*;
 
-    fn call(method: &str) -> Envelope<'_> {
-        Envelope::Call(method.into())
+    #[track_caller]
+    fn check_call(line: &[u8], method: &str) {
+        let Envelope::Call(text) = peek(line) else { panic!("{:?} is no call", peek(line)) };
+        assert_eq!(text.unescaped().as_deref(), Some(method));
+        assert!(text.is(method));
     }
 
     #[test]
     fn the_first_method_decides() {
-        assert_eq!(peek(br#"{"method":"a","method":"b"}"#), call("a"));
-        assert_eq!(peek(br#" { "id" : 1 , "params":{"method":"x"} , "method" : "a\/b" "#), call("a/b"));
-        assert_eq!(peek(br#"{"id":1,"method":"a","result":0}"#), call("a"));
+        check_call(br#"{"method":"a","method":"b"}"#, "a");
+        check_call(br#" { "id" : 1 , "params":{"method":"x"} , "method" : "a\/b" "#, "a/b");
+        check_call(br#"{"jsonrpc":"2.0","id":1,"m\u0065thod":"a","result":0}"#, "a");
         assert_eq!(peek(br#"{"method":5}"#), Envelope::Opaque);
     }
 

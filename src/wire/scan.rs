@@ -15,6 +15,32 @@ pub enum Stop {
     Bad,
 }
 
+/// How many words of a string are looked at one by one, before it is worth setting up a vector search.
+const SHORT: usize = 6;
+
+/// A JSON string, as it is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'a> {
+    quoted: &'a [u8],
+    escaped: bool,
+}
+
+impl<'a> Text<'a> {
+    /// Says whether it means this, however it is spelled.
+    #[inline]
+    pub fn is(&self, meaning: &str) -> bool {
+        if self.escaped {
+            return self.unescaped().as_deref() == Some(meaning);
+        }
+        &self.quoted[1..self.quoted.len() - 1] == meaning.as_bytes()
+    }
+
+    /// Returns what it means; `None` where that is no Unicode.
+    pub fn unescaped(&self) -> Option<Cow<'a, str>> {
+        text(self.quoted)
+    }
+}
+
 /// A cursor inside an object.
 #[derive(Debug)]
 pub struct Members<'a> {
@@ -34,15 +60,25 @@ impl<'a> Members<'a> {
         Ok(members)
     }
 
+    /// Moves past these bytes, which are one whole member, if they are the object's first.
+    #[inline]
+    pub fn skip_first(&mut self, member: &[u8]) {
+        if self.first && self.bytes[self.at..].starts_with(member) {
+            self.at += member.len();
+            self.first = false;
+        }
+    }
+
     /// How many bytes have been read so far.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Moves to the next member and returns its key, unescaped; `None` at the object's end.
+    /// Moves to the next member and returns its key; `None` at the object's end.
     ///
     /// The value must be read with [`Members::value`] before the next key is.
-    pub fn key(&mut self) -> Result<Option<Cow<'a, str>>, Stop> {
+    #[inline]
+    pub fn key(&mut self) -> Result<Option<Text<'a>>, Stop> {
         match (self.peek_token()?, self.first) {
             (b'}', _) => return Ok(None),
             (b',', false) => self.at += 1,
@@ -50,12 +86,7 @@ impl<'a> Members<'a> {
             _ => return Err(Stop::Bad),
         }
         self.first = false;
-        if self.peek_token()? != b'"' {
-            return Err(Stop::Bad);
-        }
-        let start = self.at;
-        self.skip_string()?;
-        let key = text(&self.bytes[start..self.at]).ok_or(Stop::Bad)?;
+        let key = self.string()?;
         if self.peek_token()? != b':' {
             return Err(Stop::Bad);
         }
@@ -68,12 +99,23 @@ impl<'a> Members<'a> {
         self.peek_token()
     }
 
+    /// Moves past the string that stands here and returns it.
+    #[inline]
+    pub fn string(&mut self) -> Result<Text<'a>, Stop> {
+        if self.peek_token()? != b'"' {
+            return Err(Stop::Bad);
+        }
+        let start = self.at;
+        let escaped = self.skip_string()?;
+        Ok(Text { quoted: &self.bytes[start..self.at], escaped })
+    }
+
     /// Moves past the value that stands here and returns its own bytes.
     pub fn value(&mut self) -> Result<&'a [u8], Stop> {
         let first = self.peek_token()?;
         let start = self.at;
         match first {
-            b'"' => self.skip_string()?,
+            b'"' => drop(self.skip_string()?),
             b'{' | b'[' => self.skip_nested()?,
             _ => self.skip_scalar()?,
         }
@@ -85,6 +127,7 @@ impl<'a> Members<'a> {
         &self.bytes[self.at..]
     }
 
+    #[inline]
     fn peek_token(&mut self) -> Result<u8, Stop> {
         while let Some(&byte) = self.bytes.get(self.at) {
             if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
@@ -95,15 +138,35 @@ impl<'a> Members<'a> {
         Err(Stop::Short)
     }
 
-    fn skip_string(&mut self) -> Result<(), Stop> {
+    /// Moves past a string. Says whether there is an escape in it.
+    #[inline]
+    fn skip_string(&mut self) -> Result<bool, Stop> {
         self.at += 1;
+        for word in self.bytes[self.at..].chunks_exact(8).take(SHORT) {
+            let Some(found) = first_special(word) else {
+                self.at += 8;
+                continue;
+            };
+            self.at += found;
+            if self.bytes[self.at] == b'"' {
+                self.at += 1;
+                return Ok(false);
+            }
+            break;
+        }
+        self.skip_long_string()
+    }
+
+    fn skip_long_string(&mut self) -> Result<bool, Stop> {
+        let mut escaped = false;
         while let Some(found) = memchr2(b'"', b'\\', &self.bytes[self.at..]) {
             self.at += found;
             if self.bytes[self.at] == b'"' {
                 self.at += 1;
-                return Ok(());
+                return Ok(escaped);
             }
-            // An escape: whatever it escapes cannot end the string.
+            // Whatever is escaped cannot end the string.
+            escaped = true;
             self.at = (self.at + 2).min(self.bytes.len());
         }
         self.at = self.bytes.len();
@@ -147,6 +210,18 @@ impl<'a> Members<'a> {
     }
 }
 
+/// Returns the place of the first quote or backslash in eight bytes, looked at all at once.
+#[inline]
+fn first_special(word: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    let word = word.try_into().map(u64::from_le_bytes).ok()?;
+    // A byte that is zero borrows from its top bit. What stands above the lowest hit may be false; that is never
+    // looked at.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    let hits = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
+    (hits != 0).then_some(hits.trailing_zeros() as usize / 8)
+}
+
 /// Returns the value of a JSON string with its quotes, unescaped; `None` where it is not one, or is no Unicode.
 pub fn text(quoted: &[u8]) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
@@ -164,7 +239,7 @@ pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut found = None;
     while let Ok(Some(key)) = members.key() {
         let Ok(value) = members.value() else { break };
-        if key == name && found.replace(value).is_some() {
+        if key.is(name) && found.replace(value).is_some() {
             return None;
         }
     }

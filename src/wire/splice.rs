@@ -19,7 +19,7 @@ pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
         let start = members.position();
         members.value().ok()?;
         last = Some(members.position());
-        if key == *first && found.replace(start..members.position()).is_some() {
+        if key.is(first) && found.replace(start..members.position()).is_some() {
             return None;
         }
     }
