@@ -9,6 +9,11 @@ pub const READ: usize = 64 * 1024;
 pub const STREAM: usize = 4096;
 /// Bytes of a line that are held for looking at it. A longer line streams through.
 pub const HOLD: usize = 1024 * 1024;
+/// Reads in a row that fill half of their room before a direction counts as flooded.
+pub const FLOOD: u32 = 16;
+/// Bytes that may wait in a pipe of a flooded direction. The default is 64 KiB, which makes three processes on
+/// two ends of it wait for each other.
+pub const WIDE_PIPE: usize = 256 * 1024;
 /// Bytes of our own lines that may wait for a peer before the peer that causes them is read no further.
 pub const OWN_LINES: usize = 1024 * 1024;
 /// Bytes of the agent's stderr that are kept for our own message about its end.

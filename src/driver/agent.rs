@@ -53,7 +53,7 @@ impl Agent {
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
             return Err(fail(io::ErrorKind::BrokenPipe.into()));
         };
-        Ok((agent, Writer::owned(stdin), Reader::owned(stdout)))
+        Ok((agent, Writer::own(stdin).map_err(fail)?, Reader::own(stdout).map_err(fail)?))
     }
 
     /// Waits for the process to exit.

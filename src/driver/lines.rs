@@ -14,7 +14,7 @@ use tokio::io::AsyncWrite;
 use tokio_util::io::poll_read_buf;
 
 use super::stdio::{Reader, Writer};
-use crate::wire::frame::Splitter;
+use crate::{limits, wire::frame::Splitter};
 
 /// How many pieces are written at once.
 const SLICES: usize = 64;
@@ -24,16 +24,29 @@ pub(super) struct Source {
     reader: Reader,
     /// What was read, to be cut.
     pub splitter: Splitter,
+    /// How many reads in a row filled half of their room.
+    full: u32,
 }
 
 impl Source {
     pub(super) fn new(reader: Reader) -> Self {
-        Source { reader, splitter: Splitter::default() }
+        Source { reader, splitter: Splitter::default(), full: 0 }
     }
 
     /// Reads once. Returns how many bytes; none at the end. Nothing is lost if the future is dropped.
     pub(super) async fn read(&mut self) -> io::Result<usize> {
-        poll_fn(|cx| poll_read_buf(Pin::new(&mut *self.reader.io), cx, self.splitter.space())).await
+        let read = poll_fn(|cx| poll_read_buf(Pin::new(&mut *self.reader.io), cx, self.splitter.space()));
+        let length = read.await?;
+        self.full = if length < limits::READ / 2 { 0 } else { self.full.saturating_add(1) };
+        Ok(length)
+    }
+
+    /// Lets more wait on both sides of us where the reads cannot keep up.
+    pub(super) fn widen_if_flooded(&self, sink: &Sink) {
+        if self.full == limits::FLOOD {
+            self.reader.widen();
+            sink.writer.as_ref().inspect(|writer| writer.widen());
+        }
     }
 }
 

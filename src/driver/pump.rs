@@ -144,6 +144,10 @@ impl Pump {
 
     /// Hands on what was read.
     fn cut(&mut self, from: Peer) -> ControlFlow<()> {
+        match from {
+            Peer::Client => self.from_client.widen_if_flooded(&self.to_agent),
+            Peer::Agent => self.from_agent.widen_if_flooded(&self.to_client),
+        }
         loop {
             let (source, sink) = match from {
                 Peer::Client => (&mut self.from_client, &mut self.to_agent),

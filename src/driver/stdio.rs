@@ -23,44 +23,61 @@ pub(super) type Reader = Port<dyn AsyncRead + Unpin>;
 /// Where bytes go.
 pub(super) type Writer = Port<dyn AsyncWrite + Unpin>;
 
-/// One end of a stream, with what is to be put back when it is closed.
+/// One end of a stream.
 pub(super) struct Port<T: ?Sized> {
-    /// The stream. It is closed before the flags are put back.
+    /// The stream. It is closed before the spare puts its flags back.
     pub io: Box<T>,
-    _flags: Option<Flags>,
+    spare: Option<Spare>,
 }
 
-impl Port<dyn AsyncRead + Unpin> {
-    /// Reads from something that nobody else has.
-    pub(super) fn owned(io: impl AsyncRead + Unpin + 'static) -> Self {
-        Port { io: Box::new(io), _flags: None }
-    }
-}
-
-impl Port<dyn AsyncWrite + Unpin> {
-    /// Writes to something that nobody else has.
-    pub(super) fn owned(io: impl AsyncWrite + Unpin + 'static) -> Self {
-        Port { io: Box::new(io), _flags: None }
-    }
-}
-
-/// The flags of a stream that others may share, as they were. A shell's next command would not expect its
-/// stdin to be non-blocking.
-struct Flags {
+/// A second descriptor of the same stream.
+struct Spare {
     fd: OwnedFd,
-    flags: OFlags,
+    /// The flags as they were. Others may share the stream: a shell's next command would not expect its stdin to
+    /// be non-blocking.
+    flags: Option<OFlags>,
 }
 
-impl Flags {
-    fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        Ok(Flags { flags: fcntl_getfl(fd)?, fd: fd.try_clone_to_owned()? })
+impl<T: ?Sized> Port<T> {
+    /// Lets more wait in the pipe, if it is one. Only for a flood: a user's pipes share one budget, and what is
+    /// over it makes all new ones small.
+    pub(super) fn widen(&self) {
+        #[cfg(target_os = "linux")]
+        if let Some(spare) = &self.spare {
+            // Where it is not allowed, or this is no pipe, it stays as it is.
+            rustix::pipe::fcntl_setpipe_size(&spare.fd, limits::WIDE_PIPE).ok();
+        }
     }
 }
 
-impl Drop for Flags {
+impl Reader {
+    /// Reads from a pipe that nobody else has.
+    pub(super) fn own(io: impl AsyncRead + AsFd + Unpin + 'static) -> io::Result<Self> {
+        let fd = io.as_fd().try_clone_to_owned()?;
+        Ok(Port { io: Box::new(io), spare: Some(Spare { fd, flags: None }) })
+    }
+}
+
+impl Writer {
+    /// Writes to a pipe that nobody else has.
+    pub(super) fn own(io: impl AsyncWrite + AsFd + Unpin + 'static) -> io::Result<Self> {
+        let fd = io.as_fd().try_clone_to_owned()?;
+        Ok(Port { io: Box::new(io), spare: Some(Spare { fd, flags: None }) })
+    }
+}
+
+impl Spare {
+    fn of(fd: BorrowedFd<'_>) -> io::Result<Option<Self>> {
+        Ok(Some(Spare { flags: Some(fcntl_getfl(fd)?), fd: fd.try_clone_to_owned()? }))
+    }
+}
+
+impl Drop for Spare {
     fn drop(&mut self) {
-        // The other end may be gone; then nobody is left who cares.
-        fcntl_setfl(&self.fd, self.flags).ok();
+        if let Some(flags) = self.flags {
+            // The other end may be gone; then nobody is left who cares.
+            fcntl_setfl(&self.fd, flags).ok();
+        }
     }
 }
 
@@ -76,20 +93,20 @@ pub(super) fn take() -> io::Result<(Reader, Writer)> {
 }
 
 fn reader(fd: OwnedFd) -> io::Result<Reader> {
-    let flags = Flags::of(fd.as_fd())?;
+    let spare = Spare::of(fd.as_fd())?;
     Ok(match kind(&fd)? {
-        FileType::Fifo => Port { io: Box::new(pipe::Receiver::from_owned_fd(fd)?), _flags: Some(flags) },
-        FileType::Socket => Port { io: Box::new(socket(fd)?), _flags: Some(flags) },
-        _ => Reader::owned(file(fd)),
+        FileType::Fifo => Port { io: Box::new(pipe::Receiver::from_owned_fd(fd)?), spare },
+        FileType::Socket => Port { io: Box::new(socket(fd)?), spare },
+        _ => Port { io: Box::new(file(fd)), spare: None },
     })
 }
 
 fn writer(fd: OwnedFd) -> io::Result<Writer> {
-    let flags = Flags::of(fd.as_fd())?;
+    let spare = Spare::of(fd.as_fd())?;
     Ok(match kind(&fd)? {
-        FileType::Fifo => Port { io: Box::new(pipe::Sender::from_owned_fd(fd)?), _flags: Some(flags) },
-        FileType::Socket => Port { io: Box::new(socket(fd)?), _flags: Some(flags) },
-        _ => Writer::owned(file(fd)),
+        FileType::Fifo => Port { io: Box::new(pipe::Sender::from_owned_fd(fd)?), spare },
+        FileType::Socket => Port { io: Box::new(socket(fd)?), spare },
+        _ => Port { io: Box::new(file(fd)), spare: None },
     })
 }
 

@@ -10,9 +10,6 @@ use crate::{
     },
 };
 
-const WANTED_OF_CLIENT: [&str; 6] =
-    ["initialize", "session/prompt", "session/cancel", "session/close", "session/delete", "$/cancel_request"];
-
 impl Bridge {
     /// Says whether a line, or the beginning of a long one, is wanted from this peer.
     pub fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
@@ -50,5 +47,19 @@ impl Bridge {
 }
 
 fn wanted_of_client(method: Text<'_>) -> bool {
-    WANTED_OF_CLIENT.iter().any(|wanted| method.is(wanted))
+    let wanted = |method: &[u8]| {
+        matches!(
+            method,
+            b"initialize"
+                | b"session/prompt"
+                | b"session/cancel"
+                | b"session/close"
+                | b"session/delete"
+                | b"$/cancel_request"
+        )
+    };
+    match method.plain() {
+        Some(method) => wanted(method),
+        None => method.unescaped().is_some_and(|method| wanted(method.as_bytes())),
+    }
 }

@@ -32,7 +32,18 @@ impl<'a> Text<'a> {
         if self.escaped {
             return self.unescaped().as_deref() == Some(meaning);
         }
-        &self.quoted[1..self.quoted.len() - 1] == meaning.as_bytes()
+        self.inner() == meaning.as_bytes()
+    }
+
+    /// Returns what it means where it is spelled without escapes: the bytes between the quotes.
+    #[inline]
+    pub fn plain(&self) -> Option<&'a [u8]> {
+        (!self.escaped).then(|| self.inner())
+    }
+
+    #[inline]
+    fn inner(&self) -> &'a [u8] {
+        &self.quoted[1..self.quoted.len() - 1]
     }
 
     /// Returns what it means; `None` where that is no Unicode.
@@ -60,13 +71,26 @@ impl<'a> Members<'a> {
         Ok(members)
     }
 
-    /// Moves past these bytes, which are one whole member, if they are the object's first.
+    /// Enters an object that begins with these bytes, which end behind a member and its comma.
     #[inline]
-    pub fn skip_first(&mut self, member: &[u8]) {
-        if self.first && self.bytes[self.at..].starts_with(member) {
-            self.at += member.len();
-            self.first = false;
-        }
+    pub fn enter_behind(bytes: &'a [u8], beginning: &[u8]) -> Option<Self> {
+        bytes.starts_with(beginning).then_some(Members { bytes, at: beginning.len(), first: true })
+    }
+
+    /// Moves past these bytes if they stand here.
+    #[inline]
+    pub fn skip(&mut self, bytes: &[u8]) -> bool {
+        let stands = self.bytes[self.at..].starts_with(bytes);
+        self.at += if stands { bytes.len() } else { 0 };
+        stands
+    }
+
+    /// Moves past the digits that stand here, if any do.
+    #[inline]
+    pub fn skip_digits(&mut self) -> bool {
+        let digits = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += digits;
+        digits > 0
     }
 
     /// How many bytes have been read so far.
