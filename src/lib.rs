@@ -10,6 +10,7 @@ pub mod engine;
 
 pub mod driver;
 pub mod mock;
+pub mod terminal;
 
 pub mod cli;
 pub mod exit;

@@ -1,0 +1,179 @@
+//! Makes text that somebody else wrote fit for a terminal.
+//! Nothing is removed: what a terminal would act on, or not show, becomes characters that can be read.
+
+use std::{borrow::Cow, fmt::Write};
+
+/// Returns the text with everything that is not printable made visible; newlines and tabs stay.
+///
+/// `ESC` becomes `␛`, other C0 controls likewise; C1 controls, bidi controls and invisible characters
+/// become `\u{202e}`. For text that may take several lines, such as a message.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    shown(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// Returns the text as [`printable`] does, on one line: a newline becomes `␊` and a tab `␉`.
+///
+/// For labels, values, and whatever else must not break the layout that it stands in.
+pub fn printable_line(text: &str) -> Cow<'_, str> {
+    shown(text, |_| false)
+}
+
+/// Returns a line of bytes as [`printable_line`] does, each byte that is not UTF-8 as `\xff`.
+pub fn printable_bytes(line: &[u8]) -> String {
+    let mut out = String::with_capacity(line.len());
+    for chunk in line.utf8_chunks() {
+        out.push_str(&printable_line(chunk.valid()));
+        for byte in chunk.invalid() {
+            write_to(&mut out, format_args!("\\x{byte:02x}"));
+        }
+    }
+    out
+}
+
+fn shown(text: &str, stays: fn(char) -> bool) -> Cow<'_, str> {
+    let mut before = None;
+    let first = text.char_indices().find(|&(_, c)| {
+        let harmless = stays(c) || is_printable(c, before);
+        before = Some(c);
+        !harmless
+    });
+    let Some((start, _)) = first else { return Cow::Borrowed(text) };
+
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(&text[..start]);
+    let mut before = out.chars().next_back();
+    for c in text[start..].chars() {
+        if stays(c) || is_printable(c, before) {
+            out.push(c);
+        } else {
+            push_visible(&mut out, c);
+        }
+        before = Some(c);
+    }
+    Cow::Owned(out)
+}
+
+fn push_visible(out: &mut String, c: char) {
+    let picture = match c {
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)),
+        '\x7f' => Some('␡'),
+        _ => None,
+    };
+    match picture {
+        Some(picture) => out.push(picture),
+        None => write_to(out, format_args!("{}", c.escape_unicode())),
+    }
+}
+
+/// Writes to a `String`, which cannot fail.
+fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let written = out.write_fmt(text);
+    debug_assert!(written.is_ok(), "a String takes everything");
+}
+
+fn is_printable(c: char, before: Option<char>) -> bool {
+    match c {
+        ' '..='~' => true,
+        // A selector belongs to the emoji or digit before it; a second one can only hide something.
+        '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(takes_selector),
+        _ => !c.is_control() && !is_invisible(c),
+    }
+}
+
+fn takes_selector(before: char) -> bool {
+    matches!(before, '0'..='9' | '#' | '*') || (!before.is_ascii() && is_printable(before, None))
+}
+
+/// Whether a terminal shows nothing for this character, or shows its neighbours elsewhere.
+///
+/// Unicode's format characters (Cf), line and paragraph separators, and what is blank or ignorable by
+/// default though it is not of those categories.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{600}'..='\u{605}'
+        | '\u{61c}'
+        | '\u{6dd}'
+        | '\u{70f}'
+        | '\u{890}'..='\u{891}'
+        | '\u{8e2}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{2800}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0d}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{110bd}'
+        | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_text_is_borrowed_as_it_is() {
+        for text in ["", "Option A", "Größe: 日本語 ✔️ 1️⃣ 🇩🇪 e\u{301}", "two\nlines\tand a tab"]
+        {
+            assert!(matches!(printable(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn escape_sequences_are_shown_and_not_obeyed() {
+        for (hostile, shown) in [
+            ("\x1b[2J\x1b[H", "␛[2J␛[H"),
+            ("\x1b]0;title\x07", "␛]0;title␇"),
+            ("\x1b]52;c;Y3VybA==\x1b\\", "␛]52;c;Y3VybA==␛\\"),
+            ("\u{9b}31mred", "\\u{9b}31mred"),
+            ("\u{90}q\u{9c}", "\\u{90}q\\u{9c}"),
+            ("safe\rEVIL", "safe␍EVIL"),
+            ("a\x08b\x7fc\0", "a␈b␡c␀"),
+        ] {
+            assert_eq!(printable(hostile), shown);
+        }
+    }
+
+    #[test]
+    fn bidi_and_invisible_characters_are_named() {
+        for (hostile, shown) in [
+            ("rm \u{202e}txt.exe", "rm \\u{202e}txt.exe"),
+            ("\u{2066}a\u{2069}", "\\u{2066}a\\u{2069}"),
+            ("yes\u{200b}", "yes\\u{200b}"),
+            ("a\u{2028}b\u{feff}", "a\\u{2028}b\\u{feff}"),
+            ("tag\u{e0041}", "tag\\u{e0041}"),
+            ("blank\u{3164}", "blank\\u{3164}"),
+            ("A\u{fe0f}", "A\\u{fe0f}"),
+            ("✔\u{fe0f}\u{fe0f}", "✔\u{fe0f}\\u{fe0f}"),
+            ("1\u{fe01}", "1\\u{fe01}"),
+        ] {
+            assert_eq!(printable(hostile), shown);
+        }
+    }
+
+    #[test]
+    fn one_line_stays_one_line() {
+        assert_eq!(printable_line("a\nb\tc\r\n"), "a␊b␉c␍␊");
+        assert_eq!(printable_bytes(b"ok \xff\xc3\n\x1b[m"), "ok \\xff\\xc3␊␛[m");
+    }
+
+    #[test]
+    fn nothing_printed_is_a_control_character() {
+        for c in (0..=0x10ffff).filter_map(char::from_u32) {
+            let text = c.to_string();
+            assert!(!printable_line(&text).chars().any(char::is_control), "{c:?}");
+            assert!(!printable(&text).chars().any(|c| c.is_control() && !"\n\t".contains(c)), "{c:?}");
+        }
+    }
+}
