@@ -51,7 +51,7 @@ pub struct RunArgs {
 
 /// Options of `askbridge mock-agent`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::mock::agent::HELP)]
+#[command(after_help = crate::mock::behaviour::HELP)]
 pub struct MockAgentArgs {
     /// Play the agent's part of a transcript instead of talking
     #[arg(long, value_name = "FILE")]

@@ -1,14 +1,303 @@
-//! A deterministic ACP agent.
-//! What it does is chosen by words in the prompt.
+//! A deterministic ACP agent: its loop, and the methods that it knows.
+//! What it does in a turn is chosen by words in the prompt, and left to `turn.rs`.
 
-use std::process::ExitCode;
+use std::{
+    collections::BTreeMap,
+    fmt::Display,
+    io::{self, Read, Write},
+    process::ExitCode,
+    thread,
+};
 
-use crate::{cli::MockAgentArgs, exit};
+use rustix::process::{Signal, getpid, kill_process};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
 
-/// The words that choose a behaviour, for `--help`.
-pub const HELP: &str = "";
+use super::{
+    asking::Question,
+    behaviour::End,
+    lines::{Input, Output, Wire},
+    message::{Id, Message, Params, RpcError},
+    script::{Script, ScriptError},
+    session::{SessionUpdate, Sessions},
+};
+use crate::{cli::MockAgentArgs, exit, terminal::printable_line};
+
+/// Reading or writing failed, or the script was not followed.
+const FAILED: u8 = 1;
 
 /// Runs the agent on our stdin and stdout until stdin ends.
-pub fn run(_args: &MockAgentArgs) -> ExitCode {
-    ExitCode::from(exit::FAILED)
+pub fn run(args: &MockAgentArgs) -> ExitCode {
+    let input = Input::new(io::stdin().lock(), Wire::new("agent <", args.wire));
+    let output = Output::new(io::stdout().lock(), Wire::new("agent >", args.wire));
+    let ended = match &args.script {
+        Some(path) => Script::read(path).and_then(|script| script.play(input, output)),
+        None => Agent::new(output).serve(input).map_err(ScriptError::Io),
+    };
+    ExitCode::from(ended.unwrap_or_else(|error| {
+        let code = error.exit_code();
+        if code != exit::OK {
+            complain(error);
+        }
+        code
+    }))
+}
+
+/// Says on stderr what is wrong. If nobody listens there, nobody needs to know.
+pub(super) fn complain(what: impl Display) {
+    let line = format!("askbridge mock-agent: {what}");
+    writeln!(io::stderr().lock(), "{}", printable_line(&line)).unwrap_or_default();
+}
+
+/// The agent's whole state. It waits for nothing but the next line.
+pub(super) struct Agent<W: Write> {
+    pub(super) output: Output<W>,
+    pub(super) sessions: Sessions,
+    /// The open questions by the ids of their requests, which count from 0.
+    pub(super) questions: BTreeMap<u64, Question>,
+    pub(super) asked: u64,
+    pub(super) messages: u64,
+    /// Whether the client promised to answer questions, be it with a rejection.
+    pub(super) client_answers: bool,
+    pub(super) outlives_stdin: bool,
+}
+
+/// Why a request was not carried out.
+pub(super) enum Failed {
+    Refused(RpcError),
+    Io(io::Error),
+}
+
+impl From<RpcError> for Failed {
+    fn from(error: RpcError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl<W: Write> Agent<W> {
+    fn new(output: Output<W>) -> Self {
+        Self {
+            output,
+            sessions: Sessions::default(),
+            questions: BTreeMap::new(),
+            asked: 0,
+            messages: 0,
+            client_answers: false,
+            outlives_stdin: false,
+        }
+    }
+
+    /// Handles lines until stdin ends or a prompt ends the process, and returns the exit code.
+    fn serve<R: Read>(mut self, mut input: Input<R>) -> io::Result<u8> {
+        while let Some(line) = input.next_line()? {
+            if let Some(end) = self.handle(line)? {
+                self.output.flush()?;
+                return Ok(end_now(end));
+            }
+            if !input.has_line() {
+                self.output.flush()?;
+            }
+        }
+        self.output.flush()?;
+        if self.outlives_stdin {
+            sleep_until_killed();
+        }
+        Ok(exit::OK)
+    }
+
+    fn handle(&mut self, line: &[u8]) -> io::Result<Option<End>> {
+        if line.trim_ascii().is_empty() {
+            return Ok(None);
+        }
+        match Message::read(line) {
+            Ok(Message::Request { id, method, params }) => match self.request(&id, &method, &params) {
+                Ok(end) => return Ok(end),
+                Err(Failed::Refused(error)) => self.output.refuse(&id, &error)?,
+                Err(Failed::Io(error)) => return Err(error),
+            },
+            Ok(Message::Notification { method, params }) => self.notification(&method, &params)?,
+            Ok(Message::Response { id, outcome }) => self.response(&id, outcome.as_deref())?,
+            Err((id, error)) => self.output.refuse(&id, &error)?,
+        }
+        Ok(None)
+    }
+
+    fn request(&mut self, id: &Id, method: &str, params: &Params) -> Result<Option<End>, Failed> {
+        let result = match method {
+            "initialize" => self.initialize(params)?,
+            "session/new" => self.new_session(params)?,
+            "session/load" => self.load_session(params)?,
+            "session/list" => self.list_sessions(params)?,
+            "session/close" => self.close_session(params)?,
+            "session/prompt" => return self.prompt(id, params),
+            _ => return Err(RpcError::method_not_found(method).into()),
+        };
+        self.output.respond(id, result)?;
+        Ok(None)
+    }
+
+    /// Unknown notifications, and those that make no sense, are ignored: nobody waits for an answer.
+    fn notification(&mut self, method: &str, params: &Params) -> io::Result<()> {
+        match method {
+            "session/cancel" => match params.read::<InSession>() {
+                Ok(params) => self.cancel_turn(&params.session_id),
+                Err(_) => Ok(()),
+            },
+            "$/cancel_request" => match params.read::<CancelRequest>() {
+                Ok(params) => self.cancel_prompt(&params.request_id),
+                Err(_) => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn response(&mut self, id: &Id, outcome: Result<&RawValue, &RpcError>) -> io::Result<()> {
+        match id.number().and_then(|id| Some((id, self.questions.remove(&id)?))) {
+            Some((id, question)) => self.answered(id, &question, outcome),
+            None => {
+                complain(format_args!("a response that nobody waits for, with the id {}", id.text()));
+                Ok(())
+            }
+        }
+    }
+
+    fn initialize(&mut self, params: &Params) -> Result<Value, RpcError> {
+        let params: Initialize = params.read()?;
+        let extensions = params.client_capabilities.pointer("/_meta/sandboxagent.dev/extensions");
+        self.client_answers = extensions.is_some_and(|extensions| {
+            extensions["sessionRequestQuestion"] == true || extensions["requestQuestion"] == true
+        });
+        // Version 1 is the only one that it knows, so it is the answer to every other one too.
+        Ok(json!({
+            "protocolVersion": 1,
+            "agentCapabilities": {
+                "loadSession": true,
+                "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true },
+                "sessionCapabilities": { "list": {}, "close": {} },
+            },
+            "agentInfo": {
+                "name": "askbridge-mock-agent",
+                "title": "Mock agent",
+                "version": env!("CARGO_PKG_VERSION"),
+            },
+            "authMethods": [],
+        }))
+    }
+
+    fn new_session(&mut self, params: &Params) -> Result<Value, RpcError> {
+        let params: NewSession = params.read()?;
+        let session = self.sessions.create(absolute(params.cwd)?);
+        Ok(json!({ "sessionId": session.id }))
+    }
+
+    fn load_session(&mut self, params: &Params) -> Result<Value, Failed> {
+        let params: LoadSession = params.read()?;
+        let cwd = absolute(params.cwd)?;
+        let session = self.sessions.get(&params.session_id)?;
+        (session.cwd, session.open) = (cwd, true);
+        for update in session.history() {
+            self.output.notify("session/update", SessionUpdate { session_id: &session.id, update })?;
+        }
+        Ok(json!({}))
+    }
+
+    fn list_sessions(&self, params: &Params) -> Result<Value, RpcError> {
+        let params: ListSessions = params.read()?;
+        if let Some(cursor) = params.cursor {
+            return Err(RpcError::invalid_params(format_args!("no such cursor: {cursor}")));
+        }
+        let listed =
+            self.sessions.iter().filter(|session| params.cwd.as_ref().is_none_or(|cwd| *cwd == session.cwd));
+        let sessions: Vec<Value> = listed
+            .map(|session| json!({ "sessionId": session.id, "cwd": session.cwd, "title": session.title }))
+            .collect();
+        Ok(json!({ "sessions": sessions }))
+    }
+
+    fn close_session(&mut self, params: &Params) -> Result<Value, Failed> {
+        let params: InSession = params.read()?;
+        let turn = self.sessions.get(&params.session_id)?.turn.as_mut();
+        // Nothing more is said in a closed session, so its turn does not wait for its questions.
+        turn.into_iter().for_each(|turn| turn.waits_for.clear());
+        self.cancel_turn(&params.session_id)?;
+        self.sessions.get(&params.session_id)?.open = false;
+        Ok(json!({}))
+    }
+}
+
+fn sleep_until_killed() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
+fn end_now(end: End) -> u8 {
+    match end {
+        End::Exit(code) => code,
+        End::Crash => match kill_process(getpid(), Signal::KILL) {
+            Ok(()) => FAILED,
+            Err(error) => {
+                complain(error);
+                FAILED
+            }
+        },
+    }
+}
+
+fn absolute(cwd: String) -> Result<String, RpcError> {
+    if cwd.starts_with('/') {
+        Ok(cwd)
+    } else {
+        Err(RpcError::invalid_params(format_args!("cwd is not an absolute path: {cwd}")))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialize {
+    #[serde(rename = "protocolVersion")]
+    _protocol_version: u16,
+    #[serde(default)]
+    client_capabilities: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NewSession {
+    cwd: String,
+    #[serde(default, rename = "mcpServers")]
+    _mcp_servers: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LoadSession {
+    session_id: String,
+    cwd: String,
+    #[serde(default, rename = "mcpServers")]
+    _mcp_servers: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct ListSessions {
+    cwd: Option<String>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InSession {
+    session_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CancelRequest {
+    request_id: Id,
 }

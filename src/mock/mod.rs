@@ -1,5 +1,16 @@
 //! Peers without a model behind them, for trying the bridge and for CI.
 //! They speak ACP over their own stdin and stdout and know nothing of the bridge's inside.
 
+mod lines;
+mod message;
+
+mod asking;
+pub(crate) mod behaviour;
+mod session;
+
 pub mod agent;
+mod turn;
+
+mod script;
+
 pub mod demo;

@@ -1,0 +1,203 @@
+//! The words in a prompt that choose what the mock agent does.
+//! Doing it is left to `turn.rs`.
+
+/// How many updates `flood` writes when no number follows it.
+pub(super) const FLOOD: u32 = 40_000;
+/// The exit code of `exit` when no number follows it.
+pub(super) const EXIT: u8 = 7;
+
+/// The words that choose a behaviour, for `--help`.
+pub(crate) const HELP: &str = "\
+Words in a prompt, in any case, choose what the agent does. Without one it says the prompt back.
+
+  question   ask one question with two options, and say what was answered
+             (any word that contains it will do; these change how it is asked:)
+    several    ask three at once, and say each answer as it comes
+    fields     one question of three fields: a choice, several choices, a free text
+    many       one question of which several options may be chosen
+    free       one question without options, for a free text
+    withdraw   cancel the question right after asking it, and still wait
+    later      end the turn first, and ask then
+
+  exit [N]   exit with code N, or 7; with `question`, while the question is open
+  crash      end as by SIGKILL; with `question`, while the question is open
+  outlive    from now on, do not end when stdin ends
+  flood [N]  write N updates, or 40000, before anything else
+  forever    do not end the turn until it is cancelled
+  stderr     write a line to stderr
+
+Lines of a --script FILE; all others are ignored:
+
+  agent> TEXT    write TEXT; $id in it is the id of the last request that was read, as it was
+                 spelled, and $session the last params.sessionId
+  agent< TEXT    wait for a line: for any line where TEXT is *, otherwise for TEXT, or for a
+                 message with the same method, or for a response with the same id
+  agent! exit N  exit with code N
+
+Exit codes:
+  0    stdin ended, or nobody reads our stdout
+  1    a line did not match the script, or reading or writing failed
+  2    the script could not be read, or the command line was not understood";
+
+/// What one word chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Several,
+    Fields,
+    Many,
+    Free,
+    Withdraw,
+    Later,
+    Exit,
+    Crash,
+    Outlive,
+    Flood,
+    Forever,
+    Stderr,
+}
+
+/// Every word but `question`, which counts inside of other words too.
+const WORDS: [(&str, Word); 12] = [
+    ("several", Word::Several),
+    ("fields", Word::Fields),
+    ("many", Word::Many),
+    ("free", Word::Free),
+    ("withdraw", Word::Withdraw),
+    ("later", Word::Later),
+    ("exit", Word::Exit),
+    ("crash", Word::Crash),
+    ("outlive", Word::Outlive),
+    ("flood", Word::Flood),
+    ("forever", Word::Forever),
+    ("stderr", Word::Stderr),
+];
+
+/// What a question looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shape {
+    #[default]
+    Options,
+    Fields,
+    Many,
+    Free,
+}
+
+/// How the process ends in the middle of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Exit(u8),
+    Crash,
+}
+
+/// Everything that a prompt asks the agent to do.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Behaviour {
+    pub(super) question: bool,
+    pub(super) shape: Shape,
+    pub(super) several: bool,
+    pub(super) withdraw: bool,
+    pub(super) later: bool,
+    pub(super) end: Option<End>,
+    pub(super) outlive: bool,
+    pub(super) flood: Option<u32>,
+    pub(super) forever: bool,
+    pub(super) stderr: bool,
+}
+
+impl Behaviour {
+    /// Reads the words of a prompt.
+    pub(super) fn of(prompt: &str) -> Self {
+        let prompt = prompt.to_lowercase();
+        let mut behaviour = Self { question: prompt.contains("question"), ..Self::default() };
+        let mut words =
+            prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+        while let Some(word) = words.next() {
+            if let Some(&(_, word)) = WORDS.iter().find(|(spelled, _)| *spelled == word) {
+                behaviour.choose(word, words.peek().copied());
+            }
+        }
+        behaviour
+    }
+
+    /// Whether nothing is to be done, so that the prompt is said back.
+    pub(super) fn is_echo(&self) -> bool {
+        let acts = self.question || self.outlive || self.forever || self.stderr;
+        !acts && self.end.is_none() && self.flood.is_none()
+    }
+
+    fn choose(&mut self, word: Word, next: Option<&str>) {
+        match word {
+            Word::Several => self.several = true,
+            Word::Fields => self.shape = Shape::Fields,
+            Word::Many => self.shape = Shape::Many,
+            Word::Free => self.shape = Shape::Free,
+            Word::Withdraw => self.withdraw = true,
+            Word::Later => self.later = true,
+            Word::Exit => self.end = Some(End::Exit(number(next).unwrap_or(EXIT))),
+            Word::Crash => self.end = Some(End::Crash),
+            Word::Outlive => self.outlive = true,
+            Word::Flood => self.flood = Some(number(next).unwrap_or(FLOOD)),
+            Word::Forever => self.forever = true,
+            Word::Stderr => self.stderr = true,
+        }
+    }
+}
+
+fn number<N: std::str::FromStr>(word: Option<&str>) -> Option<N> {
+    word?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_has_a_line_for_every_word() {
+        let first_words: Vec<&str> = HELP.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        for (word, _) in WORDS.iter().chain(&[("question", Word::Several)]) {
+            assert!(first_words.contains(word), "{word} is not in the help");
+        }
+        assert!(HELP.contains(&FLOOD.to_string()) && HELP.contains(&format!("or {EXIT};")));
+        assert!(HELP.lines().all(|line| line.chars().count() <= 100), "clap would wrap the table");
+    }
+
+    #[test]
+    fn the_word_question_counts_in_any_case_and_inside_of_others() {
+        for prompt in ["Please ask me a question.", "QUESTION", "several questions?", "requestion"] {
+            assert!(Behaviour::of(prompt).question, "{prompt}");
+        }
+        assert!(!Behaviour::of("ask me something").question);
+    }
+
+    #[test]
+    fn words_combine_and_only_whole_ones_count() {
+        let behaviour = Behaviour::of("Flood 12, then ask several questions with many choices; EXIT 3!");
+        let expected = Behaviour {
+            question: true,
+            several: true,
+            shape: Shape::Many,
+            end: Some(End::Exit(3)),
+            flood: Some(12),
+            ..Behaviour::default()
+        };
+        assert_eq!(behaviour, expected);
+        assert_eq!(Behaviour::of("severally, laterally, forevermore"), Behaviour::default());
+    }
+
+    #[test]
+    fn a_number_may_be_left_out() {
+        assert_eq!(Behaviour::of("flood").flood, Some(FLOOD));
+        assert_eq!(Behaviour::of("flood it").flood, Some(FLOOD));
+        assert_eq!(Behaviour::of("exit").end, Some(End::Exit(EXIT)));
+        assert_eq!(Behaviour::of("exit 300").end, Some(End::Exit(EXIT)));
+    }
+
+    #[test]
+    fn a_prompt_that_asks_for_nothing_is_said_back() {
+        assert!(Behaviour::of("").is_echo());
+        assert!(Behaviour::of("several, later").is_echo(), "these only change a question");
+        for prompt in ["question", "exit", "crash", "outlive", "flood", "forever", "stderr"] {
+            assert!(!Behaviour::of(prompt).is_echo(), "{prompt}");
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A turn of the mock agent, from the prompt to its end, and the questions in it.
+//! What a question looks like is left to `asking.rs`.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{
+    json,
+    value::{RawValue, to_raw_value},
+};
+
+use super::{
+    agent::{Agent, Failed, complain},
+    asking::{METHOD, Question, SEVERAL},
+    behaviour::{Behaviour, End},
+    message::{CANCELLED, INVALID_REQUEST, Id, Params, RpcError, read_param},
+    session::{SessionUpdate, Turn, Update},
+};
+
+/// How many chunks a message is streamed in, about.
+const CHUNKS: usize = 3;
+
+impl<W: Write> Agent<W> {
+    /// Starts a turn, and ends it at once if nothing in it waits.
+    pub(super) fn prompt(&mut self, id: &Id, params: &Params) -> Result<Option<End>, Failed> {
+        let Prompt { session_id: name, prompt } = params.read()?;
+        let session = self.sessions.get_open(&name)?;
+        if session.turn.is_some() {
+            let error = format!("a turn is running already in {name}");
+            return Err(RpcError::new(INVALID_REQUEST, error).into());
+        }
+        let text = text_of(&prompt)?;
+        session.entitle(&text);
+        self.messages += 1;
+        for block in prompt {
+            let message = format!("message-{}", self.messages);
+            session.remember(Update { kind: "user_message_chunk", message, content: block });
+        }
+        let behaviour = Behaviour::of(&text);
+        let forever = behaviour.forever && !behaviour.later;
+        session.turn =
+            Some(Turn { prompt: id.clone(), waits_for: BTreeSet::new(), forever, cancelled: false });
+        Ok(self.act(&name, &behaviour, &text)?)
+    }
+
+    fn act(&mut self, session: &str, behaviour: &Behaviour, text: &str) -> io::Result<Option<End>> {
+        self.outlives_stdin |= behaviour.outlive;
+        if behaviour.stderr {
+            complain("a line on stderr, as the prompt asked for");
+        }
+        if let Some(updates) = behaviour.flood {
+            self.flood(session, updates)?;
+        }
+        if behaviour.is_echo() {
+            self.stream(session, text)?;
+        } else if behaviour.question {
+            self.stream(session, "I have a question.")?;
+        } else {
+            self.stream(session, "I do as I am told.")?;
+        }
+        if behaviour.later {
+            self.end_turn(session)?;
+        }
+        if behaviour.question {
+            self.ask(session, behaviour)?;
+        }
+        if behaviour.end.is_none() {
+            self.end_turn(session)?;
+        }
+        Ok(behaviour.end)
+    }
+
+    /// Says what came back for a question, and ends the turn if it was the last that it waited for.
+    pub(super) fn answered(
+        &mut self,
+        id: u64,
+        question: &Question,
+        outcome: Result<&RawValue, &RpcError>,
+    ) -> io::Result<()> {
+        if self.sessions.get_open(&question.session).is_err() {
+            return Ok(());
+        }
+        self.say(&question.session, &question.told(outcome))?;
+        if let Some(turn) = self.sessions.turn_of(&question.session) {
+            turn.waits_for.remove(&id);
+        }
+        self.end_turn(&question.session)
+    }
+
+    /// Ends the turn as cancelled.
+    ///
+    /// Whoever promised to answer questions rejects those of a cancelled turn: then it waits for that.
+    pub(super) fn cancel_turn(&mut self, session: &str) -> io::Result<()> {
+        let client_answers = self.client_answers;
+        if let Some(turn) = self.sessions.turn_of(session) {
+            turn.cancelled = true;
+            if !client_answers {
+                turn.waits_for.clear();
+            }
+        }
+        self.end_turn(session)
+    }
+
+    /// Answers a prompt that the client cancelled by its id, and withdraws the questions of its turn.
+    pub(super) fn cancel_prompt(&mut self, prompt: &Id) -> io::Result<()> {
+        let Some(turn) = self.sessions.take_turn_of_prompt(prompt) else { return Ok(()) };
+        for question in turn.waits_for {
+            self.output.notify("$/cancel_request", json!({ "requestId": question }))?;
+        }
+        self.output.refuse(prompt, &RpcError::new(CANCELLED, "request cancelled"))
+    }
+
+    /// Ends the turn if there is one, and nothing that it waits for.
+    fn end_turn(&mut self, session: &str) -> io::Result<()> {
+        let Ok(session) = self.sessions.get(session) else { return Ok(()) };
+        let ended =
+            session.turn.take_if(|turn| turn.waits_for.is_empty() && (turn.cancelled || !turn.forever));
+        let Some(turn) = ended else { return Ok(()) };
+        let reason = if turn.cancelled { "cancelled" } else { "end_turn" };
+        self.output.respond(&turn.prompt, json!({ "stopReason": reason }))
+    }
+
+    fn ask(&mut self, session: &str, behaviour: &Behaviour) -> io::Result<()> {
+        let first = self.asked;
+        let count = if behaviour.several { SEVERAL } else { 1 };
+        for place in 1..=count {
+            let id = self.asked;
+            self.asked += 1;
+            let question = Question {
+                session: session.to_owned(),
+                id: format!("q-{}", self.asked),
+                shape: behaviour.shape,
+                place: behaviour.several.then_some(place),
+            };
+            self.output.request(id, METHOD, question.params())?;
+            self.questions.insert(id, question);
+            if let Some(turn) = self.sessions.turn_of(session) {
+                turn.waits_for.insert(id);
+            }
+        }
+        if behaviour.withdraw {
+            for id in first..self.asked {
+                self.output.notify("$/cancel_request", json!({ "requestId": id }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says a whole message in one chunk.
+    fn say(&mut self, session: &str, text: &str) -> io::Result<()> {
+        self.say_in_chunks(session, std::iter::once(text))
+    }
+
+    /// Says a message in a few chunks, as a model does.
+    fn stream(&mut self, session: &str, text: &str) -> io::Result<()> {
+        self.say_in_chunks(session, chunks(text))
+    }
+
+    fn say_in_chunks<'a>(&mut self, name: &str, texts: impl Iterator<Item = &'a str>) -> io::Result<()> {
+        let Ok(session) = self.sessions.get_open(name) else { return Ok(()) };
+        self.messages += 1;
+        for text in texts {
+            let update = agent_said(self.messages, text)?;
+            self.output.notify("session/update", SessionUpdate { session_id: name, update: &update })?;
+            session.remember(update);
+        }
+        Ok(())
+    }
+
+    /// Writes many chunks, which the session does not remember.
+    fn flood(&mut self, session: &str, updates: u32) -> io::Result<()> {
+        self.messages += 1;
+        for n in 1..=updates {
+            let update = agent_said(self.messages, &format!("update {n}\n"))?;
+            self.output.notify("session/update", SessionUpdate { session_id: session, update: &update })?;
+        }
+        Ok(())
+    }
+}
+
+fn agent_said(message: u64, text: &str) -> io::Result<Update> {
+    let content = to_raw_value(&Text { kind: "text", text })?;
+    Ok(Update { kind: "agent_message_chunk", message: format!("message-{message}"), content })
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+}
+
+/// Cuts a text at spaces into a few chunks, which are the text again when they are put together.
+fn chunks(text: &str) -> impl Iterator<Item = &str> {
+    let least = text.len().div_ceil(CHUNKS);
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let spaces = rest.match_indices(' ').map(|(at, _)| at + 1);
+        let cut = spaces.into_iter().find(|&end| end >= least).unwrap_or(rest.len());
+        let (chunk, tail) = rest.split_at(cut);
+        rest = tail;
+        Some(chunk)
+    })
+}
+
+/// The words of a prompt: its texts, and a name in brackets for everything else.
+fn text_of(prompt: &[Box<RawValue>]) -> Result<String, RpcError> {
+    let mut text = String::new();
+    for block in prompt {
+        let block: Block = read_param(block.get())?;
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        match block.text {
+            Some(block) => text.push_str(&block),
+            None => text.push_str(&format!("[{}]", block.kind)),
+        }
+    }
+    Ok(text)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Prompt {
+    session_id: String,
+    prompt: Vec<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chunks;
+
+    #[test]
+    fn chunks_are_few_and_put_together_they_are_the_text() {
+        for text in
+            ["", " ", "word", "two words", "a b c d e f g h i j k l", "süß und 日本 語", "  two  spaces  "]
+        {
+            let cut: Vec<&str> = chunks(text).collect();
+            assert_eq!(cut.concat(), text);
+            assert!(cut.len() <= super::CHUNKS && cut.iter().all(|chunk| !chunk.is_empty()), "{cut:?}");
+        }
+        assert_eq!(chunks("I have a question.").collect::<Vec<_>>(), ["I have ", "a question."]);
+    }
+}
