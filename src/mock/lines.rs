@@ -49,6 +49,7 @@ impl<R: Read> Input<R> {
     pub(super) fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         if (&mut self.input).take(LONGEST_LINE).read_until(b'\n', &mut self.line)? == 0 {
+            self.wire.show(b"(end)");
             return Ok(None);
         }
         if self.line.last() == Some(&b'\n') {
