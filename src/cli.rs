@@ -64,10 +64,12 @@ pub struct MockAgentArgs {
 
 /// Options of `askbridge demo`.
 #[derive(Debug, Args)]
+#[command(after_help = crate::mock::demo::HELP)]
 pub struct DemoArgs {
-    /// Give this answer instead of asking at the terminal: an option's number, its value or its label
+    /// Give this answer instead of asking: an option's number, its value or its label, or a text
+    /// (can be repeated, one for each field in turn; the last one is given to all that follow)
     #[arg(long, value_name = "VALUE")]
-    pub answer: Option<String>,
+    pub answer: Vec<String>,
 
     /// Show every line as well, with its direction
     #[arg(long)]

@@ -1,10 +1,12 @@
 //! Lines in and out of a mock peer, each shown on stderr where `--wire` asks for it.
-//! What a line says is left to `message.rs`.
+//! How a message is spelled is left to `message.rs`.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use memchr::memchr;
+use serde::Serialize;
 
+use super::message::{self, Id, RpcError};
 use crate::terminal::printable_bytes;
 
 /// The longest line that is read whole; what is longer is cut here, and so is not valid JSON any more.
@@ -91,14 +93,24 @@ impl<W: Write> Output<W> {
         self.output.write_all(b"\n")
     }
 
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
+    pub(super) fn request(&mut self, id: u64, method: &str, params: impl Serialize) -> io::Result<()> {
+        self.line(&message::request(id, method, params)?)
     }
 
-    /// What has reached the other side.
-    #[cfg(test)]
-    pub(super) fn get_ref(&self) -> &W {
-        self.output.get_ref()
+    pub(super) fn notify(&mut self, method: &str, params: impl Serialize) -> io::Result<()> {
+        self.line(&message::notification(method, params)?)
+    }
+
+    pub(super) fn respond(&mut self, id: &Id, result: impl Serialize) -> io::Result<()> {
+        self.line(&message::response(id, result)?)
+    }
+
+    pub(super) fn refuse(&mut self, id: &Id, error: &RpcError) -> io::Result<()> {
+        self.line(&message::refusal(id, error)?)
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
     }
 }
 

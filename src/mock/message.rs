@@ -1,15 +1,10 @@
 //! JSON-RPC as the mock peers speak it: one message a line, ids kept in their own spelling.
 //! What a method means is left to `agent.rs` and `client.rs`.
 
-use std::{
-    fmt,
-    io::{self, Write},
-};
+use std::{fmt, io};
 
 use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
-
-use super::lines::Output;
 
 /// The line was not JSON.
 pub(super) const PARSE_ERROR: i64 = -32700;
@@ -62,7 +57,7 @@ pub(super) enum Message {
 impl Message {
     /// Reads a line. What cannot be read comes back with the id and the error that answer it.
     pub(super) fn read(line: &[u8]) -> Result<Self, (Id, RpcError)> {
-        let parts: Parts = serde_json::from_slice(line).map_err(|error| refusal(line, &error))?;
+        let parts: Parts = serde_json::from_slice(line).map_err(|error| unreadable(line, &error))?;
         let params = Params(parts.params);
         match (parts.id, parts.method, parts.result, parts.error) {
             (Some(id), Some(method), None, None) => Ok(Self::Request { id, method, params }),
@@ -77,7 +72,7 @@ impl Message {
     }
 }
 
-fn refusal(line: &[u8], error: &serde_json::Error) -> (Id, RpcError) {
+fn unreadable(line: &[u8], error: &serde_json::Error) -> (Id, RpcError) {
     #[derive(Deserialize)]
     struct WithId {
         #[serde(default, deserialize_with = "given")]
@@ -172,41 +167,38 @@ enum Body<'a, P> {
     Error { error: &'a RpcError },
 }
 
-impl<W: Write> Output<W> {
-    pub(super) fn request(&mut self, id: u64, method: &str, params: impl Serialize) -> io::Result<()> {
-        let id = Id(serde_json::value::to_raw_value(&id)?);
-        self.message(Some(&id), Body::Call { method, params })
-    }
+/// The line of a request of our own; its id is a number.
+pub(super) fn request(id: u64, method: &str, params: impl Serialize) -> io::Result<Vec<u8>> {
+    let id = Id(serde_json::value::to_raw_value(&id)?);
+    line(Some(&id), Body::Call { method, params })
+}
 
-    pub(super) fn notify(&mut self, method: &str, params: impl Serialize) -> io::Result<()> {
-        self.message(None, Body::Call { method, params })
-    }
+/// The line of a notification.
+pub(super) fn notification(method: &str, params: impl Serialize) -> io::Result<Vec<u8>> {
+    line(None, Body::Call { method, params })
+}
 
-    pub(super) fn respond(&mut self, id: &Id, result: impl Serialize) -> io::Result<()> {
-        self.message(Some(id), Body::Result { result })
-    }
+/// The line of a response to a request that was carried out.
+pub(super) fn response(id: &Id, result: impl Serialize) -> io::Result<Vec<u8>> {
+    line(Some(id), Body::Result { result })
+}
 
-    pub(super) fn refuse(&mut self, id: &Id, error: &RpcError) -> io::Result<()> {
-        let body: Body<'_, ()> = Body::Error { error };
-        self.message(Some(id), body)
-    }
+/// The line of a response to a request that was not.
+pub(super) fn refusal(id: &Id, error: &RpcError) -> io::Result<Vec<u8>> {
+    let body: Body<'_, ()> = Body::Error { error };
+    line(Some(id), body)
+}
 
-    fn message<P: Serialize>(&mut self, id: Option<&Id>, body: Body<'_, P>) -> io::Result<()> {
-        let line = serde_json::to_vec(&Line { jsonrpc: "2.0", id, body })?;
-        self.line(&line)
-    }
+fn line<P: Serialize>(id: Option<&Id>, body: Body<'_, P>) -> io::Result<Vec<u8>> {
+    Ok(serde_json::to_vec(&Line { jsonrpc: "2.0", id, body })?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::lines::Wire;
 
-    fn written(write: impl FnOnce(&mut Output<Vec<u8>>) -> io::Result<()>) -> String {
-        let mut output = Output::new(Vec::new(), Wire::default());
-        write(&mut output).unwrap();
-        output.flush().unwrap();
-        String::from_utf8(output.get_ref().clone()).unwrap()
+    fn text(line: io::Result<Vec<u8>>) -> String {
+        String::from_utf8(line.unwrap()).unwrap()
     }
 
     #[test]
@@ -216,8 +208,8 @@ mod tests {
             let Ok(Message::Request { id: read, .. }) = Message::read(line.as_bytes()) else {
                 panic!("{line}");
             };
-            let answer = written(|output| output.respond(&read, ()));
-            assert_eq!(answer, format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":null}}\n"));
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#);
+            assert_eq!(text(response(&read, ())), answer);
         }
     }
 
@@ -265,17 +257,11 @@ mod tests {
 
     #[test]
     fn messages_have_the_members_of_their_kind() {
-        assert_eq!(
-            written(|output| output.request(3, "m", ["p"])),
-            "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"m\",\"params\":[\"p\"]}\n"
-        );
-        assert_eq!(
-            written(|output| output.notify("m", ["p"])),
-            "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":[\"p\"]}\n"
-        );
-        assert_eq!(
-            written(|output| output.refuse(&Id::null(), &RpcError::method_not_found("x"))),
-            "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32601,\"message\":\"method not found: x\"}}\n"
-        );
+        let line = text(request(3, "m", ["p"]));
+        assert_eq!(line, r#"{"jsonrpc":"2.0","id":3,"method":"m","params":["p"]}"#);
+        let line = text(notification("m", ["p"]));
+        assert_eq!(line, r#"{"jsonrpc":"2.0","method":"m","params":["p"]}"#);
+        let line = text(refusal(&Id::null(), &RpcError::new(-32601, "x")));
+        assert_eq!(line, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"x"}}"#);
     }
 }

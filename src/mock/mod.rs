@@ -1,8 +1,9 @@
 //! Peers without a model behind them, for trying the bridge and for CI.
 //! They speak ACP over their own stdin and stdout and know nothing of the bridge's inside.
 
-mod lines;
 mod message;
+
+mod lines;
 
 mod asking;
 pub(crate) mod behaviour;
@@ -12,5 +13,12 @@ pub mod agent;
 mod turn;
 
 mod script;
+
+mod form;
+mod screen;
+
+mod client;
+mod conversation;
+mod person;
 
 pub mod demo;

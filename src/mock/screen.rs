@@ -1,0 +1,245 @@
+//! How the demonstration looks: who speaks on the left, what is said behind a line.
+//! Everything that comes from somebody else is made printable here. What to show is left to `demo.rs`.
+
+use std::io::{self, Write};
+
+use super::form::{Choice, Field};
+use crate::terminal::{printable, printable_bytes, printable_line};
+
+/// Labels up to this long are aligned with each other.
+const LONGEST_ALIGNED: usize = 30;
+const DIM: &str = "\x1b[2m";
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Where the demonstration is shown.
+pub(super) struct Screen<W> {
+    output: W,
+    colour: bool,
+    /// What the last line, which has no newline yet, belongs to.
+    unfinished: Option<Unfinished>,
+}
+
+#[derive(PartialEq)]
+enum Unfinished {
+    /// A message of the agent, by its id, which ends in as many newlines that are not shown yet.
+    Message(Option<String>, usize),
+    /// The line on which a person types.
+    Typing,
+}
+
+impl<W: Write> Screen<W> {
+    pub(super) fn new(output: W, colour: bool) -> Self {
+        Self { output, colour, unfinished: None }
+    }
+
+    /// Shows what somebody says, on as many lines as it has.
+    pub(super) fn say(&mut self, who: &str, text: &str) -> io::Result<()> {
+        self.finish_line()?;
+        for (n, line) in text.lines().enumerate() {
+            self.gutter(if n == 0 { who } else { "" }, "│")?;
+            writeln!(self.output, " {}", printable(line))?;
+        }
+        self.output.flush()
+    }
+
+    /// Shows a piece of a message of the agent, behind the pieces of the same message.
+    pub(super) fn say_piece(&mut self, message: Option<&str>, text: &str) -> io::Result<()> {
+        let mut held = match &self.unfinished {
+            Some(Unfinished::Message(last, held)) if last.as_deref() == message => *held,
+            _ => {
+                self.finish_line()?;
+                self.gutter("agent", "│")?;
+                write!(self.output, " ")?;
+                0
+            }
+        };
+        for line in text.split_inclusive('\n') {
+            let words = line.strip_suffix('\n').unwrap_or(line);
+            if !words.is_empty() {
+                self.break_lines(held)?;
+                write!(self.output, "{}", printable(words))?;
+                held = 0;
+            }
+            // Shown with what comes after it, so that no message ends in an empty line.
+            held += usize::from(line.ends_with('\n'));
+        }
+        self.unfinished = Some(Unfinished::Message(message.map(str::to_owned), held));
+        self.output.flush()
+    }
+
+    fn break_lines(&mut self, count: usize) -> io::Result<()> {
+        for _ in 0..count {
+            writeln!(self.output)?;
+            self.gutter("", "│")?;
+            write!(self.output, " ")?;
+        }
+        Ok(())
+    }
+
+    /// Shows a field of a question; `place` says which one of how many.
+    pub(super) fn ask(&mut self, field: &Field, place: (usize, usize)) -> io::Result<()> {
+        self.finish_line()?;
+        self.gutter("agent", "?")?;
+        let header = field.header.as_deref().filter(|header| *header != field.question);
+        let header = header.map(|header| format!("{}: ", printable_line(header))).unwrap_or_default();
+        let (bold, plain) = (self.style(BOLD), self.style(PLAIN));
+        write!(self.output, " {bold}{header}{}{plain}", printable_line(&field.question))?;
+        match place {
+            (_, 1) => writeln!(self.output)?,
+            (nth, count) => writeln!(self.output, " ({nth} of {count})")?,
+        }
+        let labels = field.options.iter().map(|option| printable_line(&option.label).chars().count());
+        let width = labels.filter(|&width| width <= LONGEST_ALIGNED).max().unwrap_or(0);
+        for (n, option) in field.options.iter().enumerate() {
+            self.gutter("", "│")?;
+            self.option(n + 1, option, width)?;
+        }
+        self.output.flush()
+    }
+
+    fn option(&mut self, number: usize, option: &Choice, width: usize) -> io::Result<()> {
+        let label = printable_line(&option.label);
+        let value = (option.value != option.label).then_some(option.value.as_str());
+        let beside: Vec<_> =
+            value.into_iter().chain(option.description.as_deref()).map(printable_line).collect();
+        if beside.is_empty() {
+            return writeln!(self.output, "   {number}  {label}");
+        }
+        let (dim, plain) = (self.style(DIM), self.style(PLAIN));
+        writeln!(self.output, "   {number}  {label:width$}  {dim}{}{plain}", beside.join("  "))
+    }
+
+    /// Asks for a line; it is typed behind this.
+    pub(super) fn ask_typing(&mut self, hint: &str) -> io::Result<()> {
+        self.finish_line()?;
+        self.gutter("you", ">")?;
+        let (dim, plain) = (self.style(DIM), self.style(PLAIN));
+        write!(self.output, " {dim}{hint}:{plain} ")?;
+        self.unfinished = Some(Unfinished::Typing);
+        self.output.flush()
+    }
+
+    /// Says that a line was typed; shows it, unless the terminal has done so.
+    pub(super) fn typed(&mut self, line: &str, shown: bool) -> io::Result<()> {
+        if !shown {
+            writeln!(self.output, "{}", printable_line(line))?;
+        }
+        self.unfinished = None;
+        self.output.flush()
+    }
+
+    /// Whether a line is asked for, and nothing was written behind that.
+    pub(super) fn is_typing(&self) -> bool {
+        self.unfinished == Some(Unfinished::Typing)
+    }
+
+    /// Shows a line of the protocol.
+    pub(super) fn wire(&mut self, direction: &str, line: &[u8]) -> io::Result<()> {
+        self.finish_line()?;
+        let (dim, plain) = (self.style(DIM), self.style(PLAIN));
+        writeln!(self.output, "{dim}{direction} {}{plain}", printable_bytes(line))?;
+        self.output.flush()
+    }
+
+    fn gutter(&mut self, who: &str, line: &str) -> io::Result<()> {
+        let (dim, plain) = (self.style(DIM), self.style(PLAIN));
+        write!(self.output, "{dim}{who:>5} {line}{plain}")
+    }
+
+    /// Ends the last line, if it has no newline yet.
+    pub(super) fn finish_line(&mut self) -> io::Result<()> {
+        if self.unfinished.take().is_some() { writeln!(self.output) } else { Ok(()) }
+    }
+
+    fn style(&self, style: &'static str) -> &'static str {
+        if self.colour { style } else { "" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(show: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>) -> String {
+        let mut screen = Screen::new(Vec::new(), false);
+        show(&mut screen).unwrap();
+        String::from_utf8(screen.output).unwrap()
+    }
+
+    #[test]
+    fn pieces_of_a_message_are_put_together_and_messages_kept_apart() {
+        let text = shown(|screen| {
+            screen.say("you", "hello\nthere")?;
+            screen.say_piece(Some("1"), "one ")?;
+            screen.say_piece(Some("1"), "two\nthree")?;
+            screen.say_piece(Some("2"), "four\n\n")?;
+            screen.say_piece(Some("2"), "five\n")?;
+            screen.say("ended", "well")
+        });
+        let lines = [
+            "  you │ hello",
+            "      │ there",
+            "agent │ one two",
+            "      │ three",
+            "agent │ four",
+            "      │ ",
+            "      │ five",
+            "ended │ well",
+        ];
+        assert_eq!(text, lines.join("\n") + "\n");
+    }
+
+    #[test]
+    fn options_are_numbered_and_aligned() {
+        let choice = |value: &str, label: &str, description: Option<&str>| Choice {
+            value: value.to_owned(),
+            label: label.to_owned(),
+            description: description.map(str::to_owned),
+        };
+        let options = vec![
+            choice("a", "Option A", Some("the first")),
+            choice("B", "B", Some("the second")),
+            choice("C", "C", None),
+        ];
+        let field = Field {
+            header: Some("H".to_owned()),
+            question: "Which?".to_owned(),
+            options,
+            ..Field::default()
+        };
+        let text = shown(|screen| {
+            screen.ask(&field, (2, 3))?;
+            screen.ask_typing("1-3")?;
+            screen.typed("2", false)
+        });
+        let lines = [
+            "agent ? H: Which? (2 of 3)",
+            "      │   1  Option A  a  the first",
+            "      │   2  B         the second",
+            "      │   3  C",
+            "  you > 1-3: 2",
+        ];
+        assert_eq!(text, lines.join("\n") + "\n");
+    }
+
+    #[test]
+    fn nothing_hostile_reaches_the_terminal() {
+        let hostile = "\x1b]0;x\x07\u{202e}\r\nyou > 1";
+        let choice = Choice { value: hostile.to_owned(), label: hostile.to_owned(), description: None };
+        let field = Field {
+            header: Some(hostile.to_owned()),
+            question: hostile.to_owned(),
+            options: vec![choice],
+            ..Field::default()
+        };
+        let text = shown(|screen| {
+            screen.say_piece(None, hostile)?;
+            screen.ask(&field, (1, 1))?;
+            screen.wire("a → b", hostile.as_bytes())?;
+            screen.typed(hostile, false)
+        });
+        assert!(!text.contains(['\x1b', '\x07', '\r', '\u{202e}']), "{text:?}");
+        assert!(text.lines().all(|line| !line.starts_with("you")), "{text}");
+    }
+}
