@@ -1,0 +1,138 @@
+//! The demonstration as a process: the real bridge around the real mock agent, and nobody at a terminal.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod demo {
+    use std::process::Command;
+
+    use crate::support::Process;
+
+    const ASKED: &str = "\
+agent ? Choose one option
+      │   1  Option A  option-a
+      │   2  Option B  option-b
+  you > 1-2 (Enter rejects): ";
+
+    fn start(args: &[&str]) -> Process {
+        Process::spawn(Command::new(env!("CARGO_BIN_EXE_askbridge")).arg("demo").args(args))
+    }
+
+    /// Runs the demonstration with this stdin, and returns its exit code and stdout.
+    fn run(args: &[&str], stdin: &str) -> (i32, String) {
+        let mut demo = start(args);
+        demo.send_bytes(stdin.as_bytes());
+        demo.close_stdin();
+        end(demo)
+    }
+
+    fn end(mut demo: Process) -> (i32, String) {
+        let code = demo.wait().code().unwrap();
+        let mut stdout = Vec::new();
+        while let Some(line) = demo.next_line() {
+            stdout.extend(line);
+        }
+        (code, String::from_utf8(stdout).unwrap())
+    }
+
+    #[test]
+    fn it_shows_the_prompt_the_question_the_answer_and_the_end() {
+        let expected = format!(
+            "  you │ Please ask me a question.\nagent │ I have a question.\n{ASKED}1\n\
+             agent │ You chose: option-a\n done │ end_turn\n"
+        );
+        assert_eq!(run(&["--answer", "1"], ""), (0, expected.clone()));
+        assert_eq!(run(&[], "1\n"), (0, expected));
+    }
+
+    #[test]
+    fn an_answer_is_a_number_a_value_or_a_label() {
+        for answer in ["2", "option-b", "Option B"] {
+            let (code, shown) = run(&["--answer", answer], "");
+            assert!(code == 0 && shown.contains("You chose: option-b"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_is_asked_for_again_or_is_an_error() {
+        let (code, shown) = run(&[], "9\n2\n");
+        assert!(
+            code == 0 && shown.contains("“9” is no option") && shown.contains("You chose: option-b"),
+            "{shown}"
+        );
+        let mut demo = start(&["--answer", "9"]);
+        assert_eq!(demo.wait().code(), Some(1));
+        demo.expect_stderr("the error", |text| text.contains("askbridge demo: --answer: “9” is no option"));
+    }
+
+    #[test]
+    fn an_empty_line_skip_and_the_end_of_stdin_reject() {
+        for (stdin, reason) in [("\n", ""), ("skip\n", ""), ("", "Nobody answers any more")] {
+            let (code, shown) = run(&[], stdin);
+            assert!(
+                shown.contains("agent │ The question was rejected\n") && shown.contains(reason),
+                "{shown}"
+            );
+            assert_eq!(code, 0);
+        }
+    }
+
+    #[test]
+    fn fields_are_asked_one_after_the_other() {
+        let (code, shown) = run(&["--prompt", "a question with fields"], "sqlite\n1,3\n\n");
+        assert!(
+            shown.contains("You answered: Database: SQLite; Features: Auth, Billing; Notes: nothing"),
+            "{shown}"
+        );
+        assert!(shown.contains("agent ? Features: Which features do you want? (2 of 3)\n"), "{shown}");
+        assert_eq!(code, 0);
+        let given = ["--answer", "1", "--answer", "2,3", "--answer", "hello"];
+        let (_, shown) = run(&[&["--prompt", "a question with fields"], &given[..]].concat(), "");
+        assert!(shown.contains("Database: Postgres; Features: Search, Billing; Notes: hello"), "{shown}");
+    }
+
+    #[test]
+    fn several_questions_and_later_ones_are_all_asked() {
+        let (code, shown) = run(&["--prompt", "several questions", "--answer", "1"], "");
+        let reports = ["[q-1] You chose: option-a", "[q-2] You chose: option-a", "[q-3] You chose: option-a"];
+        assert!(code == 0 && reports.iter().all(|report| shown.contains(report)), "{shown}");
+        let (code, shown) = run(&["--prompt", "a question, later", "--answer", "2"], "");
+        assert!(code == 0 && shown.ends_with("agent │ You chose: option-b\n done │ end_turn\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_question_that_is_taken_back_is_not_asked_any_more() {
+        let demo = start(&["--prompt", "withdraw a question"]);
+        let (code, shown) = end(demo);
+        assert!(shown.contains("The question was taken back"), "{shown}");
+        assert!(shown.contains("agent │ The question failed: -32800"), "{shown}");
+        assert_eq!(code, 0);
+    }
+
+    #[test]
+    fn it_does_not_wait_for_an_answer_when_the_bridge_is_gone() {
+        for (prompt, ending) in [("a question and exit 5", "exit code 5"), ("crash", "exit code 137")] {
+            let mut demo = start(&["--prompt", prompt]);
+            assert_eq!(demo.wait().code(), Some(1));
+            let error = format!("the bridge ended before the turn did, with {ending}");
+            demo.expect_stderr(&error, |text| text.contains(&error));
+        }
+    }
+
+    #[test]
+    fn lines_are_shown_from_both_sides_of_the_bridge() {
+        let mut demo = start(&["--wire", "--answer", "1"]);
+        demo.expect("a request", |line| line.starts_with("client → bridge {\"jsonrpc\":\"2.0\",\"id\":0,"));
+        demo.expect("the question", |line| {
+            line.starts_with("bridge → client ") && line.contains("request_question")
+        });
+        demo.expect("the answer", |line| {
+            line.starts_with("client → bridge ") && line.contains("\"answered\"")
+        });
+        assert_eq!(demo.wait().code(), Some(0));
+        for side in ["agent > ", "agent < "] {
+            demo.expect_stderr(side, |text| text.contains(side));
+        }
+    }
+}
