@@ -9,8 +9,10 @@ pub mod dialect;
 pub mod engine;
 
 pub mod driver;
-pub mod mock;
+
 pub mod terminal;
+
+pub mod mock;
 
 pub mod cli;
 pub mod exit;

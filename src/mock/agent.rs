@@ -222,9 +222,10 @@ impl<W: Write> Agent<W> {
 
     fn close_session(&mut self, params: &Params) -> Result<Value, Failed> {
         let params: InSession = params.read()?;
-        let turn = self.sessions.get(&params.session_id)?.turn.as_mut();
-        // Nothing more is said in a closed session, so its turn does not wait for its questions.
-        turn.into_iter().for_each(|turn| turn.waits_for.clear());
+        if let Some(turn) = &mut self.sessions.get(&params.session_id)?.turn {
+            // Nothing more is said in a closed session, so its turn does not wait for its questions.
+            turn.waits_for.clear();
+        }
         self.cancel_turn(&params.session_id)?;
         self.sessions.get(&params.session_id)?.open = false;
         Ok(json!({}))
