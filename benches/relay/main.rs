@@ -40,6 +40,9 @@ fn main() -> ExitCode {
 
 fn compare(options: &Options) -> io::Result<ExitCode> {
     let effort = options.effort();
+    if !effort.spread {
+        process::stay_on_one_cpu()?;
+    }
     let mut rows = rows::all(effort.long_line, effort.stalled);
     if let Some(part) = &options.only {
         rows.retain(|row| row.name.contains(part));
@@ -47,7 +50,7 @@ fn compare(options: &Options) -> io::Result<ExitCode> {
     let findings = rounds::run(&rows, &effort)?;
     let figures = figures::of(&rows, &findings);
     if options.json {
-        report::json(&figures, &findings, effort.rounds)?;
+        report::json(&figures, &findings, &effort)?;
     } else {
         report::tables(&figures, &findings)?;
     }

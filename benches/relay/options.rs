@@ -26,6 +26,13 @@ pub(crate) struct Options {
     #[arg(long)]
     quick: bool,
 
+    /// Let the scheduler place the processes, instead of keeping all of them on one CPU
+    ///
+    /// On one CPU the ratios repeat within a few per cent, also beside other work. Spread over several, each
+    /// hand-over costs what waking another CPU costs, which is often more than all that a proxy does.
+    #[arg(long)]
+    spread: bool,
+
     /// Run only the rows whose name contains this
     #[arg(long, value_name = "SUBSTRING")]
     pub(crate) only: Option<String>,
@@ -39,6 +46,8 @@ pub(crate) struct Options {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     pub(crate) rounds: u32,
+    /// Whether the processes of a run may be on several CPUs.
+    pub(crate) spread: bool,
     /// How long a transfer is to take: its volume follows from the rate of the sample before it.
     pub(crate) transfer: Duration,
     /// All but the volume of a sample that counts, and of one that warms up and compares the contents.
@@ -55,6 +64,7 @@ impl Options {
         let quick = self.quick || !self.bench;
         let mut effort = if quick { QUICK } else { FULL };
         effort.rounds = self.rounds.unwrap_or(effort.rounds);
+        effort.spread = self.spread;
         effort
     }
 }
@@ -70,6 +80,7 @@ const WARM_UP: Amount = Amount {
 
 const FULL: Effort = Effort {
     rounds: 11,
+    spread: false,
     transfer: Duration::from_millis(200),
     counted: Amount {
         contents: false,

@@ -168,6 +168,26 @@ impl Drop for Subject {
     }
 }
 
+/// Keeps us, and all that we start from now on, on the last CPU that we may use; the first one has the most
+/// interrupts to serve.
+#[cfg(target_os = "linux")]
+pub(crate) fn stay_on_one_cpu() -> io::Result<()> {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let allowed = sched_getaffinity(None)?;
+    let mut one = CpuSet::new();
+    if let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu)) {
+        one.set(last);
+        sched_setaffinity(None, &one)?;
+    }
+    Ok(())
+}
+
+/// Other systems have no such wish to be granted.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn stay_on_one_cpu() -> io::Result<()> {
+    Ok(())
+}
+
 type Started = (Child, Box<dyn Write>, Box<dyn Read>);
 
 fn spawn_on_pipes(mut command: Command) -> io::Result<Started> {

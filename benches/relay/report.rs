@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::{
     figures::Figure,
     kind::Kind,
+    options::Effort,
     rounds::{Failure, Findings},
     rows::{Metric, Target},
 };
@@ -98,13 +99,16 @@ fn together(failures: &[Failure]) -> Vec<(&Failure, usize)> {
 #[derive(Serialize)]
 struct Report<'a> {
     rounds: u32,
+    spread: bool,
     figures: &'a [Figure],
     failures: &'a [Failure],
 }
 
 /// Prints one JSON object.
-pub(crate) fn json(figures: &[Figure], findings: &Findings, rounds: u32) -> io::Result<()> {
+pub(crate) fn json(figures: &[Figure], findings: &Findings, effort: &Effort) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &Report { rounds, figures, failures: &findings.failures })?;
+    let (rounds, spread) = (effort.rounds, effort.spread);
+    let report = Report { rounds, spread, figures, failures: &findings.failures };
+    serde_json::to_writer_pretty(&mut out, &report)?;
     writeln!(out)
 }

@@ -72,11 +72,15 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Takes a row's samples of one round. Who is first changes: the first one finds the caches cold.
+    /// Takes a row's samples of one round. Who comes first changes, and who comes after whom: what one kind
+    /// leaves behind in the caches is not always for the same one.
     fn row(&mut self, row: &Row, round: u32) {
         let mut kinds = row.work.kinds().to_vec();
-        let first = round as usize % kinds.len();
+        let first = round as usize / 2 % kinds.len();
         kinds.rotate_left(first);
+        if round % 2 == 1 {
+            kinds.reverse();
+        }
         for kind in kinds {
             if self.has_failed(row, kind) {
                 continue;
