@@ -204,6 +204,11 @@ pub(crate) fn has(line: &[u8], part: &str) -> bool {
     memchr::memmem::find(line, part.as_bytes()).is_some()
 }
 
+/// As much of a line as fits into an error.
+pub(crate) fn excerpt(line: &[u8]) -> String {
+    String::from_utf8_lossy(&line[..line.len().min(200)]).trim_end().to_owned()
+}
+
 /// The request of one ping.
 pub(crate) fn ping(id: u64, size: usize) -> Vec<u8> {
     let [head, middle, tail] = Direction::ToAgent.frame();

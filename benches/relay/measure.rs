@@ -118,7 +118,10 @@ fn compare(sent: &Tally, arrived: &Tally) -> io::Result<()> {
     if sent == arrived {
         return Ok(());
     }
-    Err(io::Error::other(format!("sent was {sent:?}, and {arrived:?} arrived")))
+    Err(io::Error::other(match (sent.bytes, arrived.bytes) {
+        (sent, arrived) if sent == arrived => "not the bytes that were sent arrived, but as many".to_owned(),
+        (sent, arrived) => format!("{sent} bytes were sent, and {arrived} arrived"),
+    }))
 }
 
 fn ping(channel: Channel, kind: Kind, pings: u32) -> io::Result<Sample> {
@@ -134,8 +137,7 @@ fn ping(channel: Channel, kind: Kind, pings: u32) -> io::Result<Sample> {
             subject.read_line(&mut response)?;
             let took = began.elapsed();
             if response.len() != PING || lines::id_of(&response) != lines::id_of(&request) {
-                let response = String::from_utf8_lossy(&response).into_owned();
-                return Err(io::Error::other(format!("that answers no ping: {response}")));
+                return Err(io::Error::other(format!("no answer to a ping: {}", lines::excerpt(&response))));
             }
             if id >= u64::from(pings / 10) {
                 times.push(took);
@@ -199,7 +201,7 @@ fn one_turn(subject: &mut Subject, turn: u32) -> io::Result<Duration> {
     if lines::id_of(&ended) == Some(turn.to_string().as_bytes()) {
         return Ok(took);
     }
-    Err(io::Error::other(format!("that does not end turn {turn}: {}", String::from_utf8_lossy(&ended))))
+    Err(io::Error::other(format!("no end of turn {turn}: {}", lines::excerpt(&ended))))
 }
 
 fn start(kind: Kind, starts: u32) -> io::Result<Sample> {

@@ -15,7 +15,7 @@ use std::{
 
 use crate::{
     kind::{Channel, Kind},
-    lines::Tally,
+    lines::{self, Tally},
     procfs,
 };
 
@@ -83,10 +83,10 @@ impl Subject {
     pub(crate) fn expect_line(&mut self, part: &str) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         self.read_line(&mut line)?;
-        if crate::lines::has(&line, part) {
+        if lines::has(&line, part) {
             return Ok(line);
         }
-        Err(io::Error::other(format!("no {part} in {}", String::from_utf8_lossy(&line))))
+        Err(io::Error::other(format!("no {part} in {}", lines::excerpt(&line))))
     }
 
     /// Reads until `total` bytes came, from the buffer that they were read into.
