@@ -30,10 +30,11 @@ use crate::options::Options;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    let role = arguments.first().filter(|first| !first.starts_with('-')).map_or("bench", String::as_str);
     let ended = roles::play(&arguments).unwrap_or_else(|| compare(&Options::parse()));
     ended.unwrap_or_else(|error| {
         // There is nowhere left to say it if stderr is gone as well.
-        drop(writeln!(io::stderr(), "{}: {error}", arguments.first().map_or("bench", String::as_str)));
+        drop(writeln!(io::stderr(), "{role}: {error}"));
         ExitCode::FAILURE
     })
 }
@@ -46,6 +47,9 @@ fn compare(options: &Options) -> io::Result<ExitCode> {
     let mut rows = rows::all(effort.long_line, effort.stalled);
     if let Some(part) = &options.only {
         rows.retain(|row| row.name.contains(part));
+        if rows.is_empty() {
+            return Err(io::Error::other(format!("no row has \"{part}\" in its name")));
+        }
     }
     let findings = rounds::run(&rows, &effort)?;
     let figures = figures::of(&rows, &findings);

@@ -12,7 +12,7 @@ use crate::measure::Amount;
 /// Each round takes a sample of each of them; a ratio is the median of the rounds' ratios to the relay.
 /// The exit code is 1 if anything did not arrive as it was sent; a target that is not met is only said.
 #[derive(Debug, Parser)]
-#[command(name = "cargo bench --", max_term_width = 100)]
+#[command(name = "relay", override_usage = "cargo bench -- [OPTIONS]", max_term_width = 100)]
 pub(crate) struct Options {
     /// Print JSON instead of tables
     #[arg(long)]
