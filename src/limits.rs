@@ -9,7 +9,9 @@ pub const READ: usize = 64 * 1024;
 pub const STREAM: usize = 4096;
 /// Bytes of a line that are held for looking at it. A longer line streams through.
 pub const HOLD: usize = 1024 * 1024;
-/// Reads in a row that fill half of their room before a direction counts as flooded.
+/// Bytes of a read that belongs to a flood: half of what a pipe holds by default.
+pub const FLOOD_READ: usize = 32 * 1024;
+/// Such reads in a row before a direction counts as flooded.
 pub const FLOOD: u32 = 16;
 /// Bytes that may wait in a pipe of a flooded direction. The default is 64 KiB, which makes three processes on
 /// two ends of it wait for each other.

@@ -24,7 +24,7 @@ pub(super) struct Source {
     reader: Reader,
     /// What was read, to be cut.
     pub splitter: Splitter,
-    /// How many reads in a row filled half of their room.
+    /// How many reads in a row were those of a flood.
     full: u32,
 }
 
@@ -37,7 +37,7 @@ impl Source {
     pub(super) async fn read(&mut self) -> io::Result<usize> {
         let read = poll_fn(|cx| poll_read_buf(Pin::new(&mut *self.reader.io), cx, self.splitter.space()));
         let length = read.await?;
-        self.full = if length < limits::READ / 2 { 0 } else { self.full.saturating_add(1) };
+        self.full = if length < limits::FLOOD_READ { 0 } else { self.full.saturating_add(1) };
         Ok(length)
     }
 

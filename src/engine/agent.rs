@@ -1,6 +1,6 @@
 //! What a line of the agent leads to.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{
     bridge::Bridge,
@@ -74,7 +74,8 @@ impl Bridge {
     fn open(&mut self, id: &str, question: Question, size: usize, now: Duration) {
         let deadline = question.timeout.or(self.config.timeout).map(|timeout| now.saturating_add(timeout));
         self.actions.push(Action::Forward);
-        self.actions.push(Action::Opened(Box::new(question.clone())));
+        let question = Arc::new(question);
+        self.actions.push(Action::Opened(Arc::clone(&question)));
         let open = Open { question, size, since: now, deadline, withdrawn: false };
         self.pending.open(RequestId::new(id), open);
     }

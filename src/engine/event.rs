@@ -1,7 +1,7 @@
 //! All that can happen, and all that can be done about it.
 //! Has no logic.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
@@ -75,7 +75,7 @@ pub enum Action {
     /// SIGKILL to the agent's process group.
     Kill,
     /// A question opened.
-    Opened(Box<Question>),
+    Opened(Arc<Question>),
     /// A question was settled.
     Settled(Box<Settled>),
     /// The bridge ends as soon as the client has read what is for it.
@@ -88,7 +88,7 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
     /// The question.
-    pub question: Question,
+    pub question: Arc<Question>,
     /// What became of it.
     pub outcome: Outcome,
     /// Who settled it.

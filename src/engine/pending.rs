@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
     time::Duration,
 };
 
@@ -11,7 +12,7 @@ use crate::{limits, question::Question, wire::id::RequestId};
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     /// What is asked.
-    pub question: Question,
+    pub question: Arc<Question>,
     /// The bytes of its parameters, for the limit on all of them.
     pub size: usize,
     /// When it was asked.

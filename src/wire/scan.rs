@@ -85,12 +85,19 @@ impl<'a> Members<'a> {
         stands
     }
 
-    /// Moves past the digits that stand here, if any do.
+    /// Moves past a number of up to seven digits, if one stands here.
     #[inline]
-    pub fn skip_digits(&mut self) -> bool {
-        let digits = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    pub fn skip_short_number(&mut self) -> bool {
+        const HIGH: u64 = u64::MAX / 255 * 0xf0;
+        const DIGITS: u64 = u64::MAX / 255 * 0x30;
+        let Some(word) = self.bytes.get(self.at..self.at + 8).and_then(|word| word.try_into().ok()) else {
+            return false;
+        };
+        // Whatever is no digit differs in its high half, but for `:;<=>?`, which stand in no number.
+        let others = (u64::from_le_bytes(word) & HIGH) ^ DIGITS;
+        let digits = others.trailing_zeros() as usize / 8;
         self.at += digits;
-        digits > 0
+        (1..8).contains(&digits)
     }
 
     /// How many bytes have been read so far.

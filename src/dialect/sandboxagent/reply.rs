@@ -5,7 +5,6 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::response::Response;
@@ -27,11 +26,10 @@ type Selections = Vec<Option<Vec<String>>>;
 
 /// Reads the `result` of a client's response to this question.
 pub fn read(result: &[u8], question: &Question) -> Reply {
-    let Ok(json) = serde_json::from_slice::<Json>(result) else { return Reply::Unknown };
-    if let Ok(response) = Response::deserialize(&json) {
+    if let Ok(response) = serde_json::from_slice::<Response>(result) {
         return canonical(response, question);
     }
-    let Json::Object(object) = json else { return Reply::Unknown };
+    let Ok(object) = serde_json::from_slice::<Map<String, Json>>(result) else { return Reply::Unknown };
     other_shape(&object, question).map_or(Reply::Unknown, Reply::Translated)
 }
 

@@ -127,18 +127,23 @@ pub fn read(params: &[u8], made_up: impl FnOnce() -> String) -> Result<Question,
     if params.len() > most {
         return Err(format!("a question has at most {most} bytes, this one has {}", params.len()));
     }
-    let mut json = serde_json::Deserializer::from_slice(params);
-    let params: Params = serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| format!("params.{}: {}", error.path(), without_position(error.inner())))?;
+    let params: Params = serde_json::from_slice(params).map_err(|_| explain(params))?;
     let question = params.into_question(made_up)?;
     question.check_limits()?;
     Ok(question)
 }
 
-/// The position counts from the start of `params`, which tells nobody anything.
-fn without_position(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.split(" at line ").next().unwrap_or_default().to_owned()
+/// Says where in `params` the error is. Keeping track of the place is not free: it is done only where it is needed.
+fn explain(params: &[u8]) -> String {
+    let mut json = serde_json::Deserializer::from_slice(params);
+    match serde_path_to_error::deserialize::<_, Params>(&mut json) {
+        Ok(_) => "params are followed by something else".to_owned(),
+        Err(error) => {
+            // The position that it adds counts from the start of `params`, which tells nobody anything.
+            let what = error.inner().to_string();
+            format!("params.{}: {}", error.path(), what.split(" at line ").next().unwrap_or_default())
+        }
+    }
 }
 
 impl Params {
