@@ -85,19 +85,22 @@ impl<'a> Members<'a> {
         stands
     }
 
-    /// Moves past a number of up to seven digits, if one stands here.
+    /// Moves past the digits of a number, if any stand here.
     #[inline]
-    pub fn skip_short_number(&mut self) -> bool {
+    pub fn skip_digits(&mut self) -> bool {
         const HIGH: u64 = u64::MAX / 255 * 0xf0;
         const DIGITS: u64 = u64::MAX / 255 * 0x30;
-        let Some(word) = self.bytes.get(self.at..self.at + 8).and_then(|word| word.try_into().ok()) else {
-            return false;
-        };
-        // Whatever is no digit differs in its high half, but for `:;<=>?`, which stand in no number.
-        let others = (u64::from_le_bytes(word) & HIGH) ^ DIGITS;
-        let digits = others.trailing_zeros() as usize / 8;
-        self.at += digits;
-        (1..8).contains(&digits)
+        let start = self.at;
+        for word in self.bytes[start..].chunks_exact(8) {
+            let Ok(word) = word.try_into().map(u64::from_le_bytes) else { break };
+            // Whatever is no digit differs in its high half, but for `:;<=>?`, which stand in no number.
+            let others = (word & HIGH) ^ DIGITS;
+            self.at += others.trailing_zeros() as usize / 8;
+            if others != 0 {
+                break;
+            }
+        }
+        self.at > start
     }
 
     /// How many bytes have been read so far.
