@@ -127,6 +127,9 @@ pub fn read(params: &[u8], made_up: impl FnOnce() -> String) -> Result<Question,
     if params.len() > most {
         return Err(format!("a question has at most {most} bytes, this one has {}", params.len()));
     }
+    if !params.starts_with(b"{") {
+        return Err("params is not an object".to_owned());
+    }
     let params: Params = serde_json::from_slice(params).map_err(|_| explain(params))?;
     let question = params.into_question(made_up)?;
     question.check_limits()?;

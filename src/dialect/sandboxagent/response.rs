@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::question::{Answer, Question, Reason, Value};
+use crate::question::{Answer, Kind, Question, Reason, Value};
 
 /// The `result` of `_sandboxagent/session/request_question`.
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,14 +50,16 @@ pub struct Additions {
 
 /// Says an answer.
 pub fn answered(question: &Question, answer: &Answer) -> Response {
-    let answers =
-        question.fields.iter().map(|field| answer.values.get(&field.name).map(texts).unwrap_or_default());
+    let answers = question
+        .fields
+        .iter()
+        .map(|field| answer.values.get(&field.name).map(|value| texts(value, &field.kind)));
     let notes = question.fields.iter().enumerate().filter_map(|(index, field)| {
         answer.notes.get(&field.name).map(|note| (index.to_string(), note.clone()))
     });
     let additions = Additions { reason: None, notes: notes.collect() };
     let meta = (additions != Additions::default()).then_some(Meta { askbridge: Some(additions) });
-    Response::Answered { answers: answers.collect(), meta }
+    Response::Answered { answers: answers.map(Option::unwrap_or_default).collect(), meta }
 }
 
 /// Says a rejection, and why.
@@ -66,11 +68,13 @@ pub fn rejected(reason: Reason) -> Response {
     Response::Rejected { meta: Some(Meta { askbridge: Some(additions) }) }
 }
 
-fn texts(value: &Value) -> Vec<String> {
-    match value {
-        Value::Text(text) => vec![text.clone()],
-        Value::Many(texts) => texts.clone(),
-        Value::Flag(flag) => vec![flag.to_string()],
-        Value::Number(number) => vec![number.to_string()],
+fn texts(value: &Value, kind: &Kind) -> Vec<String> {
+    match (value, kind) {
+        (Value::Text(text), _) => vec![text.clone()],
+        (Value::Many(texts), _) => texts.clone(),
+        (Value::Flag(true), Kind::Confirm { yes, .. }) => vec![yes.clone()],
+        (Value::Flag(false), Kind::Confirm { no, .. }) => vec![no.clone()],
+        (Value::Flag(flag), _) => vec![flag.to_string()],
+        (Value::Number(number), _) => vec![number.to_string()],
     }
 }
