@@ -84,6 +84,11 @@ impl Bridge {
         [self.pending.next_deadline(), self.lifecycle.deadline()].into_iter().flatten().min()
     }
 
+    /// Returns how many questions are open.
+    pub fn open_questions(&self) -> usize {
+        self.pending.len()
+    }
+
     /// Says whether nobody is left who could write to the agent's output on its behalf.
     pub fn agent_is_over(&self) -> bool {
         self.lifecycle.agent_is_over()

@@ -51,6 +51,11 @@ impl Pending {
         !self.settled.is_empty()
     }
 
+    /// Returns how many questions are open.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
     pub(super) fn get(&self, id: &str) -> Option<&Open> {
         self.open.get(id)
     }

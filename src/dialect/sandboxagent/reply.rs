@@ -137,7 +137,7 @@ fn by_place(answers: &Json) -> Option<Selections> {
 }
 
 /// An object with one entry a field, by its text, header, name or index. The only entry for the only field may
-/// have any key.
+/// have any key. Two entries for one field have no one meaning.
 fn by_key(answers: &Map<String, Json>, question: &Question) -> Option<Selections> {
     let mut selections = vec![None; question.fields.len()];
     for (key, entry) in answers {
@@ -145,7 +145,11 @@ fn by_key(answers: &Map<String, Json>, question: &Question) -> Option<Selections
             None if answers.len() == 1 && question.fields.len() == 1 => 0,
             place => place?,
         };
-        selections[place] = selected(entry, &question.fields[place])?;
+        let selection = selected(entry, &question.fields[place])?;
+        if selections[place].is_some() {
+            return None;
+        }
+        selections[place] = selection;
     }
     Some(selections)
 }
@@ -304,6 +308,7 @@ mod tests {
         check(ONE, r#"{"response":"something else"}"#, r#"[["something else"]]"#);
         check(ONE, r#"{"answers":{}}"#, "user");
         check(TWO, r#"{"answers":{"Which planet?":"Mars","DB":"SQLite"}}"#, "unknown");
+        check(TWO, r#"{"answers":{"0":"pg","DB":"SQLite"}}"#, "unknown");
     }
 
     #[test]
