@@ -401,11 +401,10 @@ mod agent {
     #[test]
     fn every_line_is_shown_where_the_wire_is_asked_for() {
         let mut client = Client::start(&["--wire"]);
-        client.call("i", "session/list", &json!({}));
-        client.process.expect_stderr("both lines", |text| {
-            text.contains("agent < {\"id\":\"i\"")
-                && text.contains("agent > {\"jsonrpc\":\"2.0\",\"id\":\"i\"")
-        });
+        client.process.send(r#"{"jsonrpc":"2.0","id":"i","method":"session/list"}"#);
+        let read = r#"agent < {"jsonrpc":"2.0","id":"i","method":"session/list"}"#;
+        let written = r#"agent > {"jsonrpc":"2.0","id":"i","result":{"sessions":[]}}"#;
+        client.process.expect_stderr("both lines", |text| text.lines().take(2).eq([read, written]));
     }
 
     #[test]
