@@ -1,0 +1,112 @@
+//! The bridge around an agent, as a process whose stdin and stdout the client has, and what went through them.
+
+use std::{
+    collections::VecDeque,
+    os::{fd::OwnedFd, unix::net::UnixStream as StdUnixStream},
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite},
+    net::UnixStream,
+    process::{Child, Command},
+    task::JoinHandle,
+    time::timeout,
+};
+use tokio_util::io::{InspectReader, InspectWriter};
+
+/// How long anything may take. Nothing that works comes near it, on however slow a machine.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+const LONGEST_TRANSCRIPT: usize = 200;
+
+pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
+pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// What the bridge has for stdin and stdout.
+#[derive(Clone, Copy)]
+pub(crate) enum Ends {
+    Pipes,
+    /// Two sockets, as Node hands them to a child.
+    Sockets,
+}
+
+/// A running bridge. It is killed when this is dropped.
+pub(crate) struct Bridge {
+    child: Child,
+    stderr: JoinHandle<String>,
+    pub(crate) transcript: Transcript,
+}
+
+impl Bridge {
+    /// Starts `askbridge run` around an agent, and returns the client's ends of its stdin and stdout with it.
+    pub(crate) fn start(agent: &[&str], ends: Ends) -> (Self, Writer, Reader) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
+        command.args(["run", "--"]).args(agent).stderr(Stdio::piped()).kill_on_drop(true);
+        let (mut child, stdin, stdout) = match ends {
+            Ends::Pipes => {
+                let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+                let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+                (child, Box::new(stdin) as Writer, Box::new(stdout) as Reader)
+            }
+            Ends::Sockets => {
+                let ((stdin, its_stdin), (stdout, its_stdout)) = (socket(), socket());
+                let child = command.stdin(its_stdin).stdout(its_stdout).spawn().unwrap();
+                (child, Box::new(stdin) as Writer, Box::new(stdout) as Reader)
+            }
+        };
+        // The command has the bridge's ends of the sockets.
+        drop(command);
+        let transcript = Transcript::default();
+        let (sent, said, complained) = (transcript.clone(), transcript.clone(), transcript.clone());
+        let stdin = InspectWriter::new(stdin, move |bytes| sent.note(">", bytes));
+        let stdout = InspectReader::new(stdout, move |bytes| said.note("<", bytes));
+        let stderr = child.stderr.take().unwrap();
+        let mut stderr = InspectReader::new(stderr, move |bytes| complained.note("!", bytes));
+        let stderr = tokio::spawn(async move {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).await.map_or_else(|error| error.to_string(), |_| text)
+        });
+        (Self { child, stderr, transcript }, Box::new(stdin), Box::new(stdout))
+    }
+
+    /// Waits for the end of the process, and returns how it ended and what it wrote to stderr.
+    pub(crate) async fn end(mut self) -> (ExitStatus, String) {
+        let ended = async { (self.child.wait().await.unwrap(), (&mut self.stderr).await.unwrap()) };
+        match timeout(DEADLINE, ended).await {
+            Ok(ended) => ended,
+            Err(_) => self.transcript.fail("waited too long for the end of the bridge"),
+        }
+    }
+}
+
+fn socket() -> (UnixStream, OwnedFd) {
+    let (ours, its) = StdUnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    (UnixStream::from_std(ours).unwrap(), its.into())
+}
+
+/// What went through the client's ends, as it came.
+#[derive(Clone, Default)]
+pub(crate) struct Transcript(Arc<Mutex<VecDeque<String>>>);
+
+impl Transcript {
+    fn note(&self, direction: &str, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        let mut entries = self.0.lock().unwrap();
+        match entries.back_mut() {
+            Some(last) if last.starts_with(direction) && !last.ends_with('\n') => last.push_str(&text),
+            _ => entries.push_back(format!("{direction} {text}")),
+        }
+        if entries.len() > LONGEST_TRANSCRIPT {
+            entries.pop_front();
+        }
+    }
+
+    /// Ends the test, and shows what happened so far.
+    pub(crate) fn fail(&self, why: &str) -> ! {
+        let entries: String = self.0.lock().unwrap().iter().map(String::as_str).collect();
+        panic!("{why}\n--- transcript ---\n{entries}");
+    }
+}
