@@ -1,5 +1,5 @@
-//! Real peers: the published Rust implementation of ACP as the client, with the bridge between. It reads every
-//! line by its typed schema, so what other programs could not read fails here.
+//! Real peers: the published Rust implementation of ACP as the client, as the agent, and as both, with the
+//! bridge between. It reads every line by its typed schema, so what other programs could not read fails here.
 
 #[cfg(test)]
 mod process;
@@ -12,3 +12,6 @@ mod client;
 
 #[cfg(test)]
 mod cancelling;
+
+#[cfg(test)]
+mod agent;
