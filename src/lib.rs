@@ -1,4 +1,45 @@
-//! askbridge: between an ACP agent and its client.
+//! askbridge stands on stdio between an ACP agent and its client. It forwards ordinary traffic byte for byte,
+//! catches the questions that the agent asks a person, and puts exactly one answer on the agent's stdin.
+//!
+//! ```text
+//!             client (IDE)                                     agent (child process)
+//!                │  ▲                                               ▲  │
+//!           stdin│  │stdout                                    stdin│  │stdout
+//!                ▼  │                                               │  ▼
+//!          ┌──────────────────────────── driver ───────────────────────────┐  I/O, decides nothing
+//!          │  reader → frames         one Event at a time → Actions writers│
+//!          └──────────────┬───────────────────────▲────────────────────────┘
+//!                   wire  │  bytes ↔ envelope     │
+//!                dialect  │  JSON ↔ question      │  pure: no I/O, no clock, no tokio
+//!                 engine  └──▶ route · pending · turns · lifecycle ──┘
+//! ```
+//!
+//! # What is promised
+//!
+//! Tests and comments cite these by their number.
+//!
+//! - **I1** A frame that is not intercepted leaves byte for byte as it came.
+//! - **I2** Frames of one direction keep their order. A line of our own never lands inside another line.
+//! - **I3** `wire`, `question`, `dialect` and `engine` are pure: no I/O, no clock, no randomness, no tokio. The same
+//!   events give the same actions.
+//! - **I4** Every question gets exactly one response on the agent's stdin while the agent lives, whatever happens.
+//! - **I5** stdout carries protocol and nothing else.
+//! - **I6** Memory is bounded by the constants in [`limits`], whatever the peers send.
+//! - **I7** A slow peer never stops the other direction. What works over a direct pipe works through the bridge.
+//! - **I8** The agent's process group does not outlive the bridge, and our exit code is the agent's unless we
+//!   failed. (A SIGKILL to the bridge cannot be answered: then the agent sees the end of its stdin.)
+//! - **I9** An answer that a responder was told is accepted is on the agent's stdin before it is told so. (The
+//!   client is the only responder so far, and is told nothing.)
+//! - **I10** Nothing listens on the network, and no text of an agent is run, rendered as markup, or sent to a
+//!   terminal raw.
+//!
+//! # Where to read on
+//!
+//! The modules below stand in reading order: none needs a later one to be understood. All that can happen is in
+//! [`engine::Event`], all that can be done about it in [`engine::Action`]. What each row of the settling table
+//! leads to can be read, and tried, in `fixtures/transcripts`.
+
+pub mod limits;
 
 pub mod wire;
 
@@ -15,8 +56,7 @@ pub mod terminal;
 pub mod mock;
 
 pub mod cli;
-pub mod exit;
 
-pub mod limits;
+pub mod exit;
 
 pub mod log;

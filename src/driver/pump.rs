@@ -164,6 +164,7 @@ impl Pump {
 
     /// Hands a wanted line to the engine.
     fn line(&mut self, from: Peer, line: Line) -> ControlFlow<()> {
+        tracing::debug!(?from, bytes = line.bytes.len(), "intercepted");
         tracing::trace!(?from, line = %String::from_utf8_lossy(&line.bytes).trim_end(), "intercepted");
         let actions = self.bridge.handle(Event::Line(from, line.clone()), self.started.elapsed());
         if !line.whole && !actions.contains(&Action::Forward) {
