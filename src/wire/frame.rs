@@ -23,7 +23,8 @@ pub enum Piece {
     Run(Bytes),
     /// One wanted line, with its terminator unless the input ended without one.
     Line(Bytes),
-    /// The beginning of a wanted line that is too long to hold. [`Splitter::drop_rest`] drops what follows of it.
+    /// The beginning of a wanted line that is too long to hold, or all of it. [`Splitter::drop_rest`] drops what
+    /// follows of it.
     Head(Bytes),
 }
 
@@ -135,7 +136,9 @@ impl Splitter {
 
     fn line(&mut self, length: usize) -> Piece {
         (self.searched, self.judged) = (0, 0);
-        Piece::Line(self.buffer.split_to(length).freeze())
+        let line = self.buffer.split_to(length).freeze();
+        // Its end may have come with the read that made it too long: what it is must not depend on that.
+        if length > HOLD { Piece::Head(line) } else { Piece::Line(line) }
     }
 }
 
@@ -198,6 +201,21 @@ mod tests {
         splitter.drop_rest();
         assert_eq!(feed(&mut splitter, b"dropped"), []);
         assert_eq!(feed(&mut splitter, b"dropped\nb\n"), [run(b"b\n")]);
+    }
+
+    #[test]
+    fn a_wanted_line_that_is_too_long_is_so_at_any_chunking() {
+        let longest = [vec![b'?'; HOLD - 1], b"\n".to_vec()].concat();
+        let too_long = [&b"?"[..], &longest].concat();
+        for chunk in [1000, READ, HOLD, 2 * HOLD] {
+            let mut splitter = Splitter::default();
+            let mut pieces = |bytes: &[u8]| -> Vec<Piece> {
+                bytes.chunks(chunk).flat_map(|chunk| feed(&mut splitter, chunk)).collect()
+            };
+            assert_eq!(pieces(&longest), [line(&longest)]);
+            assert!(matches!(&pieces(&too_long)[..], [Piece::Head(_), ..]), "in chunks of {chunk}");
+            assert_eq!(pieces(b"?\n"), [line(b"?\n")]);
+        }
     }
 
     #[test]
