@@ -1,0 +1,185 @@
+//! The client goes away, at every step of a question: the agent gets exactly one response (I4), hears the end of
+//! its input, and may say its last words.
+
+use std::{
+    fs,
+    io::{self, PipeReader, PipeWriter, Write},
+    net::Shutdown,
+    os::unix::net::UnixStream,
+    time::{Duration, Instant},
+};
+
+use crate::program::{ASKBRIDGE, Running, bridge, bridge_with, read_line, sh};
+
+const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","prompt":"?","options":["A"]}}"#;
+const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"answered","answers":[["A"]]}}"#;
+const CLIENT_GONE: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"rejected","_meta":{"askbridge":{"reason":"client_gone"}}}}"#;
+
+/// An agent that says something first, and keeps what it hears.
+struct Heard {
+    running: Running,
+    file: tempfile::NamedTempFile,
+}
+
+impl Heard {
+    /// Starts an agent that asks one question, or none, and then copies its stdin to a file.
+    fn start(asks: bool) -> (Self, PipeWriter, PipeReader) {
+        let ((stdin, input), (output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let said = if asks { ASKED } else { "ready" };
+        let script = format!("echo '{said}'; cat >\"$0\"; echo last words; exit 3");
+        let agent = [&sh(&script)[..], &[file.path().to_str().unwrap()]].concat();
+        let running = Running::start(bridge(&agent), stdin, stdout);
+        (Heard { running, file }, input, output)
+    }
+
+    /// Waits for the end, and compares what the agent heard.
+    #[track_caller]
+    fn ends_with(mut self, heard: &str) {
+        assert_eq!(self.running.wait().code(), Some(3));
+        assert_eq!(fs::read_to_string(self.file.path()).unwrap(), heard);
+    }
+}
+
+#[test]
+fn a_client_that_ends_without_a_question_ends_the_agents_input() {
+    let (heard, input, mut output) = Heard::start(false);
+    drop(input);
+    assert_eq!(io::read_to_string(&mut output).unwrap(), "ready\nlast words\n");
+    heard.ends_with("");
+}
+
+#[test]
+fn a_client_that_ends_while_a_question_is_open_rejects_it() {
+    let (heard, mut input, mut output) = Heard::start(true);
+    assert_eq!(read_line(&mut output), format!("{ASKED}\n"));
+    input.write_all(b"before\n").unwrap();
+    drop(input);
+    // The client is told nothing: it may read on, but it does not answer any more.
+    assert_eq!(io::read_to_string(&mut output).unwrap(), "last words\n");
+    heard.ends_with(&format!("before\n{CLIENT_GONE}\n"));
+}
+
+#[test]
+fn a_client_that_ends_in_the_middle_of_a_line_leaves_it_and_the_rejection_stands_alone() {
+    for half in [r#"{"jsonrpc":"2.0","id":2,"meth"#, &ANSWER[..30], " "] {
+        let (heard, mut input, mut output) = Heard::start(true);
+        read_line(&mut output);
+        input.write_all(half.as_bytes()).unwrap();
+        drop(input);
+        assert_eq!(io::read_to_string(&mut output).unwrap(), "last words\n");
+        heard.ends_with(&format!("{half}\n{CLIENT_GONE}\n"));
+    }
+}
+
+#[test]
+fn an_answer_without_terminator_is_the_one_response() {
+    let (heard, mut input, mut output) = Heard::start(true);
+    read_line(&mut output);
+    input.write_all(ANSWER.as_bytes()).unwrap();
+    drop(input);
+    assert_eq!(io::read_to_string(&mut output).unwrap(), "last words\n");
+    heard.ends_with(ANSWER);
+}
+
+#[test]
+fn a_client_that_ends_after_its_answer_has_answered() {
+    let (heard, mut input, mut output) = Heard::start(true);
+    read_line(&mut output);
+    input.write_all(format!("{ANSWER}\n").as_bytes()).unwrap();
+    drop(input);
+    assert_eq!(io::read_to_string(&mut output).unwrap(), "last words\n");
+    heard.ends_with(&format!("{ANSWER}\n"));
+}
+
+#[test]
+fn a_client_that_dies_before_it_has_read_the_question_leaves_it_rejected() {
+    // Nothing of the question may have been read; both its pipes are gone.
+    let (heard, input, output) = Heard::start(true);
+    drop((input, output));
+    heard.ends_with(&format!("{CLIENT_GONE}\n"));
+}
+
+#[test]
+fn a_client_that_dies_while_the_question_is_being_delivered_leaves_it_rejected() {
+    // It has read a part of a question that no pipe holds as a whole, and dies.
+    let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    let [question, heard] = [(); 2].map(|()| tempfile::NamedTempFile::new().unwrap());
+    let options = vec![format!("\"{}\"", "x".repeat(3900)); 60].join(",");
+    let asked = ASKED.replace(r#"["A"]"#, &format!("[{options}]"));
+    fs::write(question.path(), asked + "\n").unwrap();
+    let [question_path, heard_path] = [&question, &heard].map(|file| file.path().to_str().unwrap());
+    let agent = [&sh("cat \"$0\"; cat >\"$1\"; exit 3")[..], &[question_path, heard_path]].concat();
+    let mut running = Running::start(bridge(&agent), stdin, stdout);
+    assert_eq!(crate::program::read_some(&mut output, 100), &ASKED.as_bytes()[..100]);
+    drop((input, output));
+    assert_eq!(running.wait().code(), Some(3));
+    assert_eq!(fs::read_to_string(heard.path()).unwrap(), format!("{CLIENT_GONE}\n"));
+}
+
+#[test]
+fn a_client_that_closes_its_reading_end_is_gone_once_the_agent_speaks() {
+    // Its input is still open. The agent has asked, and says one more thing, which nobody can read.
+    let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    let heard = tempfile::NamedTempFile::new().unwrap();
+    let script = format!("echo '{ASKED}'; read -r go; echo more; exec cat >\"$0\"");
+    let agent = [&sh(&script)[..], &[heard.path().to_str().unwrap()]].concat();
+    let mut running = Running::start(bridge(&agent), stdin, stdout);
+    assert_eq!(read_line(&mut output), format!("{ASKED}\n"));
+    drop(output);
+    let mut input = input;
+    input.write_all(b"go\n").unwrap();
+    assert_eq!(running.wait().code(), Some(0));
+    assert_eq!(fs::read_to_string(heard.path()).unwrap(), format!("{CLIENT_GONE}\n"));
+    drop(input);
+}
+
+#[test]
+fn a_client_that_closes_its_socket_is_gone() {
+    // As Node does it, and with one socket for both.
+    for one in [false, true] {
+        let (theirs, mut ours) = UnixStream::pair().unwrap();
+        let (other, ours_too) = if one {
+            (theirs.try_clone().unwrap(), None)
+        } else {
+            UnixStream::pair().map(|(a, b)| (a, Some(b))).unwrap()
+        };
+        let heard = tempfile::NamedTempFile::new().unwrap();
+        let script = format!("echo '{ASKED}'; cat >\"$0\"; exit 3");
+        let agent = [&sh(&script)[..], &[heard.path().to_str().unwrap()]].concat();
+        let stdout = std::os::fd::OwnedFd::from(theirs);
+        let mut running = Running::start(bridge(&agent), std::os::fd::OwnedFd::from(other), stdout);
+        assert_eq!(read_line(&mut ours), format!("{ASKED}\n"));
+        ours.shutdown(Shutdown::Both).unwrap();
+        drop((ours, ours_too));
+        assert_eq!(running.wait().code(), Some(3));
+        assert_eq!(fs::read_to_string(heard.path()).unwrap(), format!("{CLIENT_GONE}\n"));
+    }
+}
+
+#[test]
+fn a_question_asked_after_the_client_has_gone_is_rejected_and_not_shown() {
+    let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    // The agent reads its input to the end, so it can only hear the answer of one who does not close it: it asks
+    // in its last words, and hears nothing.
+    let script = format!("cat >/dev/null; echo '{ASKED}'; echo last words; exit 3");
+    let mut running = Running::start(bridge(&sh(&script)), stdin, stdout);
+    drop(input);
+    assert_eq!(io::read_to_string(&mut output).unwrap(), "last words\n");
+    assert_eq!(running.wait().code(), Some(3));
+}
+
+#[test]
+fn an_agent_that_outlives_its_input_gets_sigterm_after_the_grace() {
+    let started = Instant::now();
+    let ((stdin, mut input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    let command = bridge_with(&["--grace", "300ms"], &[ASKBRIDGE, "mock-agent"]);
+    let mut running = Running::start(command, stdin, stdout);
+    let new = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}"#;
+    let prompt = r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"session-1","prompt":[{"type":"text","text":"outlive"}]}}"#;
+    input.write_all(format!("{new}\n{prompt}\n").as_bytes()).unwrap();
+    drop(input);
+    assert!(io::read_to_string(&mut output).unwrap().contains("end_turn"));
+    assert_eq!(running.wait().code(), Some(143));
+    assert!(started.elapsed() >= Duration::from_millis(300));
+}

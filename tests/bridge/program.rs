@@ -1,0 +1,166 @@
+//! Starts the bridge, with whatever stands for its stdin and stdout, and moves bytes through it.
+//! Reads and writes simply block: a bridge that takes too long is killed, which ends them.
+
+use std::{
+    fs,
+    io::{self, Read, Write},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How long anything may take. Nothing that works comes near it.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+
+/// The path of the program.
+pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
+/// The agent that talks.
+pub(crate) const MOCK: [&str; 2] = [ASKBRIDGE, "mock-agent"];
+
+/// Returns `askbridge run -- AGENT`.
+pub(crate) fn bridge(agent: &[&str]) -> Command {
+    bridge_with(&[], agent)
+}
+
+/// Returns `askbridge run OPTIONS -- AGENT`.
+pub(crate) fn bridge_with(options: &[&str], agent: &[&str]) -> Command {
+    let mut command = Command::new(ASKBRIDGE);
+    command.arg("run").args(options).arg("--").args(agent);
+    command
+}
+
+/// Returns an agent that is a shell script.
+pub(crate) fn sh(script: &str) -> [&str; 3] {
+    ["sh", "-c", script]
+}
+
+/// A running bridge, which is killed when it takes too long and when this is dropped.
+pub(crate) struct Running {
+    child: Child,
+    /// Dropped, it calls the watchdog off.
+    in_time: Option<SyncSender<()>>,
+}
+
+impl Running {
+    /// Starts it. Its ends of stdin and stdout are closed here, so that both can end.
+    pub(crate) fn start(mut command: Command, stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> Self {
+        let child = command.stdin(stdin).stdout(stdout).spawn().unwrap();
+        let (in_time, late) = sync_channel(0);
+        let pid = pid(&child);
+        thread::spawn(move || {
+            if late.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout) {
+                kill_process(pid, Signal::KILL).unwrap_or_default();
+            }
+        });
+        Running { child, in_time: Some(in_time) }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let status = self.child.wait().unwrap();
+        self.in_time = None;
+        status
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().unwrap_or_default();
+        self.child.wait().map(drop).unwrap_or_default();
+    }
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_raw(child.id().cast_signed()).expect("no process has the id 0")
+}
+
+/// Sends `input` over a pipe, in pieces of this size, ends it, and returns what came back meanwhile over another
+/// pipe, and how the bridge ended.
+pub(crate) fn exchange(command: Command, input: &[u8], piece: usize) -> (Vec<u8>, ExitStatus) {
+    let (stdin, our_input) = io::pipe().unwrap();
+    let (our_output, stdout) = io::pipe().unwrap();
+    let mut running = Running::start(command, stdin, stdout);
+    let output = talk(our_input, our_output, input, piece);
+    (output, running.wait())
+}
+
+/// Writes all of `input`, in pieces of this size, and closes the writer, while everything is read that comes.
+pub(crate) fn talk(
+    mut writer: impl Write + Send + 'static,
+    mut reader: impl Read,
+    input: &[u8],
+    piece: usize,
+) -> Vec<u8> {
+    let mut output = Vec::new();
+    thread::scope(|scope| {
+        // If nobody reads it, what comes back will tell.
+        scope.spawn(move || input.chunks(piece).try_for_each(|piece| writer.write_all(piece)));
+        reader.read_to_end(&mut output).unwrap();
+    });
+    output
+}
+
+/// Reads until as many bytes have come, or the end.
+pub(crate) fn read_some(reader: &mut impl Read, count: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    reader.take(count as u64).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Reads up to the next line feed, or the end, and no byte further.
+pub(crate) fn read_line(reader: &mut impl Read) -> String {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while !line.ends_with(b"\n") && reader.read(&mut byte).unwrap() == 1 {
+        line.extend(byte);
+    }
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+/// Compares what may be too long to be shown.
+#[track_caller]
+pub(crate) fn assert_same(got: &[u8], expected: &[u8]) {
+    if got == expected {
+        return;
+    }
+    let at = got.iter().zip(expected).take_while(|(one, other)| one == other).count();
+    let shown = |bytes: &[u8]| {
+        let around = &bytes[at.saturating_sub(100).min(bytes.len())..bytes.len().min(at + 200)];
+        String::from_utf8_lossy(around).into_owned()
+    };
+    let (lengths, got, expected) = ((got.len(), expected.len()), shown(got), shown(expected));
+    panic!("differs at byte {at}, lengths {lengths:?}\n--- got ---\n{got}\n--- expected ---\n{expected}");
+}
+
+/// Waits until this holds. For what nobody tells us, such as the end of somebody else's child.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + DEADLINE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "waited too long: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Says whether a process runs. One that has ended and is still to be reaped does not.
+pub(crate) fn runs(pid: &str) -> bool {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => {
+            let state = stat.rsplit_once(") ").map(|(_, rest)| rest.as_bytes()[0]);
+            !matches!(state, Some(b'Z' | b'X'))
+        }
+        Err(_) if cfg!(target_os = "linux") => false,
+        Err(_) => Command::new("kill").args(["-0", pid]).stderr(Stdio::null()).status().unwrap().success(),
+    }
+}

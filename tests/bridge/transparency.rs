@@ -1,0 +1,135 @@
+//! I1 and I2: what is not intercepted leaves as it came, in its order, in both directions.
+//! The agent is `cat` mostly: what comes back has passed both ways.
+
+use std::io::{self, Write};
+
+use crate::{
+    lines,
+    program::{ASKBRIDGE, Running, assert_same, bridge, exchange, read_line, sh, talk},
+};
+
+const QUESTION: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":"asked","method":"_sandboxagent/session/request_question","#,
+    r#""params":{"sessionId":"asking","questionId":"q","prompt":"Which?","options":[["a","A"]]}}"#,
+    "\n"
+);
+const ANSWER: &str =
+    concat!(r#"{ "result": {"answers":[["a"]],"status":"answered"}, "id":"asked", "jsonrpc":"2.0" }"#, "\n");
+const REJECTED: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":"asked","result":{"status":"rejected","#,
+    r#""_meta":{"askbridge":{"reason":"client_gone"}}}}"#,
+    "\n"
+);
+
+#[test]
+fn each_hostile_line_comes_back_as_it_was_sent() {
+    // I1, one after the other, so that a line that is changed is named. The large ones are in the stream below.
+    let (stdin, mut input) = io::pipe().unwrap();
+    let (mut output, stdout) = io::pipe().unwrap();
+    let mut running = Running::start(bridge(&["cat"]), stdin, stdout);
+    for line in lines::terminated().into_iter().filter(|line| line.bytes.len() < 64 * 1024) {
+        input.write_all(&line.bytes).unwrap();
+        let back = crate::program::read_some(&mut output, line.bytes.len());
+        assert!(back == line.bytes, "{} came back as {}", line.name, String::from_utf8_lossy(&back));
+    }
+    drop(input);
+    assert_eq!(read_line(&mut output), "");
+    assert_eq!(running.wait().code(), Some(0));
+}
+
+#[test]
+fn all_hostile_lines_in_one_stream_come_back_at_any_chunking() {
+    // I1, I2.
+    let stream = lines::stream();
+    for piece in [4095, 65_537] {
+        let (output, status) = exchange(bridge(&["cat"]), &stream, piece);
+        assert_same(&output, &stream);
+        assert_eq!(status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_stream_that_trickles_in_byte_by_byte_comes_back() {
+    // I1: a line is cut anywhere, in the middle of a character too.
+    let lines = lines::terminated().into_iter().filter(|line| line.bytes.len() < 4096);
+    let stream: Vec<u8> = lines.flat_map(|line| line.bytes).collect();
+    let (output, _) = exchange(bridge(&["cat"]), &stream, 1);
+    assert_same(&output, &stream);
+}
+
+#[test]
+fn a_last_line_without_terminator_comes_back_without_one() {
+    // I1, for each of those lines alone and behind another one.
+    for line in lines::unterminated() {
+        for before in ["", "first\n"] {
+            let input = [before.as_bytes(), &line.bytes].concat();
+            let (output, status) = exchange(bridge(&["cat"]), &input, input.len());
+            assert_same(&output, &input);
+            assert_eq!(status.code(), Some(0));
+        }
+    }
+}
+
+#[test]
+fn nothing_in_is_nothing_out() {
+    // I1, I5.
+    let (output, status) = exchange(bridge(&["cat"]), b"", 1);
+    assert_same(&output, b"");
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn hostile_lines_pass_while_a_question_is_open() {
+    // I1 with something to look for in each line; the last row of the table: the half line as it is, then the
+    // rejection on a line of its own.
+    let (stdin, mut input) = io::pipe().unwrap();
+    let (mut output, stdout) = io::pipe().unwrap();
+    let mut running = Running::start(bridge(&["cat"]), stdin, stdout);
+    input.write_all(QUESTION.as_bytes()).unwrap();
+    assert_eq!(read_line(&mut output), QUESTION);
+    let stream = lines::stream();
+    let back = talk(input, output, &stream, 65_536);
+    assert_same(&back, &[&stream, &b"\n"[..], REJECTED.as_bytes()].concat());
+    assert_eq!(running.wait().code(), Some(0));
+}
+
+#[test]
+fn hostile_lines_pass_after_a_question_was_settled() {
+    // I1: from the first settled question on, every request and response is looked at.
+    let (stdin, mut input) = io::pipe().unwrap();
+    let (mut output, stdout) = io::pipe().unwrap();
+    let mut running = Running::start(bridge(&["cat"]), stdin, stdout);
+    for line in [QUESTION, ANSWER] {
+        input.write_all(line.as_bytes()).unwrap();
+        assert_eq!(read_line(&mut output), line);
+    }
+    let stream = lines::stream();
+    assert_same(&talk(input, output, &stream, 10_000), &stream);
+    assert_eq!(running.wait().code(), Some(0));
+}
+
+#[test]
+fn both_directions_at_once_keep_their_bytes_apart() {
+    // I2: two streams that have nothing to do with each other.
+    let stream = lines::stream();
+    let [said, heard] = [(); 2].map(|()| tempfile::NamedTempFile::new().unwrap());
+    let other: Vec<u8> =
+        lines::terminated().into_iter().rev().map(|line| line.bytes).collect::<Vec<_>>().concat();
+    std::fs::write(said.path(), &other).unwrap();
+    let [said, heard] = [&said, &heard].map(|file| file.path().to_str().unwrap());
+    // A job in the background has no stdin of its own in a shell: it is handed over by another number.
+    let agent = [&sh("exec 3<&0; cat <&3 >\"$1\" & cat \"$0\"; wait")[..], &[said, heard]].concat();
+    let (output, status) = exchange(bridge(&agent), &stream, 65_536);
+    assert_same(&output, &other);
+    assert_same(&std::fs::read(heard).unwrap(), &stream);
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_bridge_around_a_bridge_changes_nothing() {
+    // I1: in a chain, what the inner one forwards the outer one does.
+    let stream = lines::stream();
+    let (output, status) = exchange(bridge(&[ASKBRIDGE, "run", "--", "cat"]), &stream, 65_536);
+    assert_same(&output, &stream);
+    assert_eq!(status.code(), Some(0));
+}
