@@ -89,7 +89,18 @@ pub(super) fn take() -> io::Result<(Reader, Writer)> {
     let stdout = io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
-    Ok((reader(stdin)?, writer(stdout)?))
+    let one_socket = kind(&stdin)? == FileType::Socket && identity(&stdin)? == identity(&stdout)?;
+    let (reader, mut writer) = (reader(stdin)?, writer(stdout)?);
+    if one_socket && let Some(spare) = &mut writer.spare {
+        // The flags are of both: the reader has seen them as they were, and puts them back when both are done.
+        spare.flags = None;
+    }
+    Ok((reader, writer))
+}
+
+fn identity(fd: &OwnedFd) -> io::Result<impl PartialEq + use<>> {
+    let stat = fstat(fd)?;
+    Ok((stat.st_dev, stat.st_ino))
 }
 
 fn reader(fd: OwnedFd) -> io::Result<Reader> {
