@@ -94,10 +94,19 @@ fn a_client_that_ends_after_its_answer_has_answered() {
 
 #[test]
 fn a_client_that_dies_before_it_has_read_the_question_leaves_it_rejected() {
-    // Nothing of the question may have been read; both its pipes are gone.
-    let (heard, input, output) = Heard::start(true);
+    // The agent says more than its own pipe holds, so that the bridge has the question when it is through.
+    let ((stdin, input), (output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    let (mut errors, stderr) = io::pipe().unwrap();
+    let heard = tempfile::NamedTempFile::new().unwrap();
+    let script =
+        format!("echo '{ASKED}'; head -c 100000 /dev/zero; echo; echo said >&2; cat >\"$0\"; exit 3");
+    let mut command = bridge(&[&sh(&script)[..], &[heard.path().to_str().unwrap()]].concat());
+    command.stderr(stderr);
+    let mut running = Running::start(command, stdin, stdout);
+    assert_eq!(read_line(&mut errors), "said\n");
     drop((input, output));
-    heard.ends_with(&format!("{CLIENT_GONE}\n"));
+    assert_eq!(running.wait().code(), Some(3));
+    assert_eq!(fs::read_to_string(heard.path()).unwrap(), format!("{CLIENT_GONE}\n"));
 }
 
 #[test]

@@ -129,10 +129,14 @@ fn an_agent_that_dies_while_its_question_is_open_ends_the_client_output() {
 #[test]
 fn an_answer_to_an_agent_that_has_closed_its_input_is_lost_and_the_rest_goes_on() {
     // Over a direct pipe it would be the same. The agent is heard to its end.
-    let script = format!("exec <&-; echo '{ASKED}'; echo '{ASKED}' >&2; sleep 0.1; echo alive; exit 6");
-    let mut client = Client::start(&mut bridge(&sh(&script)));
+    let folder = tempfile::tempdir().unwrap();
+    let go = folder.path().join("go");
+    assert!(Command::new("mkfifo").arg(&go).status().unwrap().success());
+    let script = format!("exec <&-; echo '{ASKED}'; read -r _ <\"$0\"; echo alive; exit 6");
+    let mut client = Client::start(&mut bridge(&[&sh(&script)[..], &[go.to_str().unwrap()]].concat()));
     client.next("a question", |message| message["method"] == QUESTION);
     client.answer(1, chosen("A"));
+    fs::write(go, "go\n").unwrap();
     assert_eq!(client.process.next_line().as_deref(), Some(&b"alive\n"[..]));
     assert_eq!(client.rest(), (vec![], Some(6)));
 }

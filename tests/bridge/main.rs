@@ -24,7 +24,8 @@ mod stdio;
 #[cfg(test)]
 mod floods;
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod memory;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
     sync::{
         Arc, Condvar, Mutex,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
     thread,
@@ -107,6 +108,11 @@ impl Process {
         waited.0.clone()
     }
 
+    /// Waits for the end of stderr and returns all that was kept of it.
+    pub(crate) fn whole_stderr(&self) -> String {
+        self.expect_stderr("an end", |_| self.stderr.ended.load(Ordering::Relaxed))
+    }
+
     /// Waits for the process to end and returns how it did. What it wrote can be read after that too.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         if self.status.is_none() {
@@ -192,6 +198,8 @@ fn read_lines(stdout: ChildStdout, lines: &SyncSender<Vec<u8>>) {
 struct Stderr {
     text: Mutex<String>,
     more: Condvar,
+    /// Changed only while the text is locked.
+    ended: AtomicBool,
 }
 
 impl Stderr {
@@ -205,6 +213,9 @@ impl Stderr {
             }
             self.more.notify_all();
         }
+        let _text = self.text.lock().unwrap();
+        self.ended.store(true, Ordering::Relaxed);
+        self.more.notify_all();
     }
 }
 
@@ -219,6 +230,7 @@ fn a_process_can_be_talked_to() {
     assert_eq!(process.next_line().as_deref(), Some(&b"three"[..]));
     assert_eq!(process.next_line(), None);
     assert_eq!(process.wait().code(), Some(3));
+    assert_eq!(process.whole_stderr(), "ready\n");
     assert!(process.id() > 1);
 
     let mut process = Process::spawn(Command::new("sh").args(["-c", "kill -TERM $$"]));
