@@ -131,8 +131,17 @@ agent ? Choose one option
             line.starts_with("client → bridge ") && line.contains("\"answered\"")
         });
         assert_eq!(demo.wait().code(), Some(0));
-        for side in ["agent > ", "agent < "] {
-            demo.expect_stderr(side, |text| text.contains(side));
-        }
+    }
+
+    #[test]
+    fn what_the_agent_wrote_is_shown_before_what_the_client_got() {
+        let mut demo = start(&["--wire", "--answer", "1"]);
+        let asks = |line: &str| line.contains("request_question\"");
+        demo.expect("the question at the agent", |line| line.starts_with("agent → bridge ") && asks(line));
+        demo.expect("the question at the client", |line| line.starts_with("bridge → client ") && asks(line));
+        demo.expect("the answer at the agent", |line| {
+            line.starts_with("bridge → agent ") && line.contains("\"answered\"")
+        });
+        assert_eq!(demo.wait().code(), Some(0));
     }
 }

@@ -2,6 +2,8 @@
 //! (I4), each direction keeps its order (I2), the same events give the same actions (I3), and what is settled
 //! takes no room (I6).
 
+#![expect(clippy::expect_used, reason = "what does not hold ends the test, and says what it was")]
+
 use std::{collections::BTreeMap, time::Duration};
 
 use askbridge::{

@@ -5,6 +5,8 @@
 //! What comes out stands behind what led to it: `client< LINE` and `agent< LINE`, and what is done with `agent!`,
 //! `client!`, `bridge!` and `question!`. `UPDATE=1 cargo test --test transcripts` writes what comes out.
 
+#![expect(clippy::expect_used, reason = "what does not hold ends the test, and says what it was")]
+
 use std::{fmt::Write, fs, path::Path, time::Duration};
 
 use askbridge::{

@@ -16,7 +16,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::{
     asking::Question,
     behaviour::End,
-    lines::{Input, Output, Wire},
+    lines::{Input, Output, READ, WRITTEN, Wire},
     message::{Id, Message, Params, RpcError},
     script::{Script, ScriptError},
     session::{SessionUpdate, Sessions},
@@ -28,8 +28,8 @@ const FAILED: u8 = 1;
 
 /// Runs the agent on our stdin and stdout until stdin ends.
 pub fn run(args: &MockAgentArgs) -> ExitCode {
-    let input = Input::new(io::stdin().lock(), Wire::new("agent <", args.wire));
-    let output = Output::new(io::stdout().lock(), Wire::new("agent >", args.wire));
+    let input = Input::new(io::stdin().lock(), Wire::new(READ, args.wire));
+    let output = Output::new(io::stdout().lock(), Wire::new(WRITTEN, args.wire));
     let ended = match &args.script {
         Some(path) => Script::read(path).and_then(|script| script.play(input, output)),
         None => Agent::new(output).serve(input).map_err(ScriptError::Io),

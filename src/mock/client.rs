@@ -3,7 +3,7 @@
 
 use std::{
     io::{self, Read, Write},
-    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     thread,
     time::Duration,
@@ -21,6 +21,8 @@ const EVENTS: usize = 64;
 pub(super) enum Event {
     /// The child wrote a line.
     Line(Vec<u8>),
+    /// The child said a line on stderr, which is listened to.
+    Said(Vec<u8>),
     /// The child has ended, and nothing more will come from it.
     Ended,
     /// The line that was asked for was typed, or stdin has ended.
@@ -37,7 +39,8 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Starts the command, and reads a line of `typed` each time that one is asked for.
+    /// Starts the command, and reads a line of `typed` each time that one is asked for. Its stderr is an event
+    /// each line if the command has a pipe for it.
     pub(super) fn start(command: &mut Command, typed: impl Read + Send + 'static) -> io::Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (sender, events) = sync_channel(EVENTS);
@@ -46,6 +49,10 @@ impl Client {
         if let (Some(stdout), Some(pid)) = (child.stdout.take(), Pid::from_raw(child.id().cast_signed())) {
             let sender = sender.clone();
             thread::spawn(move || read_child(stdout, pid, &sender));
+        }
+        if let Some(stderr) = child.stderr.take() {
+            let sender = sender.clone();
+            thread::spawn(move || read_stderr(stderr, &sender));
         }
         thread::spawn(move || read_typed(typed, &asked, &sender));
         Ok(Self { child, stdin, events, keyboard, keyboard_asked: false })
@@ -119,6 +126,16 @@ fn read_child(stdout: ChildStdout, pid: Pid, events: &SyncSender<Event>) {
     // The child is left to be reaped by who owns it; an error means that it was already.
     waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).map(drop).unwrap_or_default();
     events.send(Event::Ended).unwrap_or_default();
+}
+
+/// Hands on what the child says on stderr.
+fn read_stderr(stderr: ChildStderr, events: &SyncSender<Event>) {
+    let mut input = Input::new(stderr, Wire::default());
+    while let Ok(Some(line)) = input.next_line() {
+        if events.send(Event::Said(line.to_owned())).is_err() {
+            return;
+        }
+    }
 }
 
 /// Reads a line each time that one is asked for, and none ahead, so that little is held.

@@ -10,6 +10,7 @@ use super::{
     client::{Client, Event},
     demo::DemoError,
     form::Form,
+    lines::{READ, WRITTEN},
     message::{self, CANCELLED, INVALID_PARAMS, Id, Message, Params, RpcError},
     person::{Asking, Given},
     screen::Screen,
@@ -17,6 +18,10 @@ use super::{
 
 /// How long the bridge may take to answer what needs no person.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long nothing comes from the other end of the bridge before it is taken to have nothing to show.
+const QUIET: Duration = Duration::from_millis(20);
+/// How many events may wait for what the other end of the bridge has to show.
+const MOST_PUT_OFF: usize = 64;
 /// How long the bridge may take to end. It has its own deadlines for the agent, which are shorter.
 const LAST_PATIENCE: Duration = Duration::from_secs(30);
 const METHOD: &str = "_sandboxagent/session/request_question";
@@ -26,6 +31,8 @@ pub(super) struct Conversation<W> {
     pub(super) client: Client,
     pub(super) screen: Screen<W>,
     wire: bool,
+    /// What happened while the other end of the bridge was listened to.
+    put_off: VecDeque<Event>,
     pub(super) given: Given,
     next_id: u64,
     /// Questions that came while another one is being asked.
@@ -44,6 +51,7 @@ impl<W: Write> Conversation<W> {
             client,
             screen,
             wire,
+            put_off: VecDeque::new(),
             given,
             next_id: 0,
             waiting: VecDeque::new(),
@@ -135,8 +143,19 @@ impl<W: Write> Conversation<W> {
     /// Waits for something to happen, and handles it, unless it is a response.
     /// A method that is waited for is one that needs no person, and must be answered soon.
     fn next(&mut self, waits_for: Option<&'static str>) -> Result<Option<Response>, DemoError> {
-        let response = match (self.client.next_event(waits_for.map(|_| PATIENCE)), waits_for) {
+        let event = match self.put_off.pop_front() {
+            Some(event) => Some(event),
+            None => self.client.next_event(waits_for.map(|_| PATIENCE)),
+        };
+        if matches!(event, Some(Event::Line(_))) {
+            self.hear_the_other_side()?;
+        }
+        let response = match (event, waits_for) {
             (Some(Event::Line(line)), _) => self.handle(&line)?,
+            (Some(Event::Said(line)), _) => {
+                self.show_said(&line)?;
+                None
+            }
             (Some(Event::Typed(line)), _) => {
                 self.take_typed(line)?;
                 None
@@ -147,6 +166,29 @@ impl<W: Write> Conversation<W> {
         };
         self.ask_typing_again()?;
         Ok(response)
+    }
+
+    /// Shows what happened at the agent's end before what it led to here. It comes another way, a little later.
+    fn hear_the_other_side(&mut self) -> Result<(), DemoError> {
+        while self.wire && self.put_off.len() < MOST_PUT_OFF {
+            match self.client.next_event(Some(QUIET)) {
+                Some(Event::Said(line)) => self.show_said(&line)?,
+                Some(event) => self.put_off.push_back(event),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows what came over stderr: the lines at the agent's end of the bridge, as the agent sees them, and
+    /// whatever else is said there.
+    fn show_said(&mut self, line: &[u8]) -> Result<(), DemoError> {
+        let directions = [(READ, "bridge → agent"), (WRITTEN, "agent → bridge")];
+        let shown = directions.iter().find_map(|(label, direction)| {
+            Some((*direction, line.strip_prefix(label.as_bytes())?.strip_prefix(b" ")?))
+        });
+        let (direction, line) = shown.unwrap_or(("stderr", line));
+        Ok(self.screen.wire(direction, line)?)
     }
 
     fn handle(&mut self, line: &[u8]) -> Result<Option<Response>, DemoError> {
@@ -222,6 +264,7 @@ impl<W: Write> Conversation<W> {
         loop {
             match self.client.next_event(Some(LAST_PATIENCE)) {
                 Some(Event::Line(line)) if self.handle(&line).is_ok() => {}
+                Some(Event::Said(line)) if self.show_said(&line).is_ok() => {}
                 Some(Event::Typed(_)) => {}
                 _ => return,
             }

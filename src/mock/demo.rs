@@ -4,7 +4,7 @@
 use std::{
     env, fmt,
     io::{self, IsTerminal, Write},
-    process::{Command, ExitCode, ExitStatus},
+    process::{Command, ExitCode, ExitStatus, Stdio},
 };
 
 use super::{
@@ -57,7 +57,7 @@ fn bridge(wire: bool) -> Result<Command, DemoError> {
     let mut command = Command::new(&program);
     command.args(["run", "--"]).arg(&program).arg("mock-agent");
     if wire {
-        command.arg("--wire");
+        command.arg("--wire").stderr(Stdio::piped());
     }
     Ok(command)
 }

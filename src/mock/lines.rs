@@ -13,6 +13,11 @@ use crate::terminal::printable_bytes;
 const LONGEST_LINE: u64 = 64 << 20;
 const CHUNK: usize = 64 << 10;
 
+/// The label of a line that the agent reads.
+pub(super) const READ: &str = "agent <";
+/// The label of a line that the agent writes.
+pub(super) const WRITTEN: &str = "agent >";
+
 /// Shows lines on stderr, each behind a name and an arrow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wire {
@@ -27,7 +32,8 @@ impl Wire {
 
     fn show(&mut self, line: &[u8]) {
         let Some(label) = self.label else { return };
-        let shown = writeln!(io::stderr().lock(), "{label} {}", printable_bytes(line));
+        // In one write, so that it stays one line beside what others write there.
+        let shown = io::stderr().write_all(format!("{label} {}\n", printable_bytes(line)).as_bytes());
         if shown.is_err() {
             // Nobody looks any more, and that is no reason to end.
             self.label = None;
