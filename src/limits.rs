@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Bytes that a reader is given room for at once.
-pub const READ: usize = 64 * 1024;
+pub const READ: usize = 128 * 1024;
 /// Bytes of an unfinished line from which on it is judged by its beginning; if it is ordinary, it goes on at
 /// once. A shorter one was most often cut by the reader, and its end is on the way.
 pub const STREAM: usize = 4096;
@@ -15,7 +15,7 @@ pub const FLOOD_READ: usize = 32 * 1024;
 pub const FLOOD: u32 = 16;
 /// Bytes that may wait in a pipe of a flooded direction. The default is 64 KiB, which makes three processes on
 /// two ends of it wait for each other.
-pub const WIDE_PIPE: usize = 256 * 1024;
+pub const WIDE_PIPE: usize = 512 * 1024;
 /// Bytes of our own lines that may wait for a peer before the peer that causes them is read no further.
 pub const OWN_LINES: usize = 1024 * 1024;
 /// Bytes of the agent's stderr that are kept for our own message about its end.

@@ -3,7 +3,7 @@
 //! in, at any chunking; who wants which line is left to the judge.
 
 use bytes::{Buf, Bytes, BytesMut};
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use crate::limits::{HOLD, READ, STREAM};
 
@@ -75,13 +75,20 @@ impl Splitter {
     /// Returns the next piece of what has been read. `judge` gets a line, or the beginning of a long one.
     pub fn next(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let mut run = self.take_rest();
-        while let Some(found) = memchr(b'\n', &self.buffer[run + self.searched..]) {
-            let end = run + self.searched + found + 1;
-            if judge(&self.buffer[run..end]) == Verdict::Wanted {
-                // The line comes out behind what stands before it.
-                return Some(if run > 0 { self.run(run) } else { self.line(end) });
-            }
-            (run, self.searched, self.judged) = (end, 0, 0);
+        let from = run + self.searched;
+        let mut ends = memchr_iter(b'\n', &self.buffer[from..]).map(|found| from + found + 1);
+        let wanted = ends.find(|end| {
+            let wanted = judge(&self.buffer[run..*end]) == Verdict::Wanted;
+            run = if wanted { run } else { *end };
+            wanted
+        });
+        if run > from {
+            self.judged = 0;
+        }
+        if let Some(end) = wanted {
+            self.searched = 0;
+            // The line comes out behind what stands before it.
+            return Some(if run > 0 { self.run(run) } else { self.line(end) });
         }
         self.searched = self.buffer.len() - run;
         if let Some(piece) = self.unfinished(run, judge) {

@@ -71,38 +71,6 @@ impl<'a> Members<'a> {
         Ok(members)
     }
 
-    /// Enters an object that begins with these bytes, which end behind a member and its comma.
-    #[inline]
-    pub fn enter_behind(bytes: &'a [u8], beginning: &[u8]) -> Option<Self> {
-        bytes.starts_with(beginning).then_some(Members { bytes, at: beginning.len(), first: true })
-    }
-
-    /// Moves past these bytes if they stand here.
-    #[inline]
-    pub fn skip(&mut self, bytes: &[u8]) -> bool {
-        let stands = self.bytes[self.at..].starts_with(bytes);
-        self.at += if stands { bytes.len() } else { 0 };
-        stands
-    }
-
-    /// Moves past the digits of a number, if any stand here.
-    #[inline]
-    pub fn skip_digits(&mut self) -> bool {
-        const HIGH: u64 = u64::MAX / 255 * 0xf0;
-        const DIGITS: u64 = u64::MAX / 255 * 0x30;
-        let start = self.at;
-        for word in self.bytes[start..].chunks_exact(8) {
-            let Ok(word) = word.try_into().map(u64::from_le_bytes) else { break };
-            // Whatever is no digit differs in its high half, but for `:;<=>?`, which stand in no number.
-            let others = (word & HIGH) ^ DIGITS;
-            self.at += others.trailing_zeros() as usize / 8;
-            if others != 0 {
-                break;
-            }
-        }
-        self.at > start
-    }
-
     /// How many bytes have been read so far.
     pub fn position(&self) -> usize {
         self.at
@@ -136,12 +104,10 @@ impl<'a> Members<'a> {
     /// Moves past the string that stands here and returns it.
     #[inline]
     pub fn string(&mut self) -> Result<Text<'a>, Stop> {
-        if self.peek_token()? != b'"' {
-            return Err(Stop::Bad);
-        }
-        let start = self.at;
-        let escaped = self.skip_string()?;
-        Ok(Text { quoted: &self.bytes[start..self.at], escaped })
+        self.peek_token()?;
+        let string = leading_string(&self.bytes[self.at..])?;
+        self.at += string.quoted.len();
+        Ok(string)
     }
 
     /// Moves past the value that stands here and returns its own bytes.
@@ -149,7 +115,7 @@ impl<'a> Members<'a> {
         let first = self.peek_token()?;
         let start = self.at;
         match first {
-            b'"' => drop(self.skip_string()?),
+            b'"' => self.at += leading_string(&self.bytes[start..])?.quoted.len(),
             b'{' | b'[' => self.skip_nested()?,
             _ => self.skip_scalar()?,
         }
@@ -172,48 +138,13 @@ impl<'a> Members<'a> {
         Err(Stop::Short)
     }
 
-    /// Moves past a string. Says whether there is an escape in it.
-    #[inline]
-    fn skip_string(&mut self) -> Result<bool, Stop> {
-        self.at += 1;
-        for word in self.bytes[self.at..].chunks_exact(8).take(SHORT) {
-            let Some(found) = first_special(word) else {
-                self.at += 8;
-                continue;
-            };
-            self.at += found;
-            if self.bytes[self.at] == b'"' {
-                self.at += 1;
-                return Ok(false);
-            }
-            break;
-        }
-        self.skip_long_string()
-    }
-
-    fn skip_long_string(&mut self) -> Result<bool, Stop> {
-        let mut escaped = false;
-        while let Some(found) = memchr2(b'"', b'\\', &self.bytes[self.at..]) {
-            self.at += found;
-            if self.bytes[self.at] == b'"' {
-                self.at += 1;
-                return Ok(escaped);
-            }
-            // Whatever is escaped cannot end the string.
-            escaped = true;
-            self.at = (self.at + 2).min(self.bytes.len());
-        }
-        self.at = self.bytes.len();
-        Err(Stop::Short)
-    }
-
     /// Counts brackets instead of recursing, so that depth costs nothing.
     fn skip_nested(&mut self) -> Result<(), Stop> {
         let mut depth = 0usize;
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b'"' => {
-                    self.skip_string()?;
+                    self.at += leading_string(&self.bytes[self.at..])?.quoted.len();
                     continue;
                 }
                 b'{' | b'[' => depth += 1,
@@ -242,6 +173,60 @@ impl<'a> Members<'a> {
             None => Err(Stop::Short),
         }
     }
+}
+
+/// Returns the string that these bytes begin with.
+#[inline]
+pub fn leading_string(bytes: &[u8]) -> Result<Text<'_>, Stop> {
+    if bytes.first() != Some(&b'"') {
+        return Err(Stop::Bad);
+    }
+    let mut length = 1;
+    for word in bytes[1..].chunks_exact(8).take(SHORT) {
+        let Some(found) = first_special(word) else {
+            length += 8;
+            continue;
+        };
+        length += found;
+        if bytes[length] == b'"' {
+            return Ok(Text { quoted: &bytes[..=length], escaped: false });
+        }
+        break;
+    }
+    leading_long_string(bytes, length)
+}
+
+/// The same for a string whose first bytes, as many as `length`, are known to be inside of it.
+fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop> {
+    let mut escaped = false;
+    while let Some(found) = memchr2(b'"', b'\\', bytes.get(length..).unwrap_or_default()) {
+        length += found;
+        if bytes[length] == b'"' {
+            return Ok(Text { quoted: &bytes[..=length], escaped });
+        }
+        // Whatever is escaped cannot end the string.
+        escaped = true;
+        length += 2;
+    }
+    Err(Stop::Short)
+}
+
+/// Returns what stands behind the digits that these bytes begin with; `None` where there is none.
+#[inline]
+pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
+    const HIGH: u64 = u64::MAX / 255 * 0xf0;
+    const DIGITS: u64 = u64::MAX / 255 * 0x30;
+    let mut length = 0;
+    for word in bytes.chunks_exact(8) {
+        let word = word.try_into().map(u64::from_le_bytes).ok()?;
+        // Whatever is no digit differs in its high half, but for `:;<=>?`, which stand in no number.
+        let others = (word & HIGH) ^ DIGITS;
+        length += others.trailing_zeros() as usize / 8;
+        if others != 0 {
+            break;
+        }
+    }
+    (length > 0).then(|| &bytes[length..])
 }
 
 /// Returns the place of the first quote or backslash in eight bytes, looked at all at once.
