@@ -136,15 +136,11 @@ fn by_place(answers: &Json) -> Option<Selections> {
     answers.as_array()?.iter().map(|entry| strings(entry).map(Some)).collect()
 }
 
-/// An object with one entry a field, by its text, header, name or index. The only entry for the only field may
+/// An object with one entry a field, by its text, name, header or index. The only entry for the only field may
 /// have any key. Two entries for one field have no one meaning.
 fn by_key(answers: &Map<String, Json>, question: &Question) -> Option<Selections> {
     let mut selections = vec![None; question.fields.len()];
-    for (key, entry) in answers {
-        let place = match place_of(key, question) {
-            None if answers.len() == 1 && question.fields.len() == 1 => 0,
-            place => place?,
-        };
+    for (place, entry) in places(answers, question)?.into_iter().zip(answers.values()) {
         let selection = selected(entry, &question.fields[place])?;
         if selections[place].is_some() {
             return None;
@@ -154,13 +150,26 @@ fn by_key(answers: &Map<String, Json>, question: &Question) -> Option<Selections
     Some(selections)
 }
 
+/// The ways to name a field, the likeliest first.
+const WAYS: [fn(&str, &Question) -> Option<usize>; 4] = [
+    |key, question| question.fields.iter().position(|field| field.label == key),
+    |key, question| question.fields.iter().position(|field| field.name == key),
+    |key, question| question.fields.iter().position(|field| field.header.as_deref() == Some(key)),
+    |key, question| key.parse().ok().filter(|index| *index < question.fields.len()),
+];
+
+/// Returns the field of each key. A client names all of them in one way: a header that looks like an index is one
+/// only where all keys are headers.
+fn places(answers: &Map<String, Json>, question: &Question) -> Option<Vec<usize>> {
+    if answers.len() == 1 && question.fields.len() == 1 {
+        return Some(vec![0]);
+    }
+    let in_one_way = WAYS.iter().find_map(|way| answers.keys().map(|key| way(key, question)).collect());
+    in_one_way.or_else(|| answers.keys().map(|key| place_of(key, question)).collect())
+}
+
 fn place_of(key: &str, question: &Question) -> Option<usize> {
-    let matching =
-        |name: fn(&Field) -> Option<&str>| question.fields.iter().position(|field| name(field) == Some(key));
-    matching(|field| Some(&field.label))
-        .or_else(|| matching(|field| Some(&field.name)))
-        .or_else(|| matching(|field| field.header.as_deref()))
-        .or_else(|| key.parse().ok().filter(|index| *index < question.fields.len()))
+    WAYS.iter().find_map(|way| way(key, question))
 }
 
 /// What one entry selects: a text, texts, or `{"mode":…,"value":…}`. The outer `None` is for none of these.
@@ -309,6 +318,14 @@ mod tests {
         check(ONE, r#"{"answers":{}}"#, "user");
         check(TWO, r#"{"answers":{"Which planet?":"Mars","DB":"SQLite"}}"#, "unknown");
         check(TWO, r#"{"answers":{"0":"pg","DB":"SQLite"}}"#, "unknown");
+    }
+
+    #[test]
+    fn all_keys_name_their_fields_in_one_way() {
+        let numbered = r#"{"questions":[{"question":"A?","header":"1"},{"question":"B?","header":"2"}]}"#;
+        check(numbered, r#"{"answers":{"0":"a","1":"b"}}"#, r#"[["a"],["b"]]"#);
+        check(numbered, r#"{"answers":{"1":"a","2":"b"}}"#, r#"[["a"],["b"]]"#);
+        check(numbered, r#"{"answers":{"A?":"a","q1":"b"}}"#, r#"[["a"],["b"]]"#);
     }
 
     #[test]
