@@ -203,7 +203,7 @@ pub enum PreviewFormat {
 }
 
 impl Question {
-    /// Checks the question against the limits. The error names what is too much, and the limit.
+    /// Checks the question against the limits, and that its fields can be told apart. The error names what is wrong.
     pub fn check_limits(&self) -> Result<(), String> {
         let fields = self.fields.len();
         if fields == 0 || fields > limits::FIELDS {
@@ -212,7 +212,14 @@ impl Question {
         check_text("the question's text", &self.message)?;
         check_text("questionId", &self.id)?;
         check_text("sessionId", self.session.as_deref().unwrap_or_default())?;
-        self.fields.iter().try_for_each(Field::check_limits)
+        for (index, field) in self.fields.iter().enumerate() {
+            field.check_limits()?;
+            // An answer names the field that it is for.
+            if self.fields[..index].iter().any(|other| other.name == field.name) {
+                return Err(format!("two fields are named {:?}", field.name));
+            }
+        }
+        Ok(())
     }
 }
 
