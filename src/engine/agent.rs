@@ -26,7 +26,7 @@ impl Bridge {
                 self.pending.forget(id);
                 self.actions.push(Action::Forward);
             }
-            (None, Some(id)) => self.agent_response(id, line),
+            (None, Some(id)) if message.responds() => self.agent_response(id, line),
             _ => self.actions.push(Action::Forward),
         }
     }

@@ -18,20 +18,35 @@ use crate::{
     },
     limits,
     question::{Outcome, Reason, Responder},
-    wire::{envelope::Message, id::RequestId, line},
+    wire::{
+        envelope::{Envelope, Message, is_json, peek},
+        id::RequestId,
+        line,
+    },
 };
 
 impl Bridge {
     /// Handles a wanted line of the client.
     pub(super) fn client_line(&mut self, line: &Line, now: Duration) {
-        let Some(message) = line.message() else { return self.actions.push(Action::Forward) };
+        let Some(message) = line.message() else { return self.unclear(line, now) };
         match (message.method.as_deref(), message.id) {
             (Some("initialize"), Some(id)) => self.client_initialize(id, line),
             (Some("session/prompt"), Some(id)) => self.prompt(id, &message, line, now),
             (Some("session/cancel"), _) => self.cancel_turn(&message, now),
             (Some("session/close" | "session/delete"), _) => self.close_session(&message, now),
             (Some("$/cancel_request"), None) => self.client_cancels(&message),
-            (None, Some(id)) => self.client_response(id, &message, line, now),
+            (None, Some(id)) if message.responds() => self.client_response(id, &message, line, now),
+            _ => self.actions.push(Action::Forward),
+        }
+    }
+
+    /// A response that says one of its parts twice is a response all the same, whatever the agent makes of it.
+    /// What is no JSON is none: the agent cannot hear it.
+    fn unclear(&mut self, line: &Line, now: Duration) {
+        match peek(&line.bytes) {
+            Envelope::Response(id) if !line.whole || is_json(&line.bytes) => {
+                self.client_response(id, &Message::default(), line, now);
+            }
             _ => self.actions.push(Action::Forward),
         }
     }
@@ -112,7 +127,7 @@ impl Bridge {
             return;
         };
         let reply = match message.result {
-            Some(result) if line.whole && !message.error => reply::read(result, &open.question),
+            Some(result) if line.whole && !message.failed() => reply::read(result, &open.question),
             _ => Reply::Unknown,
         };
         let (action, outcome) = match reply {
@@ -129,5 +144,63 @@ impl Bridge {
         };
         self.actions.push(action);
         self.settled(id, outcome, Responder::Client, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Config, Event};
+
+    const QUESTION: &str =
+        r#"{"id":1,"method":"_sandboxagent/session/request_question","params":{"prompt":"?"}}"#;
+
+    /// A bridge whose agent has asked something.
+    fn asked() -> Bridge {
+        let mut bridge = Bridge::new(Config { timeout: None, grace: Duration::ZERO });
+        let actions = hears(&mut bridge, Peer::Agent, QUESTION, true);
+        assert!(matches!(actions[..], [Action::Forward, Action::Opened(_)]), "{actions:?}");
+        bridge
+    }
+
+    fn hears(bridge: &mut Bridge, from: Peer, line: &str, whole: bool) -> Vec<Action> {
+        let line = Line { bytes: Bytes::copy_from_slice(line.as_bytes()), whole };
+        bridge.handle(Event::Line(from, line), Duration::ZERO)
+    }
+
+    fn failed(action: &Action) -> bool {
+        matches!(action, Action::Settled(settled) if settled.outcome == Outcome::Failed)
+    }
+
+    #[test]
+    fn a_response_that_says_a_part_twice_is_the_only_response() {
+        for response in [r#"{"id":1,"result":{},"result":{}}"#, r#"{"id":1,"error":null,"error":{}}"#] {
+            let mut bridge = asked();
+            let actions = hears(&mut bridge, Peer::Client, response, true);
+            assert!(
+                matches!(&actions[..], [Action::Forward, settled] if failed(settled)),
+                "{response}: {actions:?}"
+            );
+            assert_eq!(hears(&mut bridge, Peer::Client, response, true), []);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_no_response() {
+        let mut bridge = asked();
+        let broken = hears(&mut bridge, Peer::Client, r#"{"id":1,"result":{"#, true);
+        assert_eq!(broken, [Action::Forward]);
+        let answered = hears(&mut bridge, Peer::Client, r#"{"id":1,"result":{"values":["a"]}}"#, true);
+        assert!(matches!(answered[..], [Action::Send(Peer::Agent, _), Action::Settled(_)]), "{answered:?}");
+    }
+
+    #[test]
+    fn the_beginning_of_a_line_is_no_response_before_it_says_so() {
+        // What follows may well be a method: a client counts its own requests from 0 as well.
+        let mut bridge = asked();
+        let begun = hears(&mut bridge, Peer::Client, r#"{"id":1,"params":{"sessionId":"s","#, false);
+        assert_eq!(begun, [Action::Forward]);
+        let begun = hears(&mut bridge, Peer::Client, r#"{"id":1,"result":{"status":"#, false);
+        assert!(matches!(&begun[..], [Action::Forward, settled] if failed(settled)), "{begun:?}");
     }
 }

@@ -80,7 +80,12 @@ fn decide(line: &[u8]) -> Result<Envelope<'_>, Stop> {
 }
 
 fn starts_batch(line: &[u8]) -> bool {
-    line.trim_ascii_start().first() == Some(&b'[')
+    line.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) == Some(&b'[')
+}
+
+/// Says whether a line is one JSON document. Bytes that are not UTF-8 are tolerated inside strings.
+pub fn is_json(line: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
 /// The parts of one message, borrowed from its line.
@@ -94,8 +99,8 @@ pub struct Message<'a> {
     pub params: Option<&'a [u8]>,
     /// The bytes of `result`, under the same rule.
     pub result: Option<&'a [u8]>,
-    /// Whether there is an `error` that is not null.
-    pub error: bool,
+    /// The bytes of `error`, under the same rule.
+    pub error: Option<&'a [u8]>,
 }
 
 impl<'a> Message<'a> {
@@ -104,8 +109,7 @@ impl<'a> Message<'a> {
     ///
     /// Bytes that are not UTF-8 are tolerated inside strings, as agents tolerate them.
     pub fn read(line: &'a [u8]) -> Option<Self> {
-        serde_json::from_slice::<IgnoredAny>(line).ok()?;
-        Message::read_prefix(line)
+        if is_json(line) { Message::read_prefix(line) } else { None }
     }
 
     /// Reads the beginning of a line that is too long to hold: the parts that stand in it.
@@ -119,7 +123,8 @@ impl<'a> Message<'a> {
                 Ok(value) => (value, true),
                 Err(_) => (begun, false),
             };
-            message.take(&key.unescaped()?, value, finished)?;
+            // A key that is no Unicode is none of the parts.
+            message.take(&key.unescaped().unwrap_or_default(), value, finished)?;
             if !finished {
                 break;
             }
@@ -133,10 +138,20 @@ impl<'a> Message<'a> {
             "id" if finished => self.id.replace(std::str::from_utf8(value).ok()?).is_some(),
             "params" => self.params.replace(value).is_some(),
             "result" => self.result.replace(value).is_some(),
-            "error" => std::mem::replace(&mut self.error, value != b"null"),
+            "error" => self.error.replace(value).is_some(),
             _ => false,
         };
         (!twice).then_some(())
+    }
+
+    /// Says whether there is a result or an error. The beginning of a line may have an id and neither.
+    pub fn responds(&self) -> bool {
+        self.result.is_some() || self.error.is_some()
+    }
+
+    /// Says whether there is an `error` that is not null.
+    pub fn failed(&self) -> bool {
+        self.error.is_some_and(|error| error != b"null")
     }
 
     /// Returns a member of `params`, as its bytes.
@@ -181,7 +196,7 @@ mod tests {
     #[test]
     fn what_is_no_message_is_opaque_or_a_batch() {
         assert_eq!(peek(b" [{\"method\":1}]\n"), Envelope::Batch);
-        for line in [&b"x\n"[..], b"\"\"\n", b"{}\n", b"{1}\n", b"{,\"method\":\"a\"}\n"] {
+        for line in [&b"x\n"[..], b"\"\"\n", b"{}\n", b"{1}\n", b"{,\"method\":\"a\"}\n", b"\x0c[]\n"] {
             assert_eq!(peek(line), Envelope::Opaque, "{}", line.escape_ascii());
         }
         for line in [&b""[..], b"\r\n", b"{\"id\":1", b"{\"method\":\"sess", b"{\"params\":{\"a\":["] {
@@ -192,7 +207,16 @@ mod tests {
     #[test]
     fn a_message_with_a_part_twice_has_no_meaning() {
         assert_eq!(Message::read(br#"{"method":"a","params":{},"params":{}}"#), None);
+        assert_eq!(Message::read(br#"{"id":1,"error":null,"error":{}}"#), None);
         assert_eq!(Message::read(br#"{"method":"a","params":{}"#), None);
+    }
+
+    #[test]
+    fn a_key_that_is_no_unicode_is_none_of_the_parts() {
+        for line in [&b"{\"\xff\":1,\"id\":7,\"result\":{}}"[..], br#"{"\ud800":1,"id":7,"result":{}}"#] {
+            let message = Message::read(line).expect("a message");
+            assert_eq!((message.id, message.result), (Some("7"), Some(&b"{}"[..])));
+        }
     }
 
     #[test]
