@@ -1,0 +1,130 @@
+//! Lines pass as they came, however the bytes arrive (I1, I2), and little of them is held (I6).
+//! What the engine makes of the lines that it wants is tested elsewhere.
+
+#[cfg(test)]
+#[path = "support/cutting.rs"]
+mod cutting;
+
+#[cfg(test)]
+mod splitter {
+    use askbridge::{
+        limits::{HOLD, READ, STREAM},
+        wire::frame::{Piece, Splitter, Verdict},
+    };
+    use proptest::prelude::*;
+
+    use crate::cutting::{Cutting, Temper};
+
+    fn config(cases: u32) -> ProptestConfig {
+        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
+    fn temper() -> impl Strategy<Value = Temper> {
+        prop_oneof![
+            1 => Just(Temper::Ordinary),
+            1 => Just(Temper::Wanted),
+            4 => (prop_oneof![0usize..6, Just(STREAM - 1), Just(STREAM), Just(STREAM + 1)], any::<u8>())
+                .prop_map(|(look, salt)| Temper::Mixed { look, salt }),
+        ]
+    }
+
+    /// Some bytes, and then one of them over and over, so that the line is about as long as one of the limits.
+    fn long(limit: usize) -> impl Strategy<Value = Vec<u8>> {
+        let end = prop_oneof![3 => Just(&b"\n"[..]), 1 => Just(&b"\r\n"[..]), 1 => Just(&b""[..])];
+        (prop::collection::vec(any::<u8>(), 0..9), 0..7usize, any::<u8>(), end).prop_map(
+            move |(mut line, around, byte, end)| {
+                line.resize(limit + around - 3 - end.len(), byte);
+                [&line, end].concat()
+            },
+        )
+    }
+
+    fn short() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![4 => any::<u8>(), 1 => Just(b'\n'), 1 => Just(b'\r'), 1 => Just(b'{')];
+        prop::collection::vec(byte, 0..60)
+    }
+
+    /// Any sizes, but few at a time only where there are few bytes.
+    fn chunks(least: usize) -> impl Strategy<Value = Vec<usize>> {
+        let limits = vec![STREAM - 1, STREAM, STREAM + 1, READ - 1, READ];
+        let size = prop_oneof![(1..200usize), prop::sample::select(limits), (1..=READ)];
+        prop::collection::vec(size.prop_map(move |size| size.max(least)), 1..6)
+    }
+
+    fn cutting(lines: impl Strategy<Value = Vec<Vec<u8>>>, least: usize) -> impl Strategy<Value = Cutting> {
+        (lines, chunks(least), temper(), any::<bool>()).prop_map(|(lines, chunks, temper, drops)| Cutting {
+            bytes: lines.concat(),
+            chunks,
+            temper,
+            drops,
+        })
+    }
+
+    /// The wanted lines are the same when all comes at once.
+    fn check(cutting: Cutting) {
+        let wanted = cutting.check();
+        let at_once = Cutting { chunks: vec![cutting.bytes.len().max(1)], ..cutting };
+        assert_eq!(wanted, at_once.check());
+    }
+
+    proptest! {
+        #![proptest_config(config(400))]
+        #[test]
+        fn short_lines_come_out_as_they_went_in(cutting in cutting(prop::collection::vec(short(), 0..20), 1)) {
+            check(cutting);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(config(150))]
+        #[test]
+        fn lines_around_the_limits_of_a_read_come_out_as_they_went_in(
+            cutting in cutting(
+                prop::collection::vec(prop_oneof![2 => long(STREAM), 1 => long(READ), 3 => short()], 1..8),
+                16,
+            )
+        ) {
+            check(cutting);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(config(40))]
+        #[test]
+        fn lines_around_the_longest_that_is_held_come_out_as_they_went_in(
+            cutting in cutting(
+                prop::collection::vec(
+                    prop_oneof![3 => long(HOLD), 1 => long(HOLD + READ), 1 => long(STREAM), 2 => short()],
+                    1..4,
+                ),
+                4096,
+            )
+        ) {
+            check(cutting);
+        }
+    }
+
+    #[test]
+    fn what_is_dropped_is_the_rest_of_that_line_and_no_more() {
+        for after in [&b"\n?next\n"[..], b"\n\n", b"tail\nb\nc", b"tail"] {
+            let mut splitter = Splitter::default();
+            let judge =
+                |line: &[u8]| if line.starts_with(b"?") { Verdict::Wanted } else { Verdict::Ordinary };
+            splitter.space().extend_from_slice(&[b'?'; HOLD]);
+            assert!(matches!(splitter.next(judge), Some(Piece::Head(head)) if head.len() == HOLD));
+            splitter.drop_rest();
+            let mut left = Vec::new();
+            for byte in after {
+                splitter.space().extend_from_slice(&[*byte]);
+                left.extend(std::iter::from_fn(|| splitter.next(judge)));
+            }
+            left.extend(splitter.end(judge));
+            let left: Vec<u8> = left
+                .into_iter()
+                .flat_map(|(Piece::Run(bytes) | Piece::Line(bytes) | Piece::Head(bytes))| bytes)
+                .collect();
+            let end = after.iter().position(|byte| *byte == b'\n').map_or(after.len(), |end| end + 1);
+            assert_eq!(left, &after[end..], "{}", after.escape_ascii());
+        }
+    }
+}

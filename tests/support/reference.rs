@@ -1,0 +1,216 @@
+//! What a full parser says of a line, and the checks that hold the scan of `wire` against it.
+//! The property tests and the fuzz targets share it.
+
+use std::borrow::Cow;
+
+use askbridge::wire::{
+    envelope::{Envelope, Message, peek},
+    scan, splice,
+};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::members::{Members, string};
+
+/// How many cuts of one line are tried.
+const CUTS: usize = 400;
+
+fn is_valid(document: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(document).is_ok()
+}
+
+/// An [`Envelope`] that owns what it says.
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Call(Option<String>),
+    Response(String),
+    Batch,
+    Opaque,
+    Undecided,
+}
+
+/// What the documented rule makes of a valid document: the first `method` decides, or an id with a result or an
+/// error, whichever is complete first.
+fn seen_by_reference(document: &[u8]) -> Seen {
+    if document.trim_ascii_start().starts_with(b"[") {
+        return Seen::Batch;
+    }
+    let Some(Members(members)) = Members::of(document) else { return Seen::Opaque };
+    let (mut id, mut responds) = (None, false);
+    for (key, value) in members {
+        match key.as_deref() {
+            Some("method") if value.starts_with('"') => return Seen::Call(string(value)),
+            Some("method") => return Seen::Opaque,
+            Some("id") if id.is_some() => return Seen::Opaque,
+            Some("id") => id = Some(value.to_owned()),
+            Some("result" | "error") => responds = true,
+            _ => {}
+        }
+        if responds && let Some(id) = id {
+            return Seen::Response(id);
+        }
+    }
+    Seen::Opaque
+}
+
+fn seen_by_peek(line: &[u8]) -> Seen {
+    match peek(line) {
+        Envelope::Call(method) => {
+            let meaning = method.unescaped().map(Cow::into_owned);
+            if let Some(plain) = method.plain() {
+                assert_eq!(std::str::from_utf8(plain).ok(), meaning.as_deref(), "{}", line.escape_ascii());
+            }
+            if let Some(meaning) = &meaning {
+                assert!(method.is(meaning), "{}", line.escape_ascii());
+            }
+            Seen::Call(meaning)
+        }
+        Envelope::Response(id) => Seen::Response(id.to_owned()),
+        Envelope::Batch => Seen::Batch,
+        Envelope::Opaque => Seen::Opaque,
+        Envelope::Undecided => Seen::Undecided,
+    }
+}
+
+/// A valid document is for `peek` what it is for a full parser.
+pub(crate) fn check_peek(document: &[u8]) {
+    if std::str::from_utf8(document).is_ok() && is_valid(document) {
+        assert_eq!(seen_by_peek(document), seen_by_reference(document), "{}", document.escape_ascii());
+    }
+}
+
+/// The beginning of a line, however little, is for `peek` what the line is, or not clear yet.
+pub(crate) fn check_beginnings(line: &[u8]) {
+    let whole = peek(line);
+    for cut in (0..line.len()).step_by(line.len() / CUTS + 1) {
+        let beginning = peek(&line[..cut]);
+        assert!(
+            beginning == Envelope::Undecided || beginning == whole,
+            "{beginning:?} at {cut}, {whole:?} at the end of {}",
+            line.escape_ascii()
+        );
+    }
+}
+
+/// `Message::read` finds the parts that a full parser finds, and nothing where one of them has no one meaning.
+pub(crate) fn check_message(line: &[u8]) {
+    let read = Message::read(line);
+    if !is_valid(line) {
+        assert_eq!(read, None, "{}", line.escape_ascii());
+    } else if std::str::from_utf8(line).is_ok() {
+        assert_eq!(read, message_by_reference(line), "{}", line.escape_ascii());
+    }
+    if let Some(read) = read {
+        let prefix = Message::read_prefix(line.trim_ascii_end());
+        assert_eq!(prefix, Some(read), "{}", line.escape_ascii());
+    }
+}
+
+fn message_by_reference(line: &[u8]) -> Option<Message<'_>> {
+    let members = Members::of(line)?;
+    let part = |name: &str| match members.all(name).collect::<Vec<_>>()[..] {
+        [] => Some(None),
+        [only] => Some(Some(only)),
+        _ => None,
+    };
+    let method = match part("method")? {
+        Some(method) => Some(Cow::Owned(string(method)?)),
+        None => None,
+    };
+    Some(Message {
+        method,
+        id: part("id")?,
+        params: part("params")?.map(str::as_bytes),
+        result: part("result")?.map(str::as_bytes),
+        error: part("error")?.map(str::as_bytes),
+    })
+}
+
+/// `scan::member` finds what a full parser finds, and in the beginning of an object nothing else.
+pub(crate) fn check_members(object: &[u8]) {
+    if std::str::from_utf8(object).is_err() {
+        return;
+    }
+    let Some(members) = Members::of(object) else { return };
+    let names = members.0.iter().filter_map(|(key, _)| key.as_deref());
+    for name in names.chain(["", "no such member"]).take(20) {
+        let found = scan::member(object, name);
+        match members.all(name).collect::<Vec<_>>()[..] {
+            [only] => {
+                assert_eq!(found, Some(only.as_bytes()), "{name:?} in {}", object.escape_ascii());
+                check_beginnings_of_member(object, name, only);
+            }
+            _ => assert_eq!(found, None, "{name:?} in {}", object.escape_ascii()),
+        }
+    }
+    if let Ok(Value::Object(values)) = serde_json::from_slice(object)
+        && values.len() == members.0.len()
+    {
+        for (name, value) in &values {
+            let found = scan::member(object, name).and_then(|found| serde_json::from_slice(found).ok());
+            assert_eq!(found.as_ref(), Some(value), "{name:?} in {}", object.escape_ascii());
+        }
+    }
+}
+
+fn check_beginnings_of_member(object: &[u8], name: &str, value: &str) {
+    for cut in (0..object.len()).step_by(object.len() / 50 + 1) {
+        let found = scan::member(&object[..cut], name);
+        assert!(
+            found.is_none_or(|found| found == value.as_bytes()),
+            "{name:?} at {cut} of {}",
+            object.escape_ascii()
+        );
+    }
+}
+
+/// `splice::insert` puts in what is missing on this path and changes no other byte.
+pub(crate) fn check_insert(document: &[u8], path: &[&str]) {
+    let inserted = splice::insert(document, path, "true");
+    let Ok(text) = std::str::from_utf8(document) else { return };
+    if !is_valid(document) {
+        return;
+    }
+    let Some((missing, replaces_null)) = missing(text, path) else {
+        return assert_eq!(inserted, None, "{path:?} in {text}");
+    };
+    let Some(inserted) = inserted else { panic!("{path:?} is not inserted in {text}") };
+    let same = |(a, b): &(&u8, &u8)| a == b;
+    let begins = document.iter().zip(&inserted).take_while(same).count();
+    let ends = document.iter().rev().zip(inserted.iter().rev()).take_while(same).count();
+    let kept = document.len() - if replaces_null { "null".len() } else { 0 };
+    assert!(begins + ends >= kept, "{path:?} changed more of {text}: {}", inserted.escape_ascii());
+    let nested = missing.iter().rev().fold(Value::Bool(true), |inner, key| {
+        Value::Object([((*key).to_owned(), inner)].into_iter().collect())
+    });
+    let nested = nested.to_string();
+    let added = if replaces_null { nested.len() } else { nested.len() - "{}".len() };
+    assert!((added..=added + 1).contains(&(inserted.len() - kept)), "more than {nested} is in {text}");
+    check_inserted_value(document, path, &inserted);
+}
+
+fn check_inserted_value(document: &[u8], path: &[&str], inserted: &[u8]) {
+    assert!(is_valid(inserted), "{}", inserted.escape_ascii());
+    // Where a full parser cannot keep a number, it has nothing to say of the rest.
+    let Ok(mut expected) = serde_json::from_slice::<Value>(document) else { return };
+    let mut place = &mut expected;
+    for key in path {
+        place = &mut place[*key];
+    }
+    *place = Value::Bool(true);
+    assert_eq!(serde_json::from_slice::<Value>(inserted).ok(), Some(expected), "{}", inserted.escape_ascii());
+}
+
+/// Returns the part of the path that is missing, and whether it takes the place of a `null`. `None` where nothing
+/// is to be done or nothing can be.
+fn missing<'p>(document: &str, path: &'p [&'p str]) -> Option<(&'p [&'p str], bool)> {
+    let (first, rest) = path.split_first()?;
+    let members = Members::of(document.as_bytes())?;
+    match members.all(first).collect::<Vec<_>>()[..] {
+        [] => Some((path, false)),
+        [_] if rest.is_empty() => None,
+        ["null"] => Some((rest, true)),
+        [only] => missing(only, rest),
+        _ => None,
+    }
+}
