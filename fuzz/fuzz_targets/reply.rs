@@ -1,0 +1,23 @@
+//! Whatever a client says to a question is understood as one thing, or goes on as it is.
+//! The input is the parameters of a question and a result, each on its own line.
+//!
+//! ```sh
+//! cargo install cargo-fuzz --locked
+//! RUSTC_BOOTSTRAP=1 cargo fuzz run reply fuzz/corpus/reply fuzz/seeds/reply -- -max_total_time=300
+//! ```
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../tests/support/replying.rs"]
+mod replying;
+
+fuzz_target!(|data: &[u8]| {
+    let Some(end) = data.iter().position(|byte| *byte == b'\n') else { return };
+    let Some(question) = replying::question(&data[..end]) else { return };
+    if let Some(Some(answers)) = replying::told(&question, &data[end + 1..]) {
+        // A canonical answer may have more or fewer entries than there are fields, and goes on as it is.
+        assert!(answers.len() == question.fields.len() || data[end + 1..].contains(&b'"'));
+    }
+});
