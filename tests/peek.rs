@@ -181,8 +181,28 @@ mod scan {
         prop::collection::vec(prop_oneof![select(&NAMES[..]), select(&["new", "\"", "é\n"][..])], 0..4)
     }
 
+    /// A way, and a document that goes along with it for a while.
+    fn on_the_way() -> impl Strategy<Value = (String, Vec<&'static str>)> {
+        let inner = prop_oneof![Just("null".to_owned()), Just("{ }".to_owned()), value()];
+        let around = prop_oneof![
+            Just((String::new(), String::new())),
+            (value(), space(), value()).prop_map(|(a, space, b)| {
+                (format!("\"before\":{a},{space}"), format!("{space},\"after\":{b}{space}"))
+            }),
+        ];
+        let step = (select(&NAMES[..]).prop_flat_map(|name| (Just(name), spelled(name))), around);
+        let steps = prop::collection::vec(step, 1..4);
+        (steps, 0..3usize, inner).prop_map(|(steps, missing, inner)| {
+            let (there, _) = steps.split_at(steps.len().saturating_sub(missing));
+            let document = there.iter().rev().fold(inner, |inner, ((_, key), (before, after))| {
+                format!("{{{before}{key}:{inner}{after}}}")
+            });
+            (document, steps.iter().map(|((name, _), _)| *name).collect())
+        })
+    }
+
     proptest! {
-        #![proptest_config(config(3000))]
+        #![proptest_config(config(1500))]
 
         #[test]
         fn a_document_is_what_a_full_parser_says(document in document()) {
@@ -203,10 +223,15 @@ mod scan {
         fn an_insertion_changes_no_other_byte(document in document(), path in path()) {
             check_insert(document.as_bytes(), &path);
         }
+
+        #[test]
+        fn an_insertion_goes_along_what_is_there((document, path) in on_the_way()) {
+            check_insert(document.as_bytes(), &path);
+        }
     }
 
     proptest! {
-        #![proptest_config(config(1000))]
+        #![proptest_config(config(600))]
 
         #[test]
         fn the_beginning_of_a_line_is_what_the_line_is_or_not_clear(line in broken()) {

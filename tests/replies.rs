@@ -267,7 +267,7 @@ mod native {
     }
 
     proptest! {
-        #![proptest_config(config(1500))]
+        #![proptest_config(config(800))]
 
         #[test]
         fn the_agent_is_told_what_was_chosen(fields in fields(), way in 0..4usize, short: bool) {

@@ -73,7 +73,7 @@ impl Cutting {
             // I6: what is held is a line that fits, in a buffer that is no multiple of the traffic.
             let space = splitter.space();
             assert!(space.len() < HOLD, "{} bytes are held", space.len());
-            let most = 2 * (HOLD + self.largest());
+            let most = if space.is_empty() { 2 * READ } else { 2 * (HOLD + self.largest()) };
             assert!(space.capacity() <= most, "room for {} bytes is held", space.capacity());
             if rest.is_empty() {
                 break;
