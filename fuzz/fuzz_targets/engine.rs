@@ -2,7 +2,7 @@
 //! Each line of the input is one event: a line of a peer, time that passes, or the end of somebody.
 //!
 //! ```sh
-//! cargo install cargo-fuzz --locked
+//! mkdir -p fuzz/corpus/engine
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run engine fuzz/corpus/engine fuzz/seeds/engine -- -max_total_time=300
 //! ```
 

@@ -1,7 +1,7 @@
 //! Any line is for the scan of `wire` what it is for a full parser, and so is its beginning.
 //!
 //! ```sh
-//! cargo install cargo-fuzz --locked
+//! mkdir -p fuzz/corpus/peek
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run peek fuzz/corpus/peek fuzz/seeds/peek -- -max_total_time=300
 //! ```
 

@@ -2,7 +2,7 @@
 //! The input is the parameters of a question and a result, each on its own line.
 //!
 //! ```sh
-//! cargo install cargo-fuzz --locked
+//! mkdir -p fuzz/corpus/reply
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run reply fuzz/corpus/reply fuzz/seeds/reply -- -max_total_time=300
 //! ```
 

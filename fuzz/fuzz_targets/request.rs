@@ -1,7 +1,7 @@
 //! Any parameters are read as a question or refused with a reason; a question can be answered.
 //!
 //! ```sh
-//! cargo install cargo-fuzz --locked
+//! mkdir -p fuzz/corpus/request
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run request fuzz/corpus/request fuzz/seeds/request -- -max_total_time=300
 //! ```
 
