@@ -66,6 +66,8 @@ fn expand(data: &[u8]) -> Vec<u8> {
         match times {
             Some((last, times)) => {
                 rest.next();
+                // Lines by the million would say no more than some of them, and take seconds.
+                let times = if last == b'\n' { times.min(256) } else { times };
                 bytes.resize(bytes.len() + times, last);
             }
             None => bytes.push(*byte),
