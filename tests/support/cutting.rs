@@ -71,6 +71,8 @@ impl Cutting {
             }
             count += 1;
             // I6: what is held is a line that fits, in a buffer that is no multiple of the traffic.
+            // A large buffer may come back once, when the pieces that shared it are gone.
+            splitter.space();
             let space = splitter.space();
             assert!(space.len() < HOLD, "{} bytes are held", space.len());
             let most = if space.is_empty() { 2 * READ } else { 2 * (HOLD + self.largest()) };
