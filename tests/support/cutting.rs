@@ -1,7 +1,7 @@
 //! What must hold of the pieces that a byte stream is cut into, whatever the bytes, the chunks and the judge.
 //! The property tests and the fuzz targets share it.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{collections::BTreeSet, fmt, ops::Range};
 
 use askbridge::{
     limits::{HOLD, READ},
@@ -35,7 +35,7 @@ impl Temper {
 }
 
 /// A byte stream, and how it is cut.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Cutting {
     pub(crate) bytes: Vec<u8>,
     /// How much comes at once, over and over.
@@ -43,6 +43,20 @@ pub(crate) struct Cutting {
     pub(crate) temper: Temper,
     /// Whether the rest of a line that is too long to hold is dropped.
     pub(crate) drops: bool,
+}
+
+impl fmt::Debug for Cutting {
+    /// Shows of each line how it begins, how it ends and how long it is.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cutting { chunks, temper, drops, .. } = self;
+        write!(formatter, "chunks {chunks:?}, {temper:?}, drops {drops}, lines")?;
+        self.lines().iter().try_for_each(|line| {
+            let bytes = &self.bytes[line.clone()];
+            let ends = bytes.len() - bytes.len().min(4);
+            let (begins, ends) = (bytes[..bytes.len().min(9)].escape_ascii(), bytes[ends..].escape_ascii());
+            write!(formatter, " [{begins}..{ends} {}]", line.len())
+        })
+    }
 }
 
 impl Cutting {
@@ -106,7 +120,7 @@ impl Cutting {
                     assert_eq!(span, line, "not one line");
                     assert_eq!(self.judge(&line), Verdict::Wanted);
                     assert!(line.len() < HOLD + self.largest(), "a line of {} bytes was held", line.len());
-                    fitting.extend((line.len() <= HOLD).then_some(line));
+                    fitting.extend(self.fits(&line).then_some(line));
                 }
                 Piece::Head(_) => {
                     assert_eq!(span.start, line.start, "not the beginning of a line");
@@ -118,7 +132,7 @@ impl Cutting {
             }
         }
         assert_eq!(at, self.bytes.len(), "the end is missing");
-        let wanted = |line: &Range<usize>| line.len() <= HOLD && self.judge(line) == Verdict::Wanted;
+        let wanted = |line: &Range<usize>| self.fits(line) && self.judge(line) == Verdict::Wanted;
         assert!(lines.iter().filter(|line| wanted(line)).eq(&fitting), "not all wanted lines came");
         fitting
     }
@@ -130,6 +144,11 @@ impl Cutting {
             let wanted = self.judge(line) == Verdict::Wanted;
             assert!(!wanted || begun.contains(&line.start), "a wanted line at {line:?} in the run {span:?}");
         }
+    }
+
+    /// Says whether a line is held as a whole at any chunking: its end comes before it reaches the limit.
+    fn fits(&self, line: &Range<usize>) -> bool {
+        line.len() - usize::from(self.bytes[line.clone()].ends_with(b"\n")) < HOLD
     }
 
     fn judge(&self, line: &Range<usize>) -> Verdict {
