@@ -111,7 +111,12 @@ impl Sink {
             return;
         }
         self.own_bytes += line.len();
-        if self.mid_line { self.own.push_back(line) } else { self.queue.push_back(line) }
+        if self.mid_line {
+            return self.own.push_back(line);
+        }
+        // A line that is sent in the place of an unterminated one is unterminated as well.
+        self.mid_line = !line.ends_with(b"\n");
+        self.queue.push_back(line);
     }
 
     /// Closes the writer once the queue is written. Nothing more is taken.
@@ -191,5 +196,87 @@ fn advance(queue: &mut VecDeque<Bytes>, mut written: usize) {
         }
         written -= first.len();
         queue.pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{io::AsyncReadExt, net::unix::pipe};
+
+    use super::*;
+
+    /// What is written when this is done to a sink, and it ends.
+    async fn written(does: impl FnOnce(&mut Sink)) -> String {
+        let (writer, mut reader) = pipe::pipe().unwrap();
+        let mut sink = Sink::new(Writer::own(writer).unwrap());
+        does(&mut sink);
+        sink.end();
+        sink.drain().await.unwrap();
+        assert!(sink.is_idle());
+        let mut text = String::new();
+        reader.read_to_string(&mut text).await.unwrap();
+        text
+    }
+
+    fn forward(sink: &mut Sink, text: &'static str) {
+        sink.forward(Bytes::from_static(text.as_bytes()));
+    }
+
+    fn send(sink: &mut Sink, text: &'static str) {
+        sink.send(Bytes::from_static(text.as_bytes()));
+    }
+
+    #[tokio::test]
+    async fn our_own_line_waits_for_the_end_of_a_line_and_goes_before_the_next() {
+        let text = written(|sink| {
+            forward(sink, "be");
+            send(sink, "OWN\n");
+            forward(sink, "gun");
+            forward(sink, "\nnext\n");
+            send(sink, "AND\n");
+        });
+        assert_eq!(text.await, "begun\nOWN\nnext\nAND\n");
+    }
+
+    #[tokio::test]
+    async fn our_own_lines_stand_alone_behind_a_line_that_never_ends() {
+        let text = written(|sink| {
+            forward(sink, "half");
+            send(sink, "ONE\n");
+            send(sink, "TWO\n");
+        });
+        assert_eq!(text.await, "half\nONE\nTWO\n");
+    }
+
+    #[tokio::test]
+    async fn our_own_line_stands_alone_behind_one_of_ours_that_has_no_terminator() {
+        let text = written(|sink| {
+            send(sink, "REWRITTEN");
+            send(sink, "OWN\n");
+        });
+        assert_eq!(text.await, "REWRITTEN\nOWN\n");
+    }
+
+    #[tokio::test]
+    async fn more_pieces_than_are_written_at_once_all_arrive_in_order() {
+        let text = written(|sink| {
+            for _ in 0..(3 * SLICES) {
+                forward(sink, "x\n");
+                send(sink, "y\n");
+            }
+        });
+        assert_eq!(text.await, "x\ny\n".repeat(3 * SLICES));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_kept_for_a_writer_that_is_gone() {
+        let (writer, reader) = pipe::pipe().unwrap();
+        let mut sink = Sink::new(Writer::own(writer).unwrap());
+        drop(reader);
+        forward(&mut sink, "lost\n");
+        assert!(sink.drain().await.is_err());
+        sink.abandon();
+        send(&mut sink, "lost as well\n");
+        assert!(sink.is_idle() && sink.own_bytes() == 0);
     }
 }

@@ -5,9 +5,9 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
+use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use super::response::Response;
 use crate::question::{Answer, Field, FieldOption, Kind, Outcome, Question, Reason, Value};
 
 /// What was understood of a client's `result`.
@@ -26,25 +26,34 @@ type Selections = Vec<Option<Vec<String>>>;
 
 /// Reads the `result` of a client's response to this question.
 pub fn read(result: &[u8], question: &Question) -> Reply {
-    if let Ok(response) = serde_json::from_slice::<Response>(result) {
-        return canonical(response, question);
+    if let Ok(canonical) = serde_json::from_slice::<Canonical>(result) {
+        return canonical.read(question);
     }
     let Ok(object) = serde_json::from_slice::<Map<String, Json>>(result) else { return Reply::Unknown };
     other_shape(&object, question).map_or(Reply::Unknown, Reply::Translated)
 }
 
-fn canonical(response: Response, question: &Question) -> Reply {
-    let Response::Answered { answers, .. } = response else {
-        return Reply::Canonical(Outcome::Rejected(Reason::User));
-    };
-    // A label in the place of a value is the one thing that a canonical answer may get wrong.
-    let by_value =
-        question.fields.iter().zip(&answers).all(|(field, chosen)| {
+/// The canonical shape, whatever else stands in it.
+#[derive(Deserialize)]
+#[serde(tag = "status", rename_all = "lowercase")]
+enum Canonical {
+    Answered { answers: Vec<Vec<String>> },
+    Rejected {},
+}
+
+impl Canonical {
+    fn read(self, question: &Question) -> Reply {
+        let Canonical::Answered { answers } = self else {
+            return Reply::Canonical(Outcome::Rejected(Reason::User));
+        };
+        // A label in the place of a value is the one thing that a canonical answer may get wrong.
+        let by_value = question.fields.iter().zip(&answers).all(|(field, chosen)| {
             chosen.iter().all(|text| matches!(value_of(field, text), Cow::Borrowed(_)))
         });
-    let selections = answers.into_iter().map(Some).collect();
-    let outcome = answered(question, selections, BTreeMap::new());
-    if by_value { Reply::Canonical(outcome) } else { Reply::Translated(outcome) }
+        let selections = answers.into_iter().map(Some).collect();
+        let outcome = answered(question, selections, BTreeMap::new());
+        if by_value { Reply::Canonical(outcome) } else { Reply::Translated(outcome) }
+    }
 }
 
 /// Reads the shapes that are not canonical. `None` where it is none of them.
@@ -284,6 +293,7 @@ mod tests {
             r#"{"answers":[["typed"]],"x":1,"status":"answered","_meta":{"y":{}}}"#,
             r#"{"status":"rejected"}"#,
             r#"{"status":"rejected","_meta":{"askbridge":{"reason":"user"}}}"#,
+            r#"{"status":"answered","answers":[["option-b"]],"_meta":{"askbridge":{"notes":[]}}}"#,
         ] {
             check(ONE, result, "canonical");
         }
