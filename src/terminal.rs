@@ -1,5 +1,5 @@
 //! Makes text that somebody else wrote fit for a terminal.
-//! Nothing is removed: what a terminal would act on, or not show, becomes characters that can be read.
+//! Nothing is removed: what a terminal would act on, or not show, becomes characters that can be read (I10).
 
 use std::{borrow::Cow, fmt::Write};
 
