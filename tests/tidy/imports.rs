@@ -1,0 +1,309 @@
+//! Who may know whom, and what the pure modules may not know at all (I3).
+
+use crate::source::{Source, Token, hold, tokens, words};
+
+/// Modules that are free of I/O, clock, randomness and tokio (I3).
+const PURE: [&str; 4] = ["wire", "question", "dialect", "engine"];
+
+/// What a pure module must not name: the beginning of a path, or a word in any place of one.
+const IMPURE: [&str; 28] = [
+    "std::env",
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::os",
+    "std::process",
+    "std::thread",
+    "futures",
+    "rustix",
+    "tokio",
+    "tokio_util",
+    "tracing",
+    "dbg",
+    "eprint",
+    "eprintln",
+    "print",
+    "println",
+    "Instant",
+    "SystemTime",
+    "UNIX_EPOCH",
+    // Their order differs from run to run.
+    "DefaultHasher",
+    "HashMap",
+    "HashSet",
+    "RandomState",
+    "hash_map",
+    "hash_set",
+    "getrandom",
+    "rand",
+];
+
+/// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
+const MAY_KNOW: [(&str, &[&str]); 11] = [
+    ("limits", &[]),
+    ("exit", &[]),
+    ("terminal", &["limits"]),
+    ("wire", &["limits"]),
+    ("question", &["limits"]),
+    ("dialect", &["limits", "question", "wire"]),
+    ("engine", &["dialect", "limits", "question", "wire"]),
+    ("driver", &["cli", "engine", "exit", "limits", "question", "wire"]),
+    // A peer like any other: it has nothing of the bridge's inside.
+    ("mock", &["cli", "exit", "terminal"]),
+    ("cli", &["exit", "mock"]),
+    ("log", &["cli"]),
+];
+
+#[test]
+fn pure_modules_stay_pure() {
+    hold(
+        &Source::all(&["src"]),
+        impure,
+        "Let `driver` do it and tell the module: as an event, as the time that is passed in, as bytes (I3).\n\
+         For a map or a set, take the B-tree's: its order is the same in every run.",
+    );
+}
+
+fn impure(source: &Source) -> Vec<String> {
+    if !PURE.contains(&module(&source.path)[0]) {
+        return Vec::new();
+    }
+    let known = paths(&source.production).into_iter();
+    known
+        .filter(|known| {
+            IMPURE.iter().any(|banned| match banned.contains("::") {
+                true => known
+                    .path
+                    .strip_prefix(banned)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(':')),
+                false => known.path.split("::").any(|segment| segment == *banned),
+            })
+        })
+        .map(|known| source.at(known.line, format_args!("`{}` in a pure module", known.path)))
+        .collect()
+}
+
+#[test]
+fn modules_know_only_what_lies_below_them() {
+    hold(
+        &Source::all(&["src"]),
+        upward,
+        "Dependencies point one way: wire, question <- dialect <- engine <- driver. Turn it round, or move what is\n\
+         shared down. A new module gets its row in MAY_KNOW of tests/tidy/imports.rs.",
+    );
+}
+
+fn upward(source: &Source) -> Vec<String> {
+    let module = module(&source.path);
+    let own = module[0];
+    // They put the parts together.
+    if ["lib", "main"].contains(&own) {
+        return Vec::new();
+    }
+    let Some((_, may_know)) = MAY_KNOW.iter().find(|(name, _)| *name == own) else {
+        return vec![source.at(1, format_args!("nothing says what `{own}` may know"))];
+    };
+    let known = paths(&source.production).into_iter();
+    known
+        .filter_map(|known| {
+            let other = absolute(&known.path, &module)?;
+            let allowed = other == own || may_know.contains(&other.as_str());
+            (!allowed).then(|| source.at(known.line, format_args!("`{own}` must not know `{other}`")))
+        })
+        .collect()
+}
+
+#[test]
+fn re_exports_are_named_one_by_one() {
+    hold(&Source::all(&["src", "tests", "benches"]), globs, "Name what is re-exported, one by one.");
+}
+
+fn globs(source: &Source) -> Vec<String> {
+    let known = paths(&source.code).into_iter().filter(|known| known.exported && known.path.ends_with("::*"));
+    known.map(|known| source.at(known.line, format_args!("`pub use {}`", known.path))).collect()
+}
+
+#[test]
+fn no_channel_is_unbounded() {
+    hold(
+        &Source::all(&["src", "tests", "benches"]),
+        without_bound,
+        "Give the channel a capacity, and say why it is enough (I6).",
+    );
+}
+
+fn without_bound(source: &Source) -> Vec<String> {
+    let names = ["unbounded", "unbounded_channel", "unbounded_send", "UnboundedReceiver", "UnboundedSender"];
+    let found = words(&source.code, &names).into_iter();
+    found.map(|(line, word)| source.at(line, format_args!("`{word}`"))).collect()
+}
+
+/// A path in code, the groups of a `use` taken apart.
+#[derive(Debug, PartialEq)]
+struct Known {
+    line: usize,
+    path: String,
+    exported: bool,
+}
+
+fn paths(code: &str) -> Vec<Known> {
+    let tokens = tokens(code);
+    let (mut at, mut found) = (0, Vec::new());
+    while let Some((_, token)) = tokens.get(at) {
+        let exported = at > 0 && matches!(tokens[at - 1].1, Token::Word("pub") | Token::Char(')'));
+        match token {
+            Token::Word("use") => {
+                at += 1;
+                tree(&tokens, &mut at, "", exported, &mut found);
+            }
+            Token::Word(_) => {
+                let start = at;
+                while matches!(tokens.get(at..at + 2), Some([(_, Token::Separator), (_, Token::Word(_))]))
+                    || at == start
+                {
+                    at += if at == start { 1 } else { 2 };
+                }
+                let path = tokens[start..at]
+                    .iter()
+                    .map(|(_, token)| if let Token::Word(word) = token { word } else { "::" });
+                found.push(Known { line: tokens[start].0, path: path.collect(), exported: false });
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+/// Reads one branch of a `use`, and those below it.
+fn tree(tokens: &[(usize, Token<'_>)], at: &mut usize, above: &str, exported: bool, found: &mut Vec<Known>) {
+    let mut path = above.to_owned();
+    let line = tokens.get(*at).map_or(0, |(line, _)| *line);
+    while let Some((_, token)) = tokens.get(*at) {
+        match token {
+            Token::Word("as") => *at += 1,
+            Token::Word(word) => path.push_str(word),
+            Token::Char('*') => path.push('*'),
+            Token::Separator => path.push_str("::"),
+            Token::Char('{') => {
+                *at += 1;
+                while !matches!(tokens.get(*at), Some((_, Token::Char('}'))) | None) {
+                    tree(tokens, at, &path, exported, found);
+                    *at += usize::from(matches!(tokens.get(*at), Some((_, Token::Char(',')))));
+                }
+                *at += 1;
+                return;
+            }
+            _ => break,
+        }
+        *at += 1;
+    }
+    found.push(Known { line, path, exported });
+}
+
+/// Returns the module that a file is, from the top: `["engine", "bridge"]`.
+fn module(path: &str) -> Vec<&str> {
+    let path = path.strip_prefix("src/").unwrap_or(path);
+    path.trim_end_matches(".rs").split('/').filter(|part| *part != "mod").collect()
+}
+
+/// Returns the module of ours, on the top level, that a path in this module leads to.
+fn absolute(path: &str, module: &[&str]) -> Option<String> {
+    let segments: Vec<_> = path.split("::").collect();
+    let ups = segments.iter().take_while(|segment| ["self", "super"].contains(*segment));
+    let ups = ups.filter(|segment| **segment == "super").count();
+    match segments[0] {
+        "crate" => segments.get(1).map(|name| (*name).to_owned()),
+        "super" if ups >= module.len() => segments.get(ups).map(|name| (*name).to_owned()),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_use_is_taken_apart() {
+    let code = "pub use a::{b::{self, c}, d as e,\n f::*};\nlet x: g::h = self.i;\npub(crate) use j;";
+    let found: Vec<_> =
+        paths(code).into_iter().map(|known| (known.line, known.path, known.exported)).collect();
+    let expected = [
+        (1, "a::b::self", true),
+        (1, "a::b::c", true),
+        (1, "a::d", true),
+        (2, "a::f::*", true),
+        (3, "let", false),
+        (3, "x", false),
+        (3, "g::h", false),
+        (3, "self", false),
+        (3, "i", false),
+        (4, "pub", false),
+        (4, "crate", false),
+        (4, "j", true),
+    ];
+    assert_eq!(found[1..], expected.map(|(line, path, exported)| (line, path.to_owned(), exported)));
+}
+
+#[test]
+fn an_impure_module_is_found() {
+    let complaints = |path: &str, text: &str| impure(&Source::new(path, text)).len();
+    for text in [
+        "use std::io;",
+        "use std::{fmt, io::Read};",
+        "use std::{collections::{BTreeMap, HashMap}};",
+        "fn a() { std::fs::read(b) }",
+        "use std::time::{Duration, Instant};",
+        "fn a() { println!() }",
+        "use tokio::sync::mpsc;",
+        "fn a() { tracing::debug!() }",
+        "fn a() -> b::SystemTime {}",
+        "use rand::Rng;",
+        "use std::thread;",
+    ] {
+        assert_eq!(complaints("src/engine/x.rs", text), 1, "{text}");
+        assert_eq!(complaints("src/wire/mod.rs", text), 1, "{text}");
+        assert_eq!(complaints("src/driver/x.rs", text), 0, "{text}");
+        let test = format!("#[cfg(test)]\nmod tests {{ {text} }}");
+        assert_eq!(complaints("src/engine/x.rs", &test), 0, "{test}");
+    }
+    for text in [
+        "//! No tokio, std::io.",
+        "use std::{fmt, time::Duration};",
+        "use a::iota;",
+        "let operand = \"println\";",
+    ] {
+        assert_eq!(complaints("src/dialect/a/b.rs", text), 0, "{text}");
+    }
+}
+
+#[test]
+fn an_upward_import_is_found() {
+    let complaints = |path: &str, text: &str| upward(&Source::new(path, text));
+    assert_eq!(
+        complaints("src/engine/x.rs", "use crate::{limits, driver::run};"),
+        ["src/engine/x.rs:1: `engine` must not know `driver`"]
+    );
+    assert_eq!(complaints("src/wire/x.rs", "use crate::question::Question;").len(), 1);
+    assert_eq!(complaints("src/wire/x.rs", "use super::super::engine::Bridge;").len(), 1);
+    assert_eq!(complaints("src/wire/mod.rs", "use super::engine::Bridge;").len(), 1);
+    assert_eq!(complaints("src/question/x.rs", "fn a() { crate::wire::frame::b() }").len(), 1);
+    assert_eq!(complaints("src/mock/x.rs", "use crate::wire::frame;").len(), 1);
+    assert_eq!(complaints("src/engine/x.rs", "use crate::cli::RunArgs;").len(), 1);
+    assert_eq!(complaints("src/limits.rs", "use crate::exit;").len(), 1);
+    assert_eq!(complaints("src/new/x.rs", ""), ["src/new/x.rs:1: nothing says what `new` may know"]);
+    assert!(complaints("src/main.rs", "use crate::driver;").is_empty());
+    assert!(
+        complaints("src/engine/x.rs", "use super::event::Event; use crate::{engine::Config, wire::id};")
+            .is_empty()
+    );
+    assert!(complaints("src/dialect/a/b.rs", "use super::super::c; use super::d;").is_empty());
+}
+
+#[test]
+fn a_glob_and_an_unbounded_channel_are_found() {
+    let source = |text: &str| Source::new("src/x.rs", text);
+    assert_eq!(globs(&source("use a::*;\npub use b::{c, d::*};")), ["src/x.rs:2: `pub use b::d::*`"]);
+    assert_eq!(globs(&source("pub(crate) use a::*;")).len(), 1);
+    assert!(globs(&source("use super::*;\npub use b::{c, d};")).is_empty());
+    assert_eq!(
+        without_bound(&source("let (a, b) =\n mpsc::unbounded_channel();")),
+        ["src/x.rs:2: `unbounded_channel`"]
+    );
+    assert!(without_bound(&source("// unbounded\nmpsc::channel(1)")).is_empty());
+}

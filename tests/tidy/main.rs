@@ -1,0 +1,14 @@
+//! What the design promises of the structure, held on the sources themselves.
+//! What the compiler and clippy can hold is left to them: that functions have at most 60 lines, for one.
+
+#[cfg(test)]
+mod source;
+
+#[cfg(test)]
+mod layout;
+
+#[cfg(test)]
+mod imports;
+
+#[cfg(test)]
+mod words;
