@@ -51,15 +51,15 @@ impl Dialect {
 pub struct Field {
     /// Its key, unique in the form.
     pub name: String,
-    /// What is asked.
+    /// What is asked for.
     pub label: String,
-    /// A short chip.
+    /// A short name for it, shown as a chip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
     /// A longer explanation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// Whether the form can be sent without it.
+    /// Whether the form cannot be sent without it.
     #[serde(default)]
     pub required: bool,
     /// What kind of value it takes.

@@ -12,12 +12,21 @@ use crate::question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat,
 
 /// The `params` of `_sandboxagent/session/request_question`.
 ///
-/// One field is asked by `prompt` and `options`, several are asked by `questions`.
+/// One field is asked by `prompt` and `options`, several are asked by `questions`, any form by
+/// `_meta.askbridge.fields`. The names in snake_case, such as `session_id`, are understood as well.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(title = "RequestQuestionParams")]
+#[schemars(title = "RequestQuestionParams", extend("anyOf" = [
+    { "required": ["prompt"], "properties": { "prompt": { "type": "string", "minLength": 1 } } },
+    { "required": ["questions"], "properties": { "questions": { "type": "array", "minItems": 1 } } },
+    { "required": ["_meta"], "properties": { "_meta": {
+        "type": "object", "required": ["askbridge"], "properties": { "askbridge": {
+            "type": "object", "required": ["fields"], "properties": { "fields": { "type": "array", "minItems": 1 } }
+        } }
+    } } },
+]))]
 pub struct Params {
-    /// The session. The first generation has none: then it is the session whose turn is running.
+    /// The session. Without one, as in the first generation of the extension, it is the one whose turn is running.
     #[serde(alias = "session_id")]
     pub session_id: Option<String>,
     /// The agent's name for the question. A missing one is made up.
@@ -25,14 +34,14 @@ pub struct Params {
     pub question_id: Option<String>,
     /// What is asked.
     pub prompt: Option<String>,
-    /// What can be chosen. None: a free text is asked for.
+    /// What can be chosen. Without options, a free text is asked for.
     pub options: Option<Vec<OptionShape>>,
     /// Several fields, instead of `prompt` and `options`.
     pub questions: Option<Vec<QuestionShape>>,
     /// The tool call that the question came from.
     #[serde(alias = "tool_call_id")]
     pub tool_call_id: Option<String>,
-    /// What goes beyond the extension.
+    /// What goes beyond the extension. Members that are not known are left alone.
     #[serde(rename = "_meta")]
     pub meta: Option<Meta>,
 }
@@ -52,18 +61,25 @@ pub enum OptionShape {
     Object(OptionObject),
 }
 
-/// An option as an object. One of the five names of value and label is needed.
+/// An option as an object. It needs a value or a label; one stands for the other.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(extend("anyOf" = [
+    { "required": ["value"], "properties": { "value": { "type": "string" } } },
+    { "required": ["id"], "properties": { "id": { "type": "string" } } },
+    { "required": ["label"], "properties": { "label": { "type": "string" } } },
+    { "required": ["name"], "properties": { "name": { "type": "string" } } },
+    { "required": ["title"], "properties": { "title": { "type": "string" } } },
+]))]
 pub struct OptionObject {
-    /// What the agent is told.
+    /// The value: what the agent is told when the option is chosen.
     pub value: Option<String>,
-    /// The same.
+    /// Another name for `value`.
     pub id: Option<String>,
-    /// What the person sees.
+    /// The label: what the person sees.
     pub label: Option<String>,
-    /// The same.
+    /// Another name for `label`.
     pub name: Option<String>,
-    /// The same.
+    /// Another name for `label`.
     pub title: Option<String>,
     /// A longer explanation.
     pub description: Option<String>,
@@ -75,9 +91,9 @@ pub struct OptionObject {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a preview is a text or an object with format and text")]
 pub enum PreviewShape {
-    /// Markdown.
+    /// A text in Markdown.
     Markdown(String),
-    /// In the format that it names.
+    /// A text in the format that is named.
     Full(Preview),
 }
 
@@ -87,13 +103,13 @@ pub enum PreviewShape {
 pub struct QuestionShape {
     /// What is asked.
     pub question: String,
-    /// A short chip.
+    /// A short name for the field, shown as a chip.
     pub header: Option<String>,
-    /// What can be chosen. None: a free text is asked for.
+    /// What can be chosen. Without options, a free text is asked for.
     pub options: Option<Vec<OptionShape>>,
     /// Whether several can be chosen.
     pub multiple: Option<bool>,
-    /// The same.
+    /// Another name for `multiple`.
     pub multi_select: Option<bool>,
     /// Whether a free text may be given instead.
     pub custom: Option<bool>,
@@ -110,7 +126,7 @@ pub struct Meta {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Additions {
-    /// The full form, instead of `options` and `questions`.
+    /// The full form, in the place of `options` and `questions`.
     pub fields: Option<Vec<Field>>,
     /// Whether a wrong answer can do harm.
     #[serde(default)]

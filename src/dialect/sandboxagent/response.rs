@@ -43,7 +43,7 @@ pub struct Additions {
     /// `session_closed` or `shutdown`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What was remarked beside an answer, by the field's place.
+    /// What was remarked beside the answers, keyed by the field's place: `"0"` is the first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
 }
