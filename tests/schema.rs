@@ -1,0 +1,206 @@
+//! The JSON Schema of the native request and its result, in `schema/`: it is what the types say, and it takes what
+//! the bridge takes. `UPDATE=1 cargo test --test schema` writes it.
+
+#![expect(clippy::expect_used, reason = "what is not as expected fails the test")]
+
+use std::{fs, path::Path};
+
+use askbridge::dialect::sandboxagent::{
+    METHOD,
+    request::{self, Params},
+    response::Response,
+};
+use jsonschema::Validator;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Value, json};
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+fn schema<T: JsonSchema>() -> Value {
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    // The order in which it is made depends on what else is built.
+    schema.sort_all_objects();
+    schema
+}
+
+fn validator<T: JsonSchema>() -> Validator {
+    jsonschema::validator_for(&schema::<T>()).expect("a schema")
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_published_schema_is_what_the_types_say() {
+    let schemas = [
+        ("request_question.params.schema.json", schema::<Params>()),
+        ("request_question.result.schema.json", schema::<Response>()),
+    ];
+    let mut outdated = Vec::new();
+    for (name, schema) in schemas {
+        jsonschema::meta::validate(&schema).expect("what is made is a schema");
+        assert_eq!((schema.get("$id"), schema["$schema"].as_str()), (None, Some(DRAFT)), "{name}");
+        let generated = format!("{schema:#}\n");
+        let path = root().join("schema").join(name);
+        if fs::read_to_string(&path).unwrap_or_default() != generated {
+            outdated.push(name);
+            if std::env::var_os("UPDATE").is_some() {
+                fs::write(&path, &generated).expect("a writable schema");
+            }
+        }
+    }
+    assert!(
+        outdated.is_empty(),
+        "not what the types say: {outdated:?}; UPDATE=1 cargo test --test schema writes it"
+    );
+}
+
+/// The requests that the description of the extension shows, and those with the bridge's own additions.
+fn requests() -> Vec<Value> {
+    let pairs = json!([["option-a", "Option A"], ["option-b", "Option B"]]);
+    let object = json!({ "value": "a", "label": "A", "description": "…", "preview": "# A" });
+    let other = json!({ "id": "b", "title": "B", "preview": { "format": "code", "text": "b()" } });
+    let field = json!({ "question": "…", "header": "…", "options": [{ "label": "…", "description": "…" }] });
+    let many =
+        json!({ "question": "…", "options": ["A"], "multiple": true, "multiSelect": true, "custom": true });
+    let number = json!({ "name": "n", "label": "How many?", "kind": "number", "integer": true, "min": 1 });
+    let confirm =
+        json!({ "name": "c", "label": "Sure?", "kind": "confirm", "yes": "Do it", "no": "Leave it" });
+    let text = json!({ "name": "t", "label": "Why?", "required": true, "kind": "text", "minLength": 1, "help": "…" });
+    let choice = json!({ "name": "o", "label": "Which?", "kind": "choice", "options": [{ "value": "a", "label": "A" }] });
+    let choices = json!({ "name": "m", "label": "Which?", "kind": "choices", "options": [], "default": ["a"], "max": 2 });
+    let flag = json!({ "name": "f", "label": "Now?", "kind": "boolean", "default": true });
+    let form = json!([number, confirm, text, choice, choices, flag]);
+    vec![
+        json!({ "sessionId": "s", "questionId": "uuid", "prompt": "Which option?", "options": pairs }),
+        json!({ "sessionId": "s", "questionId": "q", "prompt": "…", "options": ["A", "B"] }),
+        json!({ "sessionId": "s", "questionId": "q", "prompt": "…", "options": [object, other, { "name": "C" }] }),
+        json!({ "sessionId": "s", "questions": [field, many] }),
+        json!({ "question_id": "q", "prompt": "…", "options": ["A"], "status": "requested" }),
+        json!({ "prompt": "…", "options": [], "toolCallId": "t" }),
+        json!({ "prompt": "…", "options": null, "questions": null, "sessionId": null, "_meta": null }),
+        json!({ "prompt": "…", "_meta": { "askbridge": { "dangerous": true, "timeoutMs": 1000 }, "other": 1 } }),
+        json!({ "sessionId": "s", "_meta": { "askbridge": { "fields": form } } }),
+    ]
+}
+
+fn broken_requests() -> Vec<Value> {
+    let fields = |fields: Value| json!({ "_meta": { "askbridge": { "fields": fields } } });
+    vec![
+        json!(["…"]),
+        json!("…"),
+        json!({ "sessionId": "s" }),
+        json!({ "prompt": "" }),
+        json!({ "prompt": null, "options": ["A"] }),
+        json!({ "prompt": 5 }),
+        json!({ "prompt": "…", "sessionId": 5 }),
+        json!({ "prompt": "…", "questionId": ["q"] }),
+        json!({ "prompt": "…", "options": "A" }),
+        json!({ "prompt": "…", "options": [["a"]] }),
+        json!({ "prompt": "…", "options": [["a", "A", "b"]] }),
+        json!({ "prompt": "…", "options": [{ "description": "nameless" }] }),
+        json!({ "prompt": "…", "options": [{ "value": null }] }),
+        json!({ "prompt": "…", "options": [{ "label": "A", "preview": { "format": "pdf", "text": "" } }] }),
+        json!({ "questions": [] }),
+        json!({ "questions": [{ "header": "…" }] }),
+        json!({ "questions": [{ "question": "…", "multiple": "yes" }] }),
+        json!({ "prompt": "…", "_meta": { "askbridge": { "timeoutMs": -1 } } }),
+        fields(json!([])),
+        fields(json!([{ "name": "n", "label": "…" }])),
+        fields(json!([{ "name": "n", "label": "…", "kind": "date" }])),
+        fields(json!([{ "name": "n", "kind": "text" }])),
+        fields(json!([{ "name": "n", "label": "…", "kind": "choice" }])),
+        fields(json!([{ "name": "n", "label": "…", "kind": "confirm", "yes": "Yes" }])),
+    ]
+}
+
+fn is_taken(params: &Value) -> bool {
+    request::read(params.to_string().as_bytes(), || "made-up".to_owned()).is_ok()
+}
+
+#[test]
+fn what_the_bridge_takes_as_a_question_is_valid() {
+    let validator = validator::<Params>();
+    for params in requests() {
+        assert!(is_taken(&params), "not taken: {params}");
+        if let Err(error) = validator.validate(&params) {
+            panic!("{error} at {} in {params}", error.instance_path());
+        }
+    }
+}
+
+#[test]
+fn what_the_bridge_refuses_as_a_question_is_not_valid() {
+    let validator = validator::<Params>();
+    for params in broken_requests() {
+        assert!(!is_taken(&params), "taken: {params}");
+        assert!(!validator.is_valid(&params), "valid: {params}");
+    }
+}
+
+/// Returns every message in the transcripts that stands behind this prefix.
+fn said(prefix: &str) -> Vec<Value> {
+    let folder = fs::read_dir(root().join("fixtures/transcripts")).expect("the folder of transcripts");
+    let texts = folder.map(|entry| fs::read_to_string(entry.expect("a transcript").path()).expect("a text"));
+    let texts: Vec<_> = texts.collect();
+    let lines = texts.iter().flat_map(|text| text.lines()).filter_map(|line| line.strip_prefix(prefix));
+    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+#[test]
+fn the_questions_of_the_transcripts_are_valid_where_the_bridge_takes_them() {
+    let validator = validator::<Params>();
+    let questions = said("agent> ").into_iter().filter(|message| message["method"] == METHOD);
+    let (taken, refused): (Vec<_>, Vec<_>) =
+        questions.map(|message| message["params"].clone()).partition(is_taken);
+    assert!(taken.len() > 50 && refused.len() > 5, "{} taken, {} refused", taken.len(), refused.len());
+    for params in taken {
+        assert!(validator.is_valid(&params), "taken, and not valid: {params}");
+    }
+    for params in refused {
+        // Limits are not in the schema: what is only too much is valid.
+        let too_much =
+            serde_json::from_value::<Params>(params.clone()).is_ok() && params.to_string().len() > 200;
+        assert!(too_much || !validator.is_valid(&params), "refused, and valid: {params}");
+    }
+}
+
+#[test]
+fn what_the_bridge_answers_is_valid() {
+    let validator = validator::<Response>();
+    let results = said("agent< ").into_iter().map(|message| message["result"].clone());
+    let results: Vec<_> = results.filter(|result| result.get("status").is_some()).collect();
+    assert!(results.len() > 30, "only {} answers", results.len());
+    for result in results {
+        assert!(validator.is_valid(&result), "not valid: {result}");
+    }
+    let answered = json!([["option-a"], [], ["b", "c"]]);
+    for result in [
+        json!({ "status": "answered", "answers": answered }),
+        json!({ "status": "rejected" }),
+        json!({ "status": "rejected", "_meta": { "askbridge": { "reason": "timeout" } } }),
+        json!({ "status": "answered", "answers": [["a"]], "_meta": { "askbridge": { "notes": { "0": "…" } } } }),
+    ] {
+        assert!(validator.is_valid(&result), "not valid: {result}");
+    }
+}
+
+#[test]
+fn what_is_no_answer_is_not_valid() {
+    let validator = validator::<Response>();
+    for result in [
+        json!({}),
+        json!(null),
+        json!({ "status": "answered" }),
+        json!({ "status": "answered", "answers": ["a"] }),
+        json!({ "status": "answered", "answers": { "0": "a" } }),
+        json!({ "status": "answered", "answers": [[1]] }),
+        json!({ "status": "cancelled" }),
+        json!({ "outcome": "rejected" }),
+        json!({ "status": "rejected", "_meta": { "askbridge": { "reason": 5 } } }),
+    ] {
+        assert!(serde_json::from_value::<Response>(result.clone()).is_err(), "understood: {result}");
+        assert!(!validator.is_valid(&result), "valid: {result}");
+    }
+}
