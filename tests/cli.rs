@@ -1,0 +1,165 @@
+//! What the command line says: help texts and errors as in `fixtures/cli`, and the exit codes.
+//! `UPDATE=1 cargo test --test cli` writes what comes out.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod cli {
+    use std::{fs, path::Path, process::Command};
+
+    use askbridge::exit;
+
+    use crate::support::Process;
+
+    /// How a run ended, and what it wrote.
+    struct Run {
+        code: u8,
+        stdout: String,
+        stderr: String,
+    }
+
+    /// Runs the program in a terminal of 100 columns that nobody sees, with an empty stdin.
+    #[must_use]
+    fn run(args: &[&str]) -> Run {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut process =
+            Process::spawn(command.args(args).env_clear().env("PATH", path).env("COLUMNS", "100"));
+        process.close_stdin();
+        let mut stdout = Vec::new();
+        while let Some(line) = process.next_line() {
+            stdout.extend(line);
+        }
+        let code = process.wait().code().unwrap().try_into().unwrap();
+        Run { code, stdout: String::from_utf8(stdout).unwrap(), stderr: process.whole_stderr() }
+    }
+
+    fn source(path: &str) -> String {
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    }
+
+    /// What is typed, and the file that shows what comes out. Spaces at the end of a line do not count.
+    #[track_caller]
+    fn check(name: &str, args: &[&str]) -> Run {
+        let run = run(args);
+        let mut shown = format!("$ askbridge {}\n", args.join(" "));
+        for (prefix, text) in [("", &run.stdout), ("stderr: ", &run.stderr)] {
+            text.lines()
+                .for_each(|line| shown.push_str(&format!("{}\n", format!("{prefix}{line}").trim_end())));
+        }
+        shown.push_str(&format!("exit code {}\n", run.code));
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cli").join(name).with_extension("txt");
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        if written != shown && std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, &shown).unwrap();
+        }
+        assert!(written == shown, "{}, written:\n{written}\ncomes out:\n{shown}", path.display());
+        run
+    }
+
+    #[test]
+    fn help_is_on_stdout() {
+        for (name, args) in [
+            ("help", &["--help"][..]),
+            ("help-short", &["-h"]),
+            ("help-run", &["run", "--help"]),
+            ("help-mock-agent", &["mock-agent", "--help"]),
+            ("help-demo", &["demo", "--help"]),
+        ] {
+            let run = check(name, args);
+            assert_eq!((run.code, run.stderr.as_str()), (exit::OK, ""), "{name}");
+            assert!(
+                run.stdout.lines().all(|line| line.chars().count() <= 100),
+                "{name} is wider than a terminal"
+            );
+        }
+    }
+
+    #[test]
+    fn version_is_that_of_the_package() {
+        let run = run(&["--version"]);
+        assert_eq!(run.stdout, format!("askbridge {}\n", env!("CARGO_PKG_VERSION")));
+        assert_eq!((run.code, run.stderr.as_str()), (exit::OK, ""));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told_on_stderr() {
+        for (name, args) in [
+            ("no-arguments", &[][..]),
+            ("unknown-option", &["--colour", "run", "--", "cat"]),
+            ("unknown-command", &["bridge"]),
+            ("unknown-log-level", &["run", "--log", "loud", "--", "cat"]),
+            ("run-without-agent", &["run"]),
+            ("run-without-dashes", &["run", "cat"]),
+            ("bad-timeout", &["run", "--timeout", "soon", "--", "cat"]),
+            ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
+        ] {
+            let run = check(name, args);
+            assert_eq!((run.code, run.stdout.as_str()), (exit::USAGE, ""), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_fails_is_told_in_one_line_on_stderr() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("agent");
+        fs::write(&file, "not a program").unwrap();
+        let (folder, file) = (folder.path().to_str().unwrap(), file.to_str().unwrap());
+        let missing = format!("{folder}/missing/log");
+        for (code, args) in [
+            (exit::NOT_FOUND, &["run", "--", "askbridge-no-such-agent"][..]),
+            (exit::NOT_FOUND, &["run", "--", &missing]),
+            (exit::NOT_EXECUTABLE, &["run", "--", file]),
+            (exit::NOT_EXECUTABLE, &["run", "--", folder]),
+            (exit::FAILED, &["--log-file", &missing, "run", "--", "cat"]),
+            (exit::FAILED, &["run", "--log-file", folder, "--", "cat"]),
+        ] {
+            let run = run(args);
+            assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{args:?}: {}", run.stderr);
+            let lines: Vec<_> = run.stderr.lines().collect();
+            let [line] = lines[..] else { panic!("{args:?}: not one line: {}", run.stderr) };
+            let error = line.strip_prefix("askbridge: ").unwrap_or_else(|| panic!("{args:?}: {line}"));
+            assert!(error.starts_with(char::is_lowercase) && !error.ends_with('.'), "{args:?}: {line}");
+        }
+    }
+
+    #[test]
+    fn what_fails_says_what_it_was() {
+        check("agent-not-found", &["run", "--", "askbridge-no-such-agent"]);
+        check("agent-not-executable", &["run", "--", "/"]);
+        check("log-file-not-opened", &["--log-file", "/", "run", "--", "cat"]);
+    }
+
+    #[test]
+    fn the_agents_exit_code_is_ours() {
+        for (code, script) in [(0, "exit 0"), (7, "exit 7"), (128 + 15, "kill -TERM $$")] {
+            assert_eq!(run(&["run", "--", "sh", "-c", script]).code, code, "{script}");
+        }
+    }
+
+    #[test]
+    fn every_exit_code_stands_in_the_help() {
+        let helps = [&["--help"][..], &["run", "--help"], &["mock-agent", "--help"], &["demo", "--help"]];
+        let helps = helps.map(|args| run(args).stdout).concat();
+        let told = |code: &str| helps.lines().any(|line| line.split_whitespace().next() == Some(code));
+        let source = source("src/exit.rs");
+        let codes = source.lines().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": u8 = "));
+        let codes: Vec<_> = codes.map(|(name, code)| (name, code.trim_end_matches(';'))).collect();
+        assert!(codes.len() >= 5, "src/exit.rs has only {codes:?}");
+        for (name, code) in codes {
+            assert!(told(code), "no help says what exit code {code} means ({name})");
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_fixtures_belongs_to_a_test() {
+        let here = source("tests/cli.rs");
+        for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cli")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            assert!(here.contains(&format!("\"{name}\"")), "no test writes {}", path.display());
+        }
+    }
+}
