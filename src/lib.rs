@@ -35,7 +35,7 @@
 //!
 //! # Where to read on
 //!
-//! The modules below stand in reading order: none needs a later one to be understood. All that can happen is in
+//! The modules below stand in reading order. All that can happen is in
 //! [`engine::Event`], all that can be done about it in [`engine::Action`]. What each row of the settling table
 //! leads to can be read, and tried, in `fixtures/transcripts`.
 

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let _log = match log::start(&cli.log) {
         Ok(guard) => guard,
-        Err(error) => return fail(exit::FAILED, &format!("cannot open the log file: {error}")),
+        Err(error) => return fail(exit::FAILED, &error.to_string()),
     };
     match &cli.command {
         Command::Run(args) => {
