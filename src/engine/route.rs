@@ -47,19 +47,13 @@ impl Bridge {
 }
 
 fn wanted_of_client(method: Text<'_>) -> bool {
-    let wanted = |method: &[u8]| {
-        matches!(
-            method,
-            b"initialize"
-                | b"session/prompt"
-                | b"session/cancel"
-                | b"session/close"
-                | b"session/delete"
-                | b"$/cancel_request"
-        )
-    };
-    match method.plain() {
-        Some(method) => wanted(method),
-        None => method.unescaped().is_some_and(|method| wanted(method.as_bytes())),
-    }
+    const WANTED: [&str; 6] = [
+        "initialize",
+        "session/prompt",
+        "session/cancel",
+        "session/close",
+        "session/delete",
+        "$/cancel_request",
+    ];
+    WANTED.iter().any(|wanted| method.is(wanted))
 }

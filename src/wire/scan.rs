@@ -35,12 +35,6 @@ impl<'a> Text<'a> {
         self.inner() == meaning.as_bytes()
     }
 
-    /// Returns what it means where it is spelled without escapes: the bytes between the quotes.
-    #[inline]
-    pub fn plain(&self) -> Option<&'a [u8]> {
-        (!self.escaped).then(|| self.inner())
-    }
-
     #[inline]
     fn inner(&self) -> &'a [u8] {
         &self.quoted[1..self.quoted.len() - 1]
@@ -176,7 +170,7 @@ impl<'a> Members<'a> {
 }
 
 /// Returns the string that these bytes begin with.
-#[inline]
+#[inline(always)]
 pub fn leading_string(bytes: &[u8]) -> Result<Text<'_>, Stop> {
     if bytes.first() != Some(&b'"') {
         return Err(Stop::Bad);
@@ -212,7 +206,7 @@ fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop
 }
 
 /// Returns what stands behind the digits that these bytes begin with; `None` where there is none.
-#[inline]
+#[inline(always)]
 pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
     const HIGH: u64 = u64::MAX / 255 * 0xf0;
     const DIGITS: u64 = u64::MAX / 255 * 0x30;

@@ -27,7 +27,7 @@ type Selections = Vec<Option<Vec<String>>>;
 /// Reads the `result` of a client's response to this question.
 pub fn read(result: &[u8], question: &Question) -> Reply {
     if let Ok(canonical) = serde_json::from_slice::<Canonical>(result) {
-        return canonical.read(question);
+        return canonical.read(question).unwrap_or(Reply::Unknown);
     }
     let Ok(object) = serde_json::from_slice::<Map<String, Json>>(result) else { return Reply::Unknown };
     other_shape(&object, question).map_or(Reply::Unknown, Reply::Translated)
@@ -35,16 +35,23 @@ pub fn read(result: &[u8], question: &Question) -> Reply {
 
 /// The canonical shape, whatever else stands in it.
 #[derive(Deserialize)]
-#[serde(tag = "status", rename_all = "lowercase")]
-enum Canonical {
-    Answered { answers: Vec<Vec<String>> },
-    Rejected {},
+struct Canonical {
+    status: Status,
+    answers: Option<Vec<Vec<String>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Answered,
+    Rejected,
 }
 
 impl Canonical {
-    fn read(self, question: &Question) -> Reply {
-        let Canonical::Answered { answers } = self else {
-            return Reply::Canonical(Outcome::Rejected(Reason::User));
+    fn read(self, question: &Question) -> Option<Reply> {
+        let answers = match (self.status, self.answers) {
+            (Status::Answered, answers) => answers?,
+            (Status::Rejected, _) => return Some(Reply::Canonical(Outcome::Rejected(Reason::User))),
         };
         // A label in the place of a value is the one thing that a canonical answer may get wrong.
         let by_value = question.fields.iter().zip(&answers).all(|(field, chosen)| {
@@ -52,7 +59,7 @@ impl Canonical {
         });
         let selections = answers.into_iter().map(Some).collect();
         let outcome = answered(question, selections, BTreeMap::new());
-        if by_value { Reply::Canonical(outcome) } else { Reply::Translated(outcome) }
+        Some(if by_value { Reply::Canonical(outcome) } else { Reply::Translated(outcome) })
     }
 }
 

@@ -3,10 +3,13 @@
 //! Source: the published descriptions of the extension and of its first generation, and the code of the only
 //! adapter that emits it.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor, value::MapAccessDeserializer},
+};
 
 use crate::question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question};
 
@@ -47,11 +50,8 @@ pub struct Params {
 }
 
 /// One option, in any of its spellings.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = r#"an option is ["value","label"], "label", or an object with a value or a label"#
-)]
+#[derive(Debug, JsonSchema)]
+#[schemars(untagged)]
 pub enum OptionShape {
     /// `[value, label]`: the canonical spelling.
     Pair(String, String),
@@ -59,6 +59,39 @@ pub enum OptionShape {
     Label(String),
     /// With more to say.
     Object(OptionObject),
+}
+
+impl<'de> Deserialize<'de> for OptionShape {
+    /// Told apart by the first token, which costs half of trying one after the other.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OptionVisitor)
+    }
+}
+
+struct OptionVisitor;
+
+impl<'de> Visitor<'de> for OptionVisitor {
+    type Value = OptionShape;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(r#"["value","label"], "label", or an object with a value or a label"#)
+    }
+
+    fn visit_str<E: de::Error>(self, label: &str) -> Result<OptionShape, E> {
+        Ok(OptionShape::Label(label.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<OptionShape, A::Error> {
+        let texts = (pair.next_element()?, pair.next_element()?, pair.next_element::<IgnoredAny>()?);
+        match texts {
+            (Some(value), Some(label), None) => Ok(OptionShape::Pair(value, label)),
+            _ => Err(de::Error::invalid_type(Unexpected::Other("array that is no pair"), &self)),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<OptionShape, A::Error> {
+        OptionObject::deserialize(MapAccessDeserializer::new(object)).map(OptionShape::Object)
+    }
 }
 
 /// An option as an object. It needs a value or a label; one stands for the other.
