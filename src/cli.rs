@@ -1,5 +1,5 @@
 //! What may be typed on the command line, as clap types.
-//! Decides nothing: `config.rs` turns this into what was decided.
+//! Decides nothing: who is handed these arguments decides.
 
 use std::{ffi::OsString, path::PathBuf};
 

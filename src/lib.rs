@@ -49,9 +49,9 @@ pub mod dialect;
 
 pub mod engine;
 
-pub mod driver;
-
 pub mod terminal;
+
+pub mod driver;
 
 pub mod mock;
 

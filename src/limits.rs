@@ -16,8 +16,9 @@ pub const FLOOD: u32 = 16;
 /// Bytes that may wait in a pipe of a flooded direction. The default is 64 KiB, which makes three processes on
 /// two ends of it wait for each other.
 pub const WIDE_PIPE: usize = 512 * 1024;
-/// Bytes of our own lines that may wait for a peer before the peer that causes them is read no further.
-pub const OWN_LINES: usize = 1024 * 1024;
+/// Bytes of our own lines that may wait for a peer before the peer that causes them is read no further. More than
+/// [`HELD_BYTES`], so that prompts which are let go all at once never stop the agent from being read.
+pub const OWN_LINES: usize = HELD_BYTES + HOLD;
 /// Bytes of the agent's stderr that are kept for our own message about its end.
 pub const STDERR_TAIL: usize = 2048;
 
@@ -43,6 +44,10 @@ pub const SETTLED: usize = 1024;
 pub const TURNS: usize = 1024;
 /// Prompts that wait for the end of a turn; the next one goes through.
 pub const HELD_PROMPTS: usize = 16;
+/// Bytes of the prompts that wait; one that does not fit goes through.
+pub const HELD_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a session's name. A turn in a session with a longer one is not followed.
+pub const SESSION: usize = 4 * TEXT;
 
 /// How long the client may take to answer a question that the agent has withdrawn.
 pub const WITHDRAW: Duration = Duration::from_secs(2);
@@ -52,5 +57,7 @@ pub const DRAIN: Duration = Duration::from_secs(3);
 pub const TERMINATE: Duration = Duration::from_secs(2);
 /// How long the agent's output may take to end after SIGKILL: somebody outside of its group may hold it open.
 pub const KILL: Duration = Duration::from_secs(1);
+/// How often a process group that is ending is looked at: nothing tells us when the last of it is gone.
+pub const GROUP_CHECK: Duration = Duration::from_millis(20);
 /// How long the client may take to read the last words once a signal has told us to end.
 pub const FLUSH: Duration = Duration::from_secs(1);

@@ -316,6 +316,6 @@ mod native {
         let question = question(params.to_string().as_bytes()).expect("a question");
         let result = br#"{"action":"accept","content":{"b":false,"n":-7.5,"y":true}}"#;
         let told = told(&question, result).flatten().expect("an answer");
-        assert_eq!(told, [["false"], ["-7.5"], ["true"]]);
+        assert_eq!(told, [["false"], ["-7.5"], ["Yes"]]);
     }
 }

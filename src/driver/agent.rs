@@ -6,7 +6,6 @@ use std::{
     ffi::OsString,
     io,
     process::{ExitStatus, Stdio},
-    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
@@ -61,6 +60,11 @@ impl Agent {
         self.child.wait().await
     }
 
+    /// Waits for the process to exit, but not for long.
+    pub(super) async fn exit_soon(&mut self) -> Option<ExitStatus> {
+        tokio::time::timeout(limits::FLUSH, self.child.wait()).await.ok()?.ok()
+    }
+
     /// Says whether anybody of the group is there. A group that has ended is not asked again, since its number
     /// may be given to another.
     pub(super) fn group_lives(&mut self) -> bool {
@@ -101,9 +105,6 @@ impl Drop for Agent {
         }
     }
 }
-
-/// How often a group that is ending is looked at: nothing tells us when the last of it is gone.
-pub(super) const GROUP_CHECK: Duration = Duration::from_millis(20);
 
 /// Passes the agent's stderr on as it comes, and returns its tail at the end.
 async fn pass_stderr(mut stderr: ChildStderr) -> Vec<u8> {

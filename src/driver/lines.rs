@@ -41,6 +41,11 @@ impl Source {
         Ok(length)
     }
 
+    /// Returns how many bytes can be read without waiting for a writer.
+    pub(super) fn waiting(&self) -> u64 {
+        self.reader.waiting()
+    }
+
     /// Lets more wait on both sides of us where the reads cannot keep up.
     pub(super) fn widen_if_flooded(&self, sink: &Sink) {
         if self.full == limits::FLOOD {
@@ -161,7 +166,9 @@ impl Sink {
             self.unflushed = true;
         }
         ready!(io.as_mut().poll_flush(cx))?;
-        (self.unflushed, self.own_bytes) = (false, 0);
+        self.unflushed = false;
+        // Those that wait for the end of a line have not left.
+        self.own_bytes = self.own.iter().map(Bytes::len).sum();
         if self.ends {
             ready!(io.poll_shutdown(cx))?;
             self.writer = None;
@@ -266,6 +273,25 @@ mod tests {
             }
         });
         assert_eq!(text.await, "x\ny\n".repeat(3 * SLICES));
+    }
+
+    #[tokio::test]
+    async fn our_own_lines_count_until_they_have_left() {
+        let (writer, mut reader) = pipe::pipe().unwrap();
+        let mut sink = Sink::new(Writer::own(writer).unwrap());
+        for _ in 0..3 {
+            forward(&mut sink, "a line that trickles");
+            send(&mut sink, "OWN\n");
+            sink.drain().await.unwrap();
+        }
+        assert_eq!(sink.own_bytes(), 3 * "OWN\n".len());
+        forward(&mut sink, "\n");
+        sink.drain().await.unwrap();
+        assert_eq!(sink.own_bytes(), 0);
+        drop(sink);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).await.unwrap();
+        assert_eq!(text, format!("{}\n{}", "a line that trickles".repeat(3), "OWN\n".repeat(3)));
     }
 
     #[tokio::test]

@@ -5,14 +5,13 @@ use std::{
     io,
     ops::ControlFlow,
     process::{ExitCode, ExitStatus},
-    time::Duration,
 };
 
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     FatalError,
-    agent::{Agent, GROUP_CHECK},
+    agent::Agent,
     lines::{Sink, Source},
     signals::Signals,
     stdio,
@@ -21,12 +20,9 @@ use crate::{
     engine::{Action, Bridge, Config, Event, Line, Peer, Settled},
     exit, limits,
     question::{Outcome, Question},
+    terminal::printable_bytes,
     wire::frame::Piece,
 };
-
-/// How long the agent's output is listened to once nobody is left who could write to it on the agent's behalf:
-/// a process outside of its group may hold it open for ever.
-const LINGER: Duration = Duration::from_millis(200);
 
 /// What the loop woke up for.
 enum Step {
@@ -49,6 +45,9 @@ struct Pump {
     client_reads: bool,
     agent_reads: bool,
     exited: bool,
+    /// How many bytes of the agent's output are still to be read, once nobody is left who could write on its
+    /// behalf: a process outside of its group may hold it open, and write, for ever.
+    left: Option<u64>,
     status: Option<ExitStatus>,
     /// Whether the agent was asked to end.
     asked: bool,
@@ -73,6 +72,7 @@ pub(super) async fn run(config: Config, command: &[OsString]) -> Result<ExitCode
         client_reads: true,
         agent_reads: true,
         exited: false,
+        left: None,
         status: None,
         asked: false,
         finishing: false,
@@ -87,6 +87,9 @@ impl Pump {
             if self.take(step).is_break() {
                 break;
             }
+        }
+        if !self.exited {
+            self.status = self.agent.exit_soon().await;
         }
         let words = self.agent.last_words().await;
         let Some(status) = self.status else { return ExitCode::from(exit::FAILED) };
@@ -104,8 +107,12 @@ impl Pump {
             self.client_reads && self.to_agent.is_idle() && self.to_client.own_bytes() < limits::OWN_LINES;
         let read_agent =
             self.agent_reads && self.to_client.is_idle() && self.to_agent.own_bytes() < limits::OWN_LINES;
-        let deadline = self.bridge.next_deadline().map(|deadline| self.started + deadline);
+        // A deadline beyond what the clock can say never comes.
+        let deadline = self.bridge.next_deadline().and_then(|deadline| self.started.checked_add(deadline));
         let over = self.bridge.agent_is_over();
+        if over && read_agent && *self.left.get_or_insert_with(|| self.from_agent.waiting()) == 0 {
+            return Step::Read(Peer::Agent, Ok(0));
+        }
         tokio::select! {
             result = self.to_agent.drain(), if !self.to_agent.is_idle() => Step::Wrote(Peer::Agent, result),
             result = self.to_client.drain(), if !self.to_client.is_idle() => Step::Wrote(Peer::Client, result),
@@ -116,14 +123,18 @@ impl Pump {
             () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => {
                 Step::Happened(Event::Tick)
             }
-            () = sleep(LINGER), if over && read_agent => Step::Read(Peer::Agent, Ok(0)),
-            () = sleep(GROUP_CHECK), if self.exited && !over => Step::GroupCheck,
+            () = sleep(limits::GROUP_CHECK), if self.exited && !over => Step::GroupCheck,
         }
     }
 
     fn take(&mut self, step: Step) -> ControlFlow<()> {
         match step {
-            Step::Read(peer, Ok(1..)) => self.cut(peer),
+            Step::Read(peer, Ok(length @ 1..)) => {
+                if peer == Peer::Agent {
+                    self.left = self.left.map(|left| left.saturating_sub(length as u64));
+                }
+                self.cut(peer)
+            }
             Step::Read(peer, result) => {
                 log_end(peer, result);
                 self.ended(peer)
@@ -165,7 +176,7 @@ impl Pump {
     /// Hands a wanted line to the engine.
     fn line(&mut self, from: Peer, line: Line) -> ControlFlow<()> {
         tracing::debug!(?from, bytes = line.bytes.len(), "intercepted");
-        tracing::trace!(?from, line = %String::from_utf8_lossy(&line.bytes).trim_end(), "intercepted");
+        tracing::trace!(?from, line = %printable_bytes(line.bytes.trim_ascii_end()), "intercepted");
         let actions = self.bridge.handle(Event::Line(from, line.clone()), self.started.elapsed());
         if !line.whole && !actions.contains(&Action::Forward) {
             match from {

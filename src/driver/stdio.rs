@@ -39,6 +39,11 @@ struct Spare {
 }
 
 impl<T: ?Sized> Port<T> {
+    /// Returns how many bytes are in the pipe; none where that is not known.
+    pub(super) fn waiting(&self) -> u64 {
+        self.spare.as_ref().and_then(|spare| rustix::io::ioctl_fionread(&spare.fd).ok()).unwrap_or(0)
+    }
+
     /// Lets more wait in the pipe, if it is one. Only for a flood: a user's pipes share one budget, and what is
     /// over it makes all new ones small.
     pub(super) fn widen(&self) {
@@ -56,6 +61,10 @@ impl Reader {
         let fd = io.as_fd().try_clone_to_owned()?;
         Ok(Port { io: Box::new(io), spare: Some(Spare { fd, flags: None }) })
     }
+
+    fn file(fd: OwnedFd) -> Self {
+        Port { io: Box::new(file(fd)), spare: None }
+    }
 }
 
 impl Writer {
@@ -63,6 +72,10 @@ impl Writer {
     pub(super) fn own(io: impl AsyncWrite + AsFd + Unpin + 'static) -> io::Result<Self> {
         let fd = io.as_fd().try_clone_to_owned()?;
         Ok(Port { io: Box::new(io), spare: Some(Spare { fd, flags: None }) })
+    }
+
+    fn file(fd: OwnedFd) -> Self {
+        Port { io: Box::new(file(fd)), spare: None }
     }
 }
 
@@ -89,8 +102,12 @@ pub(super) fn take() -> io::Result<(Reader, Writer)> {
     let stdout = io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
+    let stderr = io::stderr().as_fd().try_clone_to_owned()?;
     let one_socket = kind(&stdin)? == FileType::Socket && identity(&stdin)? == identity(&stdout)?;
-    let (reader, mut writer) = (reader(stdin)?, writer(stdout)?);
+    // What is non-blocking is so for all that share it, and stderr is written as one that blocks.
+    let shared = |fd: &OwnedFd| Ok::<_, io::Error>(identity(fd)? == identity(&stderr)?);
+    let reader = if shared(&stdin)? { Reader::file(stdin) } else { reader(stdin)? };
+    let mut writer = if shared(&stdout)? { Writer::file(stdout) } else { writer(stdout)? };
     if one_socket && let Some(spare) = &mut writer.spare {
         // The flags are of both: the reader has seen them as they were, and puts them back when both are done.
         spare.flags = None;
@@ -108,7 +125,7 @@ fn reader(fd: OwnedFd) -> io::Result<Reader> {
     Ok(match kind(&fd)? {
         FileType::Fifo => Port { io: Box::new(pipe::Receiver::from_owned_fd(fd)?), spare },
         FileType::Socket => Port { io: Box::new(socket(fd)?), spare },
-        _ => Port { io: Box::new(file(fd)), spare: None },
+        _ => Reader::file(fd),
     })
 }
 
@@ -117,7 +134,7 @@ fn writer(fd: OwnedFd) -> io::Result<Writer> {
     Ok(match kind(&fd)? {
         FileType::Fifo => Port { io: Box::new(pipe::Sender::from_owned_fd(fd)?), spare },
         FileType::Socket => Port { io: Box::new(socket(fd)?), spare },
-        _ => Port { io: Box::new(file(fd)), spare: None },
+        _ => Writer::file(fd),
     })
 }
 

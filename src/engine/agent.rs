@@ -46,7 +46,7 @@ impl Bridge {
             return self.actions.push(Action::Send(Peer::Agent, error));
         }
         match self.read_question(id, message) {
-            Ok(question) => self.open(id, question, message.params.map_or(0, <[u8]>::len), now),
+            Ok((question, size)) => self.open(id, question, size, now),
             Err(wrong) => {
                 let error = line::error(id, line::INVALID_PARAMS, &format!("invalid question: {wrong}"));
                 self.actions.push(Action::Send(Peer::Agent, error));
@@ -54,7 +54,7 @@ impl Bridge {
         }
     }
 
-    fn read_question(&mut self, id: &str, message: &Message<'_>) -> Result<Question, String> {
+    fn read_question(&mut self, id: &str, message: &Message<'_>) -> Result<(Question, usize), String> {
         if id.len() > limits::ID {
             return Err(format!("its request id is longer than {} bytes", limits::ID));
         }
@@ -67,17 +67,20 @@ impl Bridge {
         if question.session.is_none() {
             question.session = self.turns.only_session().map(str::to_owned);
         }
-        self.pending.check_room(question.session.as_deref(), params.len())?;
-        Ok(question)
+        let size = question.weight(params.len());
+        self.pending.check_room(question.session.as_deref(), size)?;
+        Ok((question, size))
     }
 
     fn open(&mut self, id: &str, question: Question, size: usize, now: Duration) {
-        let deadline = question.timeout.or(self.config.timeout).map(|timeout| now.saturating_add(timeout));
+        // The shorter one, where both the agent and the user have one.
+        let timeout = [question.timeout, self.config.timeout].into_iter().flatten().min();
+        let deadline = timeout.map(|timeout| now.saturating_add(timeout));
         self.actions.push(Action::Forward);
         let question = Arc::new(question);
         self.actions.push(Action::Opened(Arc::clone(&question)));
-        let open = Open { question, size, since: now, deadline, withdrawn: false };
-        self.pending.open(RequestId::new(id), open);
+        let id = RequestId::new(id);
+        self.pending.open(Open { id, question, size, since: now, deadline, withdrawn: false });
     }
 
     /// The client hears of it, and has a moment to answer it in its own words.
@@ -93,7 +96,7 @@ impl Bridge {
     }
 
     fn agent_response(&mut self, id: &str, line: &Line) {
-        if self.initialize.as_ref().is_some_and(|own| own.as_str() == id) {
+        if self.initialize.as_ref().is_some_and(|own| own.is(id)) {
             self.initialize = None;
             let promised = if line.whole { capabilities::promise_to_client(&line.bytes) } else { None };
             return self.actions.push(match promised {
@@ -108,7 +111,7 @@ impl Bridge {
         }
         if let Some(held) = self.turns.release(&session) {
             self.actions.push(Action::Send(Peer::Agent, held.line));
-            self.turns.start(held.id, held.session);
+            self.turns.start(&held.id, held.session);
         }
     }
 }

@@ -9,13 +9,11 @@ use super::{
     bridge::Bridge,
     capabilities,
     event::{Action, Line, Peer},
+    pending::Open,
     turns::Held,
 };
 use crate::{
-    dialect::sandboxagent::{
-        reply::{self, Reply},
-        response,
-    },
+    dialect::sandboxagent::reply::{self, Reply},
     limits,
     question::{Outcome, Reason, Responder},
     wire::{
@@ -66,7 +64,7 @@ impl Bridge {
     fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(session) = message.session() else { return self.actions.push(Action::Forward) };
         let session = session.into_owned();
-        let in_session = |open: &super::pending::Open| open.question.session.as_deref() == Some(&*session);
+        let in_session = |open: &Open| open.question.session.as_deref() == Some(&*session);
         let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
         let id = RequestId::new(id);
         // Behind a held prompt of the session, another one waits as well: prompts keep their order.
@@ -74,12 +72,12 @@ impl Bridge {
             // A copy, since the line may share its memory with a whole read.
             let held = Held { id, session, line: Bytes::copy_from_slice(&line.bytes) };
             if let Err(refused) = self.turns.hold(held) {
-                self.turns.start(refused.id, refused.session);
+                self.turns.start(&refused.id, refused.session);
                 self.actions.push(Action::Forward);
             }
             return;
         }
-        self.turns.start(id, session);
+        self.turns.start(&id, session);
         self.actions.push(Action::Forward);
     }
 
@@ -133,13 +131,9 @@ impl Bridge {
         let (action, outcome) = match reply {
             Reply::Canonical(outcome) => (Action::Forward, outcome),
             Reply::Unknown => (Action::Forward, Outcome::Failed),
-            Reply::Translated(outcome) => {
-                let response = match &outcome {
-                    Outcome::Answered(answer) => response::answered(&open.question, answer),
-                    Outcome::Rejected(reason) => response::rejected(*reason),
-                    Outcome::Failed => response::rejected(Reason::User),
-                };
-                (Action::Send(Peer::Agent, line::response(id, &response)), outcome)
+            Reply::Translated(outcome, result) => {
+                // In the agent's own spelling of the id.
+                (Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)), outcome)
             }
         };
         self.actions.push(action);

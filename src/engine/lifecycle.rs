@@ -28,6 +28,8 @@ pub(super) struct Lifecycle {
     /// Whether a signal told us to end.
     told: bool,
     client_gone: bool,
+    /// Whether a client that is gone was given its time to read what the agent left.
+    waited: bool,
     exited: bool,
     group_ended: bool,
     output_ended: bool,
@@ -41,6 +43,7 @@ impl Lifecycle {
             grace,
             told: false,
             client_gone: false,
+            waited: false,
             exited: false,
             group_ended: false,
             output_ended: false,
@@ -59,8 +62,12 @@ impl Lifecycle {
 
     pub(super) fn client_gone(&mut self, now: Duration, actions: &mut Vec<Action>) {
         self.client_gone = true;
-        if self.rung == Rung::Running {
-            self.drain(now.saturating_add(self.grace), actions);
+        let patience = now.saturating_add(self.grace);
+        match self.rung {
+            Rung::Running => self.drain(patience, actions),
+            // Who left may never read the last words that are waiting for it.
+            Rung::Over => self.deadline = self.deadline.or(Some(patience)),
+            _ => {}
         }
     }
 
@@ -68,9 +75,15 @@ impl Lifecycle {
     pub(super) fn signal(&mut self, now: Duration, actions: &mut Vec<Action>) {
         let first = !std::mem::replace(&mut self.told, true);
         let drained = now.saturating_add(limits::DRAIN);
+        if self.agent_is_over() && self.rung < Rung::Killing {
+            // Nobody is left to be signalled: only the client keeps us, and not for long.
+            (self.rung, self.deadline) = (Rung::Killing, Some(now.saturating_add(limits::FLUSH)));
+            return;
+        }
         match self.rung {
             Rung::Running => self.drain(drained, actions),
             Rung::Draining if first => self.deadline = self.deadline.map(|deadline| deadline.min(drained)),
+            Rung::Over if first => self.deadline = Some(now.saturating_add(limits::FLUSH)),
             Rung::Over => actions.push(Action::Abandon),
             _ => self.next_rung(now, actions),
         }
@@ -115,8 +128,12 @@ impl Lifecycle {
             Rung::Killing => {
                 // Whoever survives SIGKILL is a zombie that nobody reaps, or cannot be helped.
                 self.group_ended = true;
-                if !self.exited || self.told {
+                if !self.exited || self.told || self.waited {
                     (self.exited, self.output_ended) = (true, true);
+                } else if self.client_gone {
+                    // What the agent left waits for a client that may never read it.
+                    self.waited = true;
+                    self.deadline = Some(now.saturating_add(self.grace));
                 }
                 self.check_over(now, actions);
             }

@@ -6,11 +6,17 @@ use std::{
     time::Duration,
 };
 
-use crate::{limits, question::Question, wire::id::RequestId};
+use crate::{
+    limits,
+    question::Question,
+    wire::id::{RequestId, key},
+};
 
 /// One open question.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
+    /// The id of its request.
+    pub id: RequestId,
     /// What is asked.
     pub question: Arc<Question>,
     /// The bytes of its parameters, for the limit on all of them.
@@ -23,27 +29,27 @@ pub(super) struct Open {
     pub withdrawn: bool,
 }
 
-/// The open questions of a bridge.
+/// The open questions of a bridge. Their ids are kept as what ids are compared by.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    open: BTreeMap<RequestId, Open>,
+    open: BTreeMap<Box<str>, Open>,
     /// The ids of the open questions, oldest first.
-    order: VecDeque<RequestId>,
+    order: VecDeque<Box<str>>,
     size: usize,
-    settled: BTreeSet<RequestId>,
+    settled: BTreeSet<Box<str>>,
     /// The ids of the settled questions, oldest first.
-    settled_order: VecDeque<RequestId>,
+    settled_order: VecDeque<Box<str>>,
 }
 
 impl Pending {
     /// Says whether a response with this id is to a question, open or settled.
     pub(super) fn knows(&self, id: &str) -> bool {
-        self.open.contains_key(id) || self.settled.contains(id)
+        self.open.contains_key(&*key(id)) || self.is_settled(id)
     }
 
     /// Says whether a question with this id was settled, and no request has taken the id since.
     pub(super) fn is_settled(&self, id: &str) -> bool {
-        self.settled.contains(id)
+        self.settled.contains(&*key(id))
     }
 
     /// Says whether there are settled questions to remember.
@@ -57,11 +63,11 @@ impl Pending {
     }
 
     pub(super) fn get(&self, id: &str) -> Option<&Open> {
-        self.open.get(id)
+        self.open.get(&*key(id))
     }
 
     pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Open> {
-        self.open.get_mut(id)
+        self.open.get_mut(&*key(id))
     }
 
     /// Says what limit one more question of this session and size would break.
@@ -83,39 +89,41 @@ impl Pending {
     }
 
     /// Opens a question. Its id is not open; if a settled question had it, that one is forgotten.
-    pub(super) fn open(&mut self, id: RequestId, open: Open) {
-        self.forget(id.as_str());
+    pub(super) fn open(&mut self, open: Open) {
+        self.forget(open.id.as_str());
         self.size += open.size;
-        self.order.push_back(id.clone());
-        self.open.insert(id, open);
+        let key: Box<str> = key(open.id.as_str()).into();
+        self.order.push_back(key.clone());
+        self.open.insert(key, open);
     }
 
     /// Takes a question out, and remembers its id as settled.
     pub(super) fn settle(&mut self, id: &str) -> Option<Open> {
-        let (id, open) = self.open.remove_entry(id)?;
+        let (key, open) = self.open.remove_entry(&*key(id))?;
         self.size -= open.size;
-        self.order.retain(|other| *other != id);
+        self.order.retain(|other| *other != key);
         if self.settled_order.len() == limits::SETTLED
             && let Some(oldest) = self.settled_order.pop_front()
         {
             self.settled.remove(&oldest);
         }
-        self.settled_order.push_back(id.clone());
-        self.settled.insert(id);
+        self.settled_order.push_back(key.clone());
+        self.settled.insert(key);
         Some(open)
     }
 
     /// Forgets a settled question, because its id is in use again.
     pub(super) fn forget(&mut self, id: &str) {
-        if self.settled.remove(id) {
-            self.settled_order.retain(|other| other.as_str() != id);
+        let key = key(id);
+        if self.settled.remove(&*key) {
+            self.settled_order.retain(|other| **other != *key);
         }
     }
 
     /// Returns the ids of the open questions that this holds for, oldest first.
     pub(super) fn ids(&self, mut holds: impl FnMut(&Open) -> bool) -> Vec<RequestId> {
-        let holds = |id: &&RequestId| self.open.get(*id).is_some_and(&mut holds);
-        self.order.iter().filter(holds).cloned().collect()
+        let open = self.order.iter().filter_map(|key| self.open.get(key));
+        open.filter(|open| holds(open)).map(|open| open.id.clone()).collect()
     }
 
     pub(super) fn next_deadline(&self) -> Option<Duration> {

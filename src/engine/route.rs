@@ -18,7 +18,7 @@ impl Bridge {
             (Envelope::Call(method), Peer::Agent) => self.wanted_of_agent(method, line),
             (Envelope::Response(id), Peer::Client) => self.pending.knows(id),
             (Envelope::Response(id), Peer::Agent) => {
-                self.turns.is_running(id) || self.initialize.as_ref().is_some_and(|own| own.as_str() == id)
+                self.turns.is_running(id) || self.initialize.as_ref().is_some_and(|own| own.is(id))
             }
             (Envelope::Batch | Envelope::Opaque, _) => false,
             // The end of the line may tell.

@@ -30,8 +30,7 @@ impl Bridge {
 
     /// Rejects all open questions, and those that are still to come.
     pub(super) fn close(&mut self, reason: Reason, now: Duration) {
-        self.closed.get_or_insert(reason);
-        if reason == Reason::AgentGone {
+        if self.closed.is_none() || reason == Reason::AgentGone {
             self.closed = Some(reason);
         }
         self.turns.clear_held();

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 
-use crate::{limits, wire::id::RequestId};
+use crate::{
+    limits,
+    wire::id::{RequestId, key},
+};
 
 /// A prompt that waits for its session's running turn to end.
 #[derive(Debug)]
@@ -17,14 +20,15 @@ pub(super) struct Held {
 /// The turns of all sessions. A turn runs from the prompt that goes to the agent to the response that comes back.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    running: BTreeMap<RequestId, String>,
+    /// The session of each prompt, by what its id is compared by.
+    running: BTreeMap<Box<str>, String>,
     held: VecDeque<Held>,
 }
 
 impl Turns {
     /// Says whether the agent still owes the response to this prompt.
     pub(super) fn is_running(&self, id: &str) -> bool {
-        self.running.contains_key(id)
+        self.running.contains_key(&*key(id))
     }
 
     /// Says whether a turn is running in this session.
@@ -40,15 +44,16 @@ impl Turns {
     }
 
     /// A prompt goes to the agent. More turns than can be followed are forwarded all the same.
-    pub(super) fn start(&mut self, id: RequestId, session: String) {
-        if self.running.len() < limits::TURNS && id.as_str().len() <= limits::ID {
-            self.running.insert(id, session);
+    pub(super) fn start(&mut self, id: &RequestId, session: String) {
+        let fits = id.as_str().len() <= limits::ID && session.len() <= limits::SESSION;
+        if fits && self.running.len() < limits::TURNS {
+            self.running.insert(key(id.as_str()).into(), session);
         }
     }
 
     /// The response to a prompt has come. Returns the session.
     pub(super) fn end(&mut self, id: &str) -> Option<String> {
-        self.running.remove(id)
+        self.running.remove(&*key(id))
     }
 
     /// Says whether a prompt of this session is held already.
@@ -58,7 +63,8 @@ impl Turns {
 
     /// Holds a prompt back. Gives it back if too many are held.
     pub(super) fn hold(&mut self, held: Held) -> Result<(), Held> {
-        if self.held.len() == limits::HELD_PROMPTS || held.id.as_str().len() > limits::ID {
+        let size = self.held.iter().map(|held| held.line.len()).sum::<usize>() + held.line.len();
+        if self.held.len() == limits::HELD_PROMPTS || size > limits::HELD_BYTES {
             return Err(held);
         }
         self.held.push_back(held);
@@ -73,7 +79,7 @@ impl Turns {
 
     /// Takes out the held prompt with this id.
     pub(super) fn cancel(&mut self, id: &str) -> Option<Held> {
-        let place = self.held.iter().position(|held| held.id.as_str() == id)?;
+        let place = self.held.iter().position(|held| held.id.is(id))?;
         self.held.remove(place)
     }
 

@@ -154,6 +154,19 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns the texts beside the options.
+    fn texts(&self) -> Vec<&str> {
+        match self {
+            Kind::Text { pattern, placeholder, default, .. } => {
+                [pattern, placeholder, default].into_iter().flatten().map(String::as_str).collect()
+            }
+            Kind::Choice { default, .. } => default.iter().map(String::as_str).collect(),
+            Kind::Choices { default, .. } => default.iter().map(String::as_str).collect(),
+            Kind::Confirm { yes, no } => vec![yes, no],
+            Kind::Boolean { .. } | Kind::Number { .. } => Vec::new(),
+        }
+    }
+
     /// Returns the options, where it is a choice.
     pub fn options(&self) -> &[FieldOption] {
         match self {
@@ -203,6 +216,13 @@ pub enum PreviewFormat {
 }
 
 impl Question {
+    /// Returns about how many bytes it takes in memory, if it took this many as JSON: an option may be as short
+    /// as four bytes there.
+    pub fn weight(&self, json: usize) -> usize {
+        let options: usize = self.fields.iter().map(|field| field.kind.options().len()).sum();
+        json + self.fields.len() * size_of::<Field>() + options * size_of::<FieldOption>()
+    }
+
     /// Checks the question against the limits, and that its fields can be told apart. The error names what is wrong.
     pub fn check_limits(&self) -> Result<(), String> {
         let fields = self.fields.len();
@@ -212,6 +232,7 @@ impl Question {
         check_text("the question's text", &self.message)?;
         check_text("questionId", &self.id)?;
         check_text("sessionId", self.session.as_deref().unwrap_or_default())?;
+        check_text("toolCallId", self.tool_call.as_deref().unwrap_or_default())?;
         for (index, field) in self.fields.iter().enumerate() {
             field.check_limits()?;
             // An answer names the field that it is for.
@@ -233,6 +254,9 @@ impl Field {
         }
         for text in [Some(name), Some(&self.label), self.header.as_ref(), self.help.as_ref()] {
             check_text("a field's text", text.map_or("", String::as_str))?;
+        }
+        for text in self.kind.texts() {
+            check_text(&format!("a text of field {name:?}"), text)?;
         }
         for option in options {
             let preview = option.preview.as_ref().map(|preview| &preview.text);

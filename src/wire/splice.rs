@@ -38,6 +38,20 @@ pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
     }
 }
 
+/// Gives a member that stands once in the object in `json` another value. `None` where there is none.
+pub fn replace_member(json: &[u8], name: &str, value: &str) -> Option<Vec<u8>> {
+    let mut members = Members::enter(json).ok()?;
+    while let Some(key) = members.key().ok()? {
+        members.value_start().ok()?;
+        let start = members.position();
+        members.value().ok()?;
+        if key.is(name) {
+            return Some(replace(json, start..members.position(), value.as_bytes()));
+        }
+    }
+    None
+}
+
 fn nested(path: &[&str], value: &str) -> String {
     path.iter().rev().fold(value.to_owned(), |inner, key| format!("{{{}:{inner}}}", quoted(key)))
 }
@@ -67,6 +81,14 @@ mod tests {
             Some(r#"{ "x" : 1.0 ,"a":{"y":[],"b":true} , "z":"\u0041" }"#)
         );
         assert_eq!(inserted(r#"{"a":null}"#, &["a", "b"]).as_deref(), Some(r#"{"a":{"b":true}}"#));
+    }
+
+    #[test]
+    fn one_member_gets_another_value_and_the_rest_stays() {
+        let json = br#"{ "x":1.50, "a" : [ "b" ] ,"y":{} }"#;
+        let replaced = replace_member(json, "a", "[]").expect("a member");
+        assert_eq!(replaced, br#"{ "x":1.50, "a" : [] ,"y":{} }"#);
+        assert_eq!(replace_member(json, "b", "[]"), None);
     }
 
     #[test]

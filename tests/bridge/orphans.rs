@@ -97,6 +97,21 @@ fn a_process_outside_of_the_group_does_not_keep_the_bridge() {
 }
 
 #[test]
+fn a_process_outside_of_the_group_that_writes_on_does_not_keep_the_bridge() {
+    // What it writes behind the agent's last words is nobody's any more.
+    let script = "setsid sh -c 'echo $$; while :; do echo chatter; done' & read -r line; exit 6";
+    let (mut running, input, output, daemon) = start(&[], script);
+    drop(input);
+    // The client reads on, as clients do.
+    let reader = std::thread::spawn(move || io::copy(&mut { output }, &mut io::sink()));
+    assert_eq!(running.wait().code(), Some(6));
+    reader.join().unwrap().unwrap();
+    let daemon = Pid::from_raw(daemon.parse().unwrap()).unwrap();
+    // It may have died of the closed pipe.
+    kill_process(daemon, Signal::KILL).ok();
+}
+
+#[test]
 fn a_bridge_that_is_killed_leaves_an_agent_that_sees_the_end_of_its_input() {
     // Nothing can be done against SIGKILL but what the kernel does: the pipes close.
     let ((stdin, _input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());

@@ -38,8 +38,10 @@ pub(crate) fn told(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<
             let Ok(response) = serde_json::from_slice(result) else { panic!("this is not canonical") };
             (outcome, response)
         }
-        Reply::Translated(outcome) => {
-            let response = response(question, &outcome);
+        Reply::Translated(outcome, result) => {
+            let Ok(response) = serde_json::from_str(result.get()) else {
+                panic!("{result} is not canonical")
+            };
             check_again(question, &response);
             (outcome, response)
         }
@@ -48,15 +50,6 @@ pub(crate) fn told(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<
         (Response::Answered { answers, .. }, Outcome::Answered(_)) => Some(Some(answers)),
         (Response::Rejected { .. }, Outcome::Rejected(_)) => Some(None),
         (response, outcome) => panic!("{response:?} is told, {outcome:?} is recorded"),
-    }
-}
-
-/// Says an outcome to the agent.
-fn response(question: &Question, outcome: &Outcome) -> Response {
-    match outcome {
-        Outcome::Answered(answer) => response::answered(question, answer),
-        Outcome::Rejected(reason) => response::rejected(*reason),
-        Outcome::Failed => panic!("a reply is never a failure"),
     }
 }
 

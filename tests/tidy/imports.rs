@@ -47,7 +47,7 @@ const MAY_KNOW: [(&str, &[&str]); 11] = [
     ("question", &["limits"]),
     ("dialect", &["limits", "question", "wire"]),
     ("engine", &["dialect", "limits", "question", "wire"]),
-    ("driver", &["cli", "engine", "exit", "limits", "question", "wire"]),
+    ("driver", &["cli", "engine", "exit", "limits", "question", "terminal", "wire"]),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["cli", "exit", "terminal"]),
     ("cli", &["exit", "mock"]),

@@ -6,17 +6,22 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::Deserialize;
-use serde_json::{Map, Value as Json};
+use serde_json::{
+    Map, Value as Json,
+    value::{RawValue, to_raw_value},
+};
 
+use super::response;
 use crate::question::{Answer, Field, FieldOption, Kind, Outcome, Question, Reason, Value};
+use crate::wire::splice;
 
 /// What was understood of a client's `result`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Reply {
     /// It is in the canonical shape, and goes on as it is.
     Canonical(Outcome),
-    /// It says this in another shape, and is translated.
-    Translated(Outcome),
+    /// It says this in another shape, and is translated to this `result`.
+    Translated(Outcome, Box<RawValue>),
     /// It says nothing that is known. Only the agent may understand it.
     Unknown,
 }
@@ -27,10 +32,16 @@ type Selections = Vec<Option<Vec<String>>>;
 /// Reads the `result` of a client's response to this question.
 pub fn read(result: &[u8], question: &Question) -> Reply {
     if let Ok(canonical) = serde_json::from_slice::<Canonical>(result) {
-        return canonical.read(question).unwrap_or(Reply::Unknown);
+        return canonical.read(result, question).unwrap_or(Reply::Unknown);
     }
     let Ok(object) = serde_json::from_slice::<Map<String, Json>>(result) else { return Reply::Unknown };
-    other_shape(&object, question).map_or(Reply::Unknown, Reply::Translated)
+    let Some(outcome) = other_shape(&object, question) else { return Reply::Unknown };
+    let response = match &outcome {
+        Outcome::Answered(answer) => response::answered(question, answer),
+        Outcome::Rejected(reason) => response::rejected(*reason),
+        Outcome::Failed => return Reply::Unknown,
+    };
+    to_raw_value(&response).map_or(Reply::Unknown, |result| Reply::Translated(outcome, result))
 }
 
 /// The canonical shape, whatever else stands in it.
@@ -48,7 +59,7 @@ enum Status {
 }
 
 impl Canonical {
-    fn read(self, question: &Question) -> Option<Reply> {
+    fn read(self, result: &[u8], question: &Question) -> Option<Reply> {
         let answers = match (self.status, self.answers) {
             (Status::Answered, answers) => answers?,
             (Status::Rejected, _) => return Some(Reply::Canonical(Outcome::Rejected(Reason::User))),
@@ -57,9 +68,20 @@ impl Canonical {
         let by_value = question.fields.iter().zip(&answers).all(|(field, chosen)| {
             chosen.iter().all(|text| matches!(value_of(field, text), Cow::Borrowed(_)))
         });
-        let selections = answers.into_iter().map(Some).collect();
-        let outcome = answered(question, selections, BTreeMap::new());
-        Some(if by_value { Reply::Canonical(outcome) } else { Reply::Translated(outcome) })
+        let outcome = |answers: Vec<Vec<String>>| {
+            answered(question, answers.into_iter().map(Some).collect(), BTreeMap::new())
+        };
+        if by_value {
+            return Some(Reply::Canonical(outcome(answers)));
+        }
+        let mut values = answers;
+        for (field, chosen) in question.fields.iter().zip(&mut values) {
+            chosen.iter_mut().for_each(|text| *text = value_of(field, text).into_owned());
+        }
+        let answers = serde_json::to_string(&values).ok()?;
+        // Whatever else the client said goes along.
+        let relabelled = String::from_utf8(splice::replace_member(result, "answers", &answers)?).ok()?;
+        Some(Reply::Translated(outcome(values), RawValue::from_string(relabelled).ok()?))
     }
 }
 
@@ -140,8 +162,14 @@ fn typed(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
     let text = texts.pop()?;
     let value = match kind {
         Kind::Boolean { .. } => text.parse().ok().map(Value::Flag),
-        Kind::Number { .. } => serde_json::from_str(&text).ok().map(Value::Number),
-        Kind::Confirm { yes, no } if text == *yes || text == *no => Some(Value::Flag(text == *yes)),
+        // A number that would be spelled in another way stays as it was typed.
+        Kind::Number { .. } => {
+            let number = serde_json::from_str::<serde_json::Number>(&text).ok();
+            number.filter(|number| number.to_string() == text).map(Value::Number)
+        }
+        Kind::Confirm { yes, .. } if text == *yes => Some(Value::Flag(true)),
+        Kind::Confirm { no, .. } if text == *no => Some(Value::Flag(false)),
+        Kind::Confirm { .. } => text.parse().ok().map(Value::Flag),
         _ => None,
     };
     Some(value.unwrap_or(Value::Text(text)))
@@ -261,7 +289,7 @@ fn notes(object: &Map<String, Json>, question: &Question) -> BTreeMap<String, St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::sandboxagent::{request, response};
+    use crate::dialect::sandboxagent::request;
 
     const TWO: &str = r#"{"questions":[
         {"question":"Which database?","header":"DB","options":[{"value":"pg","label":"Postgres"},"SQLite"]},
@@ -271,14 +299,11 @@ mod tests {
     /// What the agent is told when the client says this, or why nothing was translated.
     fn told(params: &str, result: &str) -> String {
         let question = request::read(params.as_bytes(), || "q".to_owned()).expect("a question");
-        let response = match read(result.as_bytes(), &question) {
-            Reply::Canonical(_) => return "canonical".to_owned(),
-            Reply::Unknown => return "unknown".to_owned(),
-            Reply::Translated(Outcome::Answered(answer)) => response::answered(&question, &answer),
-            Reply::Translated(Outcome::Rejected(reason)) => response::rejected(reason),
-            Reply::Translated(Outcome::Failed) => return "failed".to_owned(),
-        };
-        serde_json::to_string(&response).expect("JSON")
+        match read(result.as_bytes(), &question) {
+            Reply::Canonical(_) => "canonical".to_owned(),
+            Reply::Unknown => "unknown".to_owned(),
+            Reply::Translated(_, result) => result.get().to_owned(),
+        }
     }
 
     #[track_caller]
@@ -309,6 +334,8 @@ mod tests {
     #[test]
     fn a_label_is_translated_to_its_value() {
         check(ONE, r#"{"status":"answered","answers":[["Option B"]]}"#, r#"[["option-b"]]"#);
+        let noted = r#"{"answers":[["Option B"]] ,"_meta":{"x":1.0},"status":"answered"}"#;
+        check(ONE, noted, r#"{"answers":[["option-b"]] ,"_meta":{"x":1.0},"status":"answered"}"#);
         // A value wins over a label of the same text.
         let crossed = r#"{"prompt":"?","options":[["a","b"],["b","a"]]}"#;
         check(crossed, r#"{"questionId":"q","values":["a"]}"#, r#"[["a"]]"#);
@@ -361,6 +388,15 @@ mod tests {
         check(ONE, r#"{"action":"decline"}"#, "user");
         check(ONE, r#"{"action":"cancel"}"#, "cancelled");
         check(ONE, r#"{"action":"accept"}"#, "unknown");
+    }
+
+    #[test]
+    fn what_is_no_choice_is_told_as_it_was_said() {
+        let fields = r#"{"prompt":"?","_meta":{"askbridge":{"fields":[
+            {"name":"n","label":"N","kind":"number"},
+            {"name":"c","label":"C","kind":"confirm","yes":"Do it","no":"Leave it"}]}}}"#;
+        check(fields, r#"{"action":"accept","content":{"n":"5.10","c":true}}"#, r#"[["5.10"],["Do it"]]"#);
+        check(fields, r#"{"action":"accept","content":{"n":7,"c":"Leave it"}}"#, r#"[["7"],["Leave it"]]"#);
     }
 
     #[test]
