@@ -154,7 +154,8 @@ impl Sink {
         self.writer.is_none() || self.ends
     }
 
-    fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// The same, for who polls by itself.
+    pub(super) fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(writer) = &mut self.writer else { return Poll::Ready(Ok(())) };
         let mut io = Pin::new(&mut *writer.io);
         while !self.queue.is_empty() {

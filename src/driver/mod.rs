@@ -5,10 +5,11 @@
 //!                             ├─▶ pump: one task, one Bridge ──┤
 //!  agent's stdout ──▶ Source ─┘   events in, actions out       └─▶ Sink ──▶ client's stdout
 //!  agent's stderr ──────────────▶ a task of its own ──────────────────────▶ our stderr
-//!  SIGTERM, SIGINT, SIGHUP · the agent's exit · the deadline ──▶ pump
+//!  SIGTERM, SIGINT, SIGHUP, SIGQUIT ─▶ a task of its own, 8 may wait ──▶ pump
+//!  the agent's exit · the deadline ─────────────────────────────────────▶ pump
 //! ```
 //!
-//! There is no channel and no lock: the pump owns all state. A side is read only while what it said last has
+//! There is no lock, and no channel but that of the signals: the pump owns all state. A side is read only while what it said last has
 //! been written on, so that the pipes themselves are the back-pressure, and neither direction waits for the
 //! other (I7).
 

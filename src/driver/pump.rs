@@ -2,9 +2,11 @@
 
 use std::{
     ffi::OsString,
+    future::poll_fn,
     io,
     ops::ControlFlow,
     process::{ExitCode, ExitStatus},
+    task::Poll,
 };
 
 use tokio::time::{Instant, sleep, sleep_until};
@@ -84,7 +86,7 @@ impl Pump {
     async fn run(mut self) -> ExitCode {
         while !(self.finishing && self.to_client.is_idle()) {
             let step = self.step().await;
-            if self.take(step).is_break() {
+            if self.take(step).is_break() || self.write_on().await.is_break() {
                 break;
             }
         }
@@ -98,6 +100,22 @@ impl Pump {
             tracing::warn!(%status, stderr = ?words.trim_end(), "the agent failed");
         }
         exit::of_agent(status)
+    }
+
+    /// Writes what can be written at once, which is most often all. Waiting for the rest is left to `step`.
+    async fn write_on(&mut self) -> ControlFlow<()> {
+        for peer in [Peer::Agent, Peer::Client] {
+            let sink = match peer {
+                Peer::Agent => &mut self.to_agent,
+                Peer::Client => &mut self.to_client,
+            };
+            if !sink.is_idle()
+                && let Poll::Ready(Err(error)) = poll_fn(|cx| Poll::Ready(sink.poll_drain(cx))).await
+            {
+                self.broke(peer, &error)?;
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// Waits for one thing to happen. A side is read only while the other side's outbox is empty, and while what
