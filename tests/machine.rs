@@ -342,3 +342,52 @@ fn the_last_settled_questions_are_remembered_and_no_more() {
     assert_eq!((judge(0), judge(1)), (Verdict::Ordinary, Verdict::Wanted));
     assert_eq!(judge(limits::SETTLED), Verdict::Wanted);
 }
+
+#[test]
+fn many_short_options_count_for_what_they_take_in_memory() {
+    let mut bridge = bridge();
+    let options = vec!["a"; limits::OPTIONS];
+    let fields = vec![serde_json::json!({ "question": "?", "options": options }); limits::FIELDS];
+    let ask = |id: usize| {
+        serde_json::json!({
+            "jsonrpc": "2.0", "id": id, "method": "_sandboxagent/session/request_question",
+            "params": { "sessionId": id.to_string(), "questions": fields }
+        })
+        .to_string()
+    };
+    let opened = (0..).take_while(|id| refusal(&say(&mut bridge, Peer::Agent, &ask(*id))).is_none()).count();
+    let json = ask(0).len();
+    assert!(opened > 2 && opened * json < limits::OPEN_BYTES / 10, "{opened} questions of {json} bytes");
+}
+
+fn prompt(id: usize, session: &str, text: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"{session}","prompt":"{text}"}}}}"#
+    )
+}
+
+#[test]
+fn a_turn_in_a_session_with_an_endless_name_is_not_followed() {
+    let mut bridge = bridge();
+    let answer = br#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    for (length, verdict) in [(limits::SESSION, Verdict::Wanted), (limits::SESSION + 1, Verdict::Ordinary)] {
+        let prompted = say(&mut bridge, Peer::Client, &prompt(1, &"x".repeat(length), ""));
+        assert_eq!(prompted, [Action::Forward]);
+        assert_eq!(bridge.judge(Peer::Agent, answer), verdict, "a name of {length} bytes");
+        let line = Line { bytes: Bytes::from_static(answer), whole: true };
+        drop(bridge.handle(Event::Line(Peer::Agent, line), Duration::ZERO));
+    }
+}
+
+#[test]
+fn prompts_that_are_held_take_no_more_than_their_room() {
+    let mut bridge = bridge();
+    drop(say(&mut bridge, Peer::Client, &prompt(0, "0", "")));
+    drop(say(&mut bridge, Peer::Agent, &question(0, 0, "?")));
+    let large = "x".repeat(limits::HOLD - 200);
+    // The first one rejects the question; all that fit wait without a word.
+    let held = (1..).take_while(|id| {
+        !say(&mut bridge, Peer::Client, &prompt(*id, "0", &large)).contains(&Action::Forward)
+    });
+    assert_eq!(held.count(), limits::HELD_BYTES / large.len());
+}
