@@ -31,7 +31,8 @@ fn answer(field: &Field) -> Vec<String> {
             options.last().map(|option| option.value.clone()).into_iter().collect()
         }
         Kind::Text { .. } => vec!["A text, with \"quotes\"".to_owned()],
-        Kind::Boolean { .. } | Kind::Confirm { .. } => vec!["true".to_owned()],
+        Kind::Boolean { .. } => vec!["true".to_owned()],
+        Kind::Confirm { no, .. } => vec![no.clone()],
         Kind::Number { .. } => vec!["-7".to_owned()],
     }
 }
