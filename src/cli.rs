@@ -44,9 +44,32 @@ pub struct RunArgs {
     #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub grace: humantime::Duration,
 
+    /// How the client is asked, whatever it says that it can show
+    #[arg(long, value_name = "TIER", default_value = "auto")]
+    pub client_questions: ClientQuestions,
+
+    /// Leave `initialize` as it is: then many agents do not ask at all
+    #[arg(long)]
+    pub no_promise: bool,
+
     /// The agent's command and its arguments, taken as they are
     #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
     pub agent: Vec<OsString>,
+}
+
+/// How the client is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ClientQuestions {
+    /// In the best way that it says it can show; in the next one where it cannot.
+    Auto,
+    /// By the extension `_sandboxagent/session/request_question`.
+    Native,
+    /// By a form, `elicitation/create`.
+    Elicitation,
+    /// By permission prompts, one field after the other.
+    Permission,
+    /// Not at all: others answer.
+    None,
 }
 
 /// Options of `askbridge mock-agent`.

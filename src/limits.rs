@@ -28,6 +28,8 @@ pub const FIELDS: usize = 32;
 pub const OPTIONS: usize = 64;
 /// Characters of one text in a question. A header may be as long.
 pub const TEXT: usize = 4000;
+/// Bytes that a field's pattern may take once it is compiled; a bigger one is left to the agent.
+pub const PATTERN: usize = 256 * 1024;
 /// Bytes of a question's parameters.
 pub const QUESTION: usize = 256 * 1024;
 /// Bytes of an id's JSON text. A question with a longer one is refused, a turn with a longer one not followed.
@@ -40,6 +42,8 @@ pub const OPEN: usize = 1024;
 pub const OPEN_BYTES: usize = 4 * 1024 * 1024;
 /// Settled questions that are remembered, so that a late response is known as one.
 pub const SETTLED: usize = 1024;
+/// Tool calls whose session is remembered, of an agent whose questions do not tell theirs.
+pub const TOOL_CALLS: usize = 1024;
 /// Running turns that are followed.
 pub const TURNS: usize = 1024;
 /// Prompts that wait for the end of a turn; the next one goes through.
@@ -49,6 +53,8 @@ pub const HELD_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a session's name. A turn in a session with a longer one is not followed.
 pub const SESSION: usize = 4 * TEXT;
 
+/// How long the agent may take to end once the client is gone, unless the user says otherwise.
+pub const GRACE: Duration = Duration::from_secs(10);
 /// How long the client may take to answer a question that the agent has withdrawn.
 pub const WITHDRAW: Duration = Duration::from_secs(2);
 /// How long the agent may take to end after a signal to us has closed its stdin.

@@ -81,7 +81,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let config = Config { timeout: Some(Duration::from_secs(5)), grace: Duration::from_secs(10) };
+        let config = Config { timeout: Some(Duration::from_secs(5)), ..Config::default() };
         World {
             bridge: Bridge::new(config),
             now: Duration::ZERO,
@@ -280,7 +280,7 @@ fn refusal(actions: &[Action]) -> Option<String> {
 }
 
 fn bridge() -> Bridge {
-    Bridge::new(Config { timeout: None, grace: Duration::ZERO })
+    Bridge::new(Config::default())
 }
 
 #[test]

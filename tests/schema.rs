@@ -1,14 +1,16 @@
-//! The JSON Schema of the native request and its result, in `schema/`: it is what the types say, and it takes what
-//! the bridge takes. `UPDATE=1 cargo test --test schema` writes it.
+//! The JSON Schemas of the native request, its result and the model, in `schema/`: they are what the types say, and
+//! that of the request takes what the bridge takes. `UPDATE=1 cargo test --test schema` writes it.
 
 #![expect(clippy::expect_used, reason = "what is not as expected fails the test")]
 
 use std::{fs, path::Path};
 
-use askbridge::dialect::sandboxagent::{
-    METHOD,
-    request::{self, Params},
-    response::Response,
+use askbridge::{
+    dialect::{
+        self,
+        sandboxagent::{METHOD, request::Params, response::Response},
+    },
+    question::{Answer, FieldError, Outcome, Provenance, Question},
 };
 use jsonschema::Validator;
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -36,6 +38,11 @@ fn the_published_schema_is_what_the_types_say() {
     let schemas = [
         ("request_question.params.schema.json", schema::<Params>()),
         ("request_question.result.schema.json", schema::<Response>()),
+        ("question.schema.json", schema::<Question>()),
+        ("answer.schema.json", schema::<Answer>()),
+        ("outcome.schema.json", schema::<Outcome>()),
+        ("provenance.schema.json", schema::<Provenance>()),
+        ("field_error.schema.json", schema::<FieldError>()),
     ];
     let mut outdated = Vec::new();
     for (name, schema) in schemas {
@@ -116,7 +123,7 @@ fn broken_requests() -> Vec<Value> {
 }
 
 fn is_taken(params: &Value) -> bool {
-    request::read(params.to_string().as_bytes(), || "made-up".to_owned()).is_ok()
+    dialect::read(METHOD, params.to_string().as_bytes(), "made-up").is_ok()
 }
 
 #[test]

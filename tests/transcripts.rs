@@ -10,7 +10,7 @@
 use std::{fmt::Write, fs, path::Path, time::Duration};
 
 use askbridge::{
-    engine::{Action, Bridge, Config, Event, Line, Peer},
+    engine::{Action, Bridge, Config, Event, Line, Peer, Tier, Unanswered},
     question::Outcome,
     wire::frame::{Piece, Splitter},
 };
@@ -104,13 +104,21 @@ impl Stage {
                     let session = question.session.as_deref().unwrap_or("no session");
                     self.note(&format!("question! {} opens in {session}", question.id));
                 }
+                Action::Unanswered(question, why) => {
+                    self.note(&format!("question! {} stays open: {}", question.id, unanswered(&why)));
+                }
                 Action::Settled(settled) => {
                     let outcome = match &settled.outcome {
-                        Outcome::Answered(answer) => format!("answered {:?}", answer.values),
+                        Outcome::Answered(answer) if answer.notes.is_empty() => {
+                            format!("answered {:?}", answer.values)
+                        }
+                        Outcome::Answered(answer) => {
+                            format!("answered {:?}, remarked {:?}", answer.values, answer.notes)
+                        }
                         Outcome::Rejected(reason) => format!("rejected, {}", reason.name()),
                         Outcome::Failed => "failed".to_owned(),
                     };
-                    let (id, by, after) = (&settled.question.id, settled.by, settled.after);
+                    let (id, by, after) = (&settled.question.id, settled.by.responder, settled.after);
                     self.note(&format!("question! {id} settles after {after:?} by {by:?}: {outcome}"));
                 }
             }
@@ -147,18 +155,43 @@ fn event(text: &str) -> Event {
     }
 }
 
+fn unanswered(why: &Unanswered) -> String {
+    match why {
+        Unanswered::Elsewhere(answer) => format!("to be answered elsewhere, kept {:?}", answer.values),
+        Unanswered::DoesNotFit(errors) => {
+            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            format!("the answer does not fit, {}", errors.join("; "))
+        }
+        Unanswered::NotUnderstood => "the answer is not understood".to_owned(),
+        Unanswered::Refused(code) => format!("refused with {code}"),
+        Unanswered::NoWay => "the client cannot be asked".to_owned(),
+    }
+}
+
 fn config(options: &str) -> Config {
-    let mut config = Config { timeout: None, grace: Duration::from_secs(10) };
-    for (name, value) in options.split_whitespace().map(|option| option.split_once('=').expect("NAME=VALUE"))
-    {
-        let value = value.parse::<humantime::Duration>().expect("a duration").into();
+    let mut config = Config::default();
+    for option in options.split_whitespace() {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let duration = || value.parse::<humantime::Duration>().expect("a duration").into();
         match name {
-            "timeout" => config.timeout = Some(value),
-            "grace" => config.grace = value,
+            "timeout" => config.timeout = Some(duration()),
+            "grace" => config.grace = duration(),
+            "no-promise" => config.promise = false,
+            "client-questions" => config.tier = Some(tier(value)),
             _ => panic!("not an option: {name}"),
         }
     }
     config
+}
+
+fn tier(name: &str) -> Tier {
+    match name {
+        "native" => Tier::Native,
+        "elicitation" => Tier::Elicitation,
+        "permission" => Tier::Permission,
+        "none" => Tier::None,
+        _ => panic!("not a tier: {name}"),
+    }
 }
 
 /// Plays a transcript and returns it with what really comes out.

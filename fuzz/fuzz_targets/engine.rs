@@ -61,10 +61,7 @@ struct World {
 impl World {
     fn new() -> Self {
         World {
-            bridge: Bridge::new(Config {
-                timeout: Some(Duration::from_secs(60)),
-                grace: Duration::from_secs(10),
-            }),
+            bridge: Bridge::new(Config { timeout: Some(Duration::from_secs(60)), ..Config::default() }),
             now: Duration::ZERO,
             owed: BTreeMap::new(),
             shown: BTreeSet::new(),
@@ -203,7 +200,7 @@ impl World {
                 }
                 Action::EndAgentInput => self.agent_listens = false,
                 Action::Opened(_) => self.open += 1,
-                Action::Settled(_) => {}
+                Action::Settled(_) | Action::Unanswered(..) => {}
                 Action::Finish | Action::Abandon => self.over = true,
                 Action::EndClientOutput | Action::Terminate | Action::Kill => {}
             }

@@ -23,11 +23,13 @@ mod agent;
 
 mod signals;
 
+mod config;
+
 use std::{io, process::ExitCode};
 
 use thiserror::Error;
 
-use crate::{cli::RunArgs, engine::Config, exit};
+use crate::{cli::RunArgs, exit};
 
 /// What can end the bridge before it has begun.
 #[derive(Debug, Error)]
@@ -71,12 +73,11 @@ impl FatalError {
 
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
 pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
-    let config = Config { timeout: args.timeout.map(Into::into), grace: args.grace.into() };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|source| FatalError::SetUp { what: "the runtime", source })?;
-    let code = runtime.block_on(pump::run(config, &args.agent));
+    let code = runtime.block_on(pump::run(config::of(args), &args.agent));
     // A read of a terminal cannot be taken back: it must not keep us.
     runtime.shutdown_background();
     code

@@ -19,7 +19,7 @@ use super::{
     stdio,
 };
 use crate::{
-    engine::{Action, Bridge, Config, Event, Line, Peer, Settled},
+    engine::{Action, Bridge, Config, Event, Line, Peer, Settled, Unanswered},
     exit, limits,
     question::{Outcome, Question},
     terminal::printable_bytes,
@@ -231,6 +231,7 @@ impl Pump {
                 Action::Terminate => self.agent.terminate(),
                 Action::Kill => self.agent.kill(),
                 Action::Opened(question) => log_opened(&question),
+                Action::Unanswered(question, why) => log_unanswered(&question, &why),
                 Action::Settled(settled) => log_settled(&settled),
                 Action::Finish => self.finishing = true,
                 Action::Abandon => return ControlFlow::Break(()),
@@ -287,6 +288,29 @@ fn log_opened(question: &Question) {
     tracing::info!(session = question.session, question = question.id, dialect, fields, "question opened");
 }
 
+fn log_unanswered(question: &Question, why: &Unanswered) {
+    let (session, question) = (&question.session, &question.id);
+    match why {
+        Unanswered::Elsewhere(answer) => {
+            let answered = answer.values.len();
+            tracing::info!(session, question, answered, "to be answered elsewhere");
+        }
+        Unanswered::NoWay => {
+            tracing::warn!(session, question, "the client cannot show the question: it stays open")
+        }
+        Unanswered::Refused(code) => {
+            tracing::info!(session, question, code, "the client refused the question")
+        }
+        Unanswered::NotUnderstood => {
+            tracing::warn!(session, question, "the client's answer was not understood")
+        }
+        Unanswered::DoesNotFit(errors) => {
+            let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
+            tracing::warn!(session, question, ?fields, "the client's answer does not fit the question");
+        }
+    }
+}
+
 fn log_settled(settled: &Settled) {
     let outcome = match &settled.outcome {
         Outcome::Answered(_) => "answered",
@@ -294,5 +318,5 @@ fn log_settled(settled: &Settled) {
         Outcome::Failed => "failed",
     };
     let (session, question) = (&settled.question.session, &settled.question.id);
-    tracing::info!(session, question, outcome, by = ?settled.by, after = ?settled.after, "question settled");
+    tracing::info!(session, question, outcome, by = ?settled.by.responder, after = ?settled.after, "question settled");
 }

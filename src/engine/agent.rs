@@ -2,14 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
+use memchr::memmem;
+
 use super::{
     bridge::Bridge,
     capabilities,
     event::{Action, Line, Peer},
     pending::Open,
+    ways::Way,
 };
 use crate::{
-    dialect::sandboxagent::{self, request, response},
+    dialect::{self, Asked, Words, cursor, elicitation, kiro},
     limits,
     question::{Question, Reason},
     wire::{envelope::Message, id::RequestId, line},
@@ -20,23 +23,70 @@ impl Bridge {
     pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {
         let Some(message) = line.message() else { return self.actions.push(Action::Forward) };
         match (message.method.as_deref(), message.id) {
-            (Some(sandboxagent::METHOD), Some(id)) if line.whole => self.question(id, &message, now),
             (Some("$/cancel_request"), None) => self.agent_withdraws(&message, now),
-            (Some(_), Some(id)) => {
-                self.pending.forget(id);
-                self.actions.push(Action::Forward);
+            (Some(method), Some(id)) if line.whole => self.agent_request(method, id, &message, now),
+            (Some(method), id) => {
+                if let Some(id) = id {
+                    self.pending.forget(id);
+                }
+                self.agent_talks(method, &message);
             }
             (None, Some(id)) if message.responds() => self.agent_response(id, line),
             _ => self.actions.push(Action::Forward),
         }
     }
 
-    fn question(&mut self, id: &str, message: &Message<'_>, now: Duration) {
+    /// What is no question goes on; of an agent whose questions need it, the tool calls are remembered.
+    fn agent_talks(&mut self, method: &str, message: &Message<'_>) {
+        if method.starts_with(cursor::PREFIX) {
+            self.tool_calls.follow();
+        }
+        if method == "session/update" {
+            self.tool_calls.update(message);
+        }
+        self.actions.push(Action::Forward);
+    }
+
+    fn agent_request(&mut self, method: &str, id: &str, message: &Message<'_>, now: Duration) {
+        let made_up = format!("askbridge-{}", self.made_up + 1);
+        let params = message.params.unwrap_or_default();
+        match dialect::read(method, params, &made_up) {
+            Ok(Some(asked)) => {
+                self.made_up += u64::from(asked.question.id == made_up);
+                self.question(id, asked, params.len(), now);
+            }
+            // What a client takes as it is, it may judge better.
+            Err(_) if self.takes_method(method) => self.ordinary_request(method, id, message),
+            Err(wrong) => self.refuse(id, &wrong),
+            Ok(None) => self.ordinary_request(method, id, message),
+        }
+    }
+
+    fn takes_method(&self, method: &str) -> bool {
+        let words = match method {
+            elicitation::METHOD => Words::Elicitation(elicitation::Words::default()),
+            kiro::METHOD => Words::Kiro,
+            _ => return false,
+        };
+        self.takes_own(&words)
+    }
+
+    fn ordinary_request(&mut self, method: &str, id: &str, message: &Message<'_>) {
+        self.pending.forget(id);
+        self.agent_talks(method, message);
+    }
+
+    fn refuse(&mut self, id: &str, wrong: &str) {
+        let error = line::error(id, line::INVALID_PARAMS, &format!("invalid question: {wrong}"));
+        self.actions.push(Action::Send(Peer::Agent, error));
+    }
+
+    fn question(&mut self, id: &str, asked: Asked, size: usize, now: Duration) {
         match self.closed {
             // Nobody is left to be told.
             Some(Reason::AgentGone) => return self.actions.push(Action::Forward),
             Some(reason) => {
-                let rejected = line::response(id, &response::rejected(reason));
+                let rejected = line::response(id, &asked.words.rejected(reason));
                 return self.actions.push(Action::Send(Peer::Agent, rejected));
             }
             None => {}
@@ -45,60 +95,100 @@ impl Bridge {
             let error = line::error(id, line::INVALID_REQUEST, "a question with this id is still open");
             return self.actions.push(Action::Send(Peer::Agent, error));
         }
-        match self.read_question(id, message) {
-            Ok((question, size)) => self.open(id, question, size, now),
-            Err(wrong) => {
-                let error = line::error(id, line::INVALID_PARAMS, &format!("invalid question: {wrong}"));
-                self.actions.push(Action::Send(Peer::Agent, error));
-            }
+        let Asked { mut question, words } = asked;
+        if words == Words::Cursor {
+            self.tool_calls.follow();
+        }
+        question.session = question.session.take().or_else(|| self.session_of(&question));
+        let size = question.weight(size);
+        let room = self.pending.check_room(question.session.as_deref(), size);
+        let short = if id.len() > limits::ID {
+            Err(format!("its request id is longer than {} bytes", limits::ID))
+        } else {
+            Ok(())
+        };
+        match short.and(room) {
+            Ok(()) => self.open(id, question, words, size, now),
+            Err(wrong) => self.refuse(id, &wrong),
         }
     }
 
-    fn read_question(&mut self, id: &str, message: &Message<'_>) -> Result<(Question, usize), String> {
-        if id.len() > limits::ID {
-            return Err(format!("its request id is longer than {} bytes", limits::ID));
-        }
-        let params = message.params.ok_or("it has no params")?;
-        let made_up = &mut self.made_up;
-        let mut question = request::read(params, || {
-            *made_up += 1;
-            format!("askbridge-{made_up}")
-        })?;
-        if question.session.is_none() {
-            question.session = self.turns.only_session().map(str::to_owned);
-        }
-        let size = question.weight(params.len());
-        self.pending.check_room(question.session.as_deref(), size)?;
-        Ok((question, size))
+    /// Finds the session of a question that does not name it: that of its tool call, or of the request that it
+    /// belongs to, or the only one whose turn is running.
+    fn session_of(&self, question: &Question) -> Option<String> {
+        let of_tool_call = question.tool_call.as_deref().and_then(|id| self.tool_calls.session(id));
+        let session = match &question.request {
+            Some(request) => self.turns.session(request),
+            None => of_tool_call.or_else(|| self.turns.only_session()),
+        };
+        session.map(str::to_owned)
     }
 
-    fn open(&mut self, id: &str, question: Question, size: usize, now: Duration) {
+    fn open(&mut self, id: &str, question: Question, words: Words, size: usize, now: Duration) {
         // The shorter one, where both the agent and the user have one.
         let timeout = [question.timeout, self.config.timeout].into_iter().flatten().min();
         let deadline = timeout.map(|timeout| now.saturating_add(timeout));
-        self.actions.push(Action::Forward);
-        let question = Arc::new(question);
-        self.actions.push(Action::Opened(Arc::clone(&question)));
+        let way = self.first_way(&question, &words);
+        let own = matches!(way, Way::Own);
         let id = RequestId::new(id);
-        self.pending.open(Open { id, question, size, since: now, deadline, withdrawn: false });
+        let taken = !own && self.pending.is_owed(id.as_str());
+        let shown_as = if taken { self.made_up_id() } else { id.clone() };
+        let question = Arc::new(question);
+        if own {
+            self.actions.push(Action::Forward);
+        }
+        self.actions.push(Action::Opened(Arc::clone(&question)));
+        let open = Open {
+            id: id.clone(),
+            question,
+            words,
+            way,
+            shown_as,
+            owes: own,
+            size,
+            since: now,
+            deadline,
+            withdrawn: false,
+        };
+        self.pending.open(open);
+        if !own {
+            self.show(&id);
+        }
     }
 
-    /// The client hears of it, and has a moment to answer it in its own words.
+    fn made_up_id(&mut self) -> RequestId {
+        RequestId::new(&format!("\"askbridge-{}\"", self.next_number()))
+    }
+
+    /// A client that was asked hears of it, and has a moment to answer it in its own words.
     fn agent_withdraws(&mut self, message: &Message<'_>, now: Duration) {
         let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
-        if let Some(open) = id.and_then(|id| self.pending.get_mut(id))
-            && !open.withdrawn
-        {
+        let Some(open) = id.and_then(|id| self.pending.get_mut(id)) else {
+            return self.actions.push(Action::Forward);
+        };
+        if !open.owes {
+            let id = open.id.clone();
+            return self.withdrawn(id.as_str(), now);
+        }
+        if !open.withdrawn {
             open.withdrawn = true;
             open.deadline = Some(now.saturating_add(limits::WITHDRAW));
         }
-        self.actions.push(Action::Forward);
+        self.actions.push(match open.way {
+            Way::Own => Action::Forward,
+            _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
+        });
     }
 
     fn agent_response(&mut self, id: &str, line: &Line) {
         if self.initialize.as_ref().is_some_and(|own| own.is(id)) {
             self.initialize = None;
-            let promised = if line.whole { capabilities::promise_to_client(&line.bytes) } else { None };
+            if memmem::find(&line.bytes, b"ursor").is_some() {
+                // It may be Cursor: its questions name a tool call and no session.
+                self.tool_calls.follow();
+            }
+            let promises = self.config.promise && line.whole;
+            let promised = if promises { capabilities::promise_to_client(&line.bytes) } else { None };
             return self.actions.push(match promised {
                 Some(bytes) => Action::Send(Peer::Client, bytes.into()),
                 None => Action::Forward,

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use super::{
+    capabilities,
     event::{Action, Event, Peer},
     lifecycle::Lifecycle,
     pending::Pending,
+    tool_calls::ToolCalls,
     turns::Turns,
+    ways::Tier,
 };
-use crate::{question::Reason, wire::id::RequestId};
+use crate::{limits, question::Reason, wire::id::RequestId};
 
 /// What can be set.
 #[derive(Clone, Debug)]
@@ -17,6 +20,17 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// How long the agent may take to end once the client is gone.
     pub grace: Duration,
+    /// The one way in which the client is asked; `None` for what it says that it can show.
+    pub tier: Option<Tier>,
+    /// Whether `initialize` promises each peer what the bridge can keep.
+    pub promise: bool,
+}
+
+impl Default for Config {
+    /// Waits as long as it takes, asks the client in the way that it can show, and promises what can be kept.
+    fn default() -> Self {
+        Config { timeout: None, grace: limits::GRACE, tier: None, promise: true }
+    }
 }
 
 /// One agent, one client, and the questions between them.
@@ -28,7 +42,11 @@ pub struct Bridge {
     pub(super) lifecycle: Lifecycle,
     /// The client's `initialize`, until the agent has answered it.
     pub(super) initialize: Option<RequestId>,
-    /// How many question ids were made up.
+    /// What the client can show.
+    pub(super) client: capabilities::Client,
+    /// The sessions of an agent's tool calls, if it needs that.
+    pub(super) tool_calls: ToolCalls,
+    /// The number of the last id that was made up, whatever for.
     pub(super) made_up: u64,
     /// Why no question can be shown any more.
     pub(super) closed: Option<Reason>,
@@ -45,6 +63,8 @@ impl Bridge {
             pending: Pending::default(),
             turns: Turns::default(),
             initialize: None,
+            client: capabilities::Client::default(),
+            tool_calls: ToolCalls::default(),
             made_up: 0,
             closed: None,
             actions: Vec::new(),
@@ -92,6 +112,12 @@ impl Bridge {
     /// Says whether nobody is left who could write to the agent's output on its behalf.
     pub fn agent_is_over(&self) -> bool {
         self.lifecycle.agent_is_over()
+    }
+
+    /// Returns a number that no other made-up id has.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.made_up += 1;
+        self.made_up
     }
 
     fn client_gone(&mut self, now: Duration) {

@@ -1,25 +1,96 @@
-//! What `initialize` promises, both ways. Only the named members are put in; the rest of the line keeps its bytes.
+//! What `initialize` says, and what is promised in it, both ways. Only the named members are put in; the rest of the
+//! line keeps its bytes.
+
+use std::borrow::Cow;
 
 use crate::wire::{scan, splice};
 
-/// The members below the capabilities that say the native dialect is understood.
+/// The members below the capabilities that say that the native dialect is understood.
 const EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "sessionRequestQuestion"];
+/// The other name of the last of them.
+const OTHER_EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "requestQuestion"];
+/// The members that say that forms are shown.
+const FORM: [&str; 2] = ["elicitation", "form"];
+/// The members that say that Kiro's questions are shown.
+const KIRO: [&str; 3] = ["_meta", "kiro", "userInput"];
+
+/// What the client can show, as far as it said so.
+#[derive(Clone, Debug)]
+pub(super) struct Client {
+    /// The native dialect. `None` where it did not say.
+    pub native: Option<bool>,
+    /// Forms.
+    pub forms: bool,
+    /// Kiro's questions.
+    pub kiro: bool,
+    /// Permission prompts. Every client has them, until it says otherwise.
+    pub permissions: bool,
+    /// Its own name.
+    pub name: Option<String>,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Client { native: None, forms: false, kiro: false, permissions: true, name: None }
+    }
+}
+
+impl Client {
+    /// Reads the `params` of its `initialize`.
+    pub(super) fn read(params: &[u8]) -> Self {
+        let capabilities = scan::member(params, names(params, "clientCapabilities", "capabilities"));
+        let says = |path: &[&str]| member(capabilities?, path).and_then(flag);
+        let info = scan::member(params, names(params, "clientInfo", "info"));
+        Client {
+            native: says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)),
+            forms: says(&FORM) == Some(true),
+            kiro: says(&KIRO) == Some(true),
+            permissions: true,
+            name: info.and_then(|info| scan::text(scan::member(info, "name")?)).map(Cow::into_owned),
+        }
+    }
+}
+
+/// Since version 2, a flag is an object; `null` is none.
+fn flag(value: &[u8]) -> Option<bool> {
+    match value {
+        b"null" => None,
+        b"true" => Some(true),
+        value => Some(value.starts_with(b"{")),
+    }
+}
 
 /// Promises the agent that questions can be asked. `None` where the line is to stay as it is.
 pub(super) fn promise_to_agent(line: &[u8]) -> Option<Vec<u8>> {
-    is_object(line, "params").then(|| insert(line, "params", "clientCapabilities")).flatten()
+    let params = scan::member(line, "params").filter(|params| params.starts_with(b"{"))?;
+    let capabilities = ["params", names(params, "clientCapabilities", "capabilities")];
+    insert_all(line, &capabilities, &[(&FORM, "{}"), (&EXTENSION, "true"), (&KIRO, "true")])
 }
 
 /// Promises the client that questions will be asked. `None` where the line is to stay as it is.
 pub(super) fn promise_to_client(line: &[u8]) -> Option<Vec<u8>> {
     let result = scan::member(line, "result")?;
-    is_object(result, "agentCapabilities").then(|| insert(line, "result", "agentCapabilities")).flatten()
+    let name = names(result, "agentCapabilities", "capabilities");
+    scan::member(result, name).filter(|capabilities| capabilities.starts_with(b"{"))?;
+    insert_all(line, &["result", name], &[(&EXTENSION, "true")])
 }
 
-fn insert(line: &[u8], part: &str, capabilities: &str) -> Option<Vec<u8>> {
-    splice::insert(line, &[&[part, capabilities], &EXTENSION[..]].concat(), "true")
+/// Returns the name of a member in the version of the protocol that a part of `initialize` says it has.
+fn names(part: &[u8], first: &'static str, second: &'static str) -> &'static str {
+    if scan::member(part, "protocolVersion") == Some(b"2") { second } else { first }
 }
 
-fn is_object(json: &[u8], name: &str) -> bool {
-    scan::member(json, name).is_some_and(|value| value.starts_with(b"{"))
+fn member<'a>(json: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
+    path.iter().try_fold(json, |json, name| scan::member(json, name))
+}
+
+fn insert_all(line: &[u8], below: &[&str], members: &[(&[&str], &str)]) -> Option<Vec<u8>> {
+    let mut promised = None;
+    for (path, value) in members {
+        let path = [below, path].concat();
+        if let Some(inserted) = splice::insert(promised.as_deref().unwrap_or(line), &path, value) {
+            promised = Some(inserted);
+        }
+    }
+    promised
 }

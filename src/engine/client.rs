@@ -13,9 +13,8 @@ use super::{
     turns::Held,
 };
 use crate::{
-    dialect::sandboxagent::reply::{self, Reply},
     limits,
-    question::{Outcome, Reason, Responder},
+    question::Reason,
     wire::{
         envelope::{Envelope, Message, is_json, peek},
         id::RequestId,
@@ -50,7 +49,10 @@ impl Bridge {
     }
 
     fn client_initialize(&mut self, id: &str, line: &Line) {
-        let promised = if line.whole { capabilities::promise_to_agent(&line.bytes) } else { None };
+        let message = line.message().unwrap_or_default();
+        self.client = message.params.map(capabilities::Client::read).unwrap_or_default();
+        let promises = self.config.promise && line.whole;
+        let promised = if promises { capabilities::promise_to_agent(&line.bytes) } else { None };
         if id.len() <= limits::ID {
             self.initialize = Some(RequestId::new(id));
         }
@@ -64,7 +66,8 @@ impl Bridge {
     fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(session) = message.session() else { return self.actions.push(Action::Forward) };
         let session = session.into_owned();
-        let in_session = |open: &Open| open.question.session.as_deref() == Some(&*session);
+        let in_session =
+            |open: &Open| open.question.blocking && open.question.session.as_deref() == Some(&*session);
         let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
         let id = RequestId::new(id);
         // Behind a held prompt of the session, another one waits as well: prompts keep their order.
@@ -115,43 +118,22 @@ impl Bridge {
             None => Action::Forward,
         });
     }
-
-    fn client_response(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
-        let Some(open) = self.pending.get(id) else {
-            // A second response to a settled question is dropped; any other is the agent's business.
-            if !self.pending.is_settled(id) {
-                self.actions.push(Action::Forward);
-            }
-            return;
-        };
-        let reply = match message.result {
-            Some(result) if line.whole && !message.failed() => reply::read(result, &open.question),
-            _ => Reply::Unknown,
-        };
-        let (action, outcome) = match reply {
-            Reply::Canonical(outcome) => (Action::Forward, outcome),
-            Reply::Unknown => (Action::Forward, Outcome::Failed),
-            Reply::Translated(outcome, result) => {
-                // In the agent's own spelling of the id.
-                (Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)), outcome)
-            }
-        };
-        self.actions.push(action);
-        self.settled(id, outcome, Responder::Client, now);
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Config, Event};
+    use crate::{
+        engine::{Config, Event},
+        question::Outcome,
+    };
 
     const QUESTION: &str =
         r#"{"id":1,"method":"_sandboxagent/session/request_question","params":{"prompt":"?"}}"#;
 
     /// A bridge whose agent has asked something.
     fn asked() -> Bridge {
-        let mut bridge = Bridge::new(Config { timeout: None, grace: Duration::ZERO });
+        let mut bridge = Bridge::new(Config::default());
         let actions = hears(&mut bridge, Peer::Agent, QUESTION, true);
         assert!(matches!(actions[..], [Action::Forward, Action::Opened(_)]), "{actions:?}");
         bridge

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 
 use crate::{
-    question::{Outcome, Question, Responder},
+    question::{Answer, FieldError, Outcome, Provenance, Question},
     wire::envelope::Message,
 };
 
@@ -76,12 +76,29 @@ pub enum Action {
     Kill,
     /// A question opened.
     Opened(Arc<Question>),
+    /// The client was asked, and the question stays open: for another way to ask the client, or for others.
+    Unanswered(Arc<Question>, Unanswered),
     /// A question was settled.
     Settled(Box<Settled>),
     /// The bridge ends as soon as the client has read what is for it.
     Finish,
     /// The bridge ends at once.
     Abandon,
+}
+
+/// Why the client did not answer a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unanswered {
+    /// The person wants to answer elsewhere. What was answered before is kept.
+    Elsewhere(Answer),
+    /// What it said does not fit the question.
+    DoesNotFit(Vec<FieldError>),
+    /// What it said is not known to mean anything.
+    NotUnderstood,
+    /// It cannot show it: the error's code.
+    Refused(i32),
+    /// There is no way to show it to this client.
+    NoWay,
 }
 
 /// A question that is no longer open.
@@ -92,7 +109,7 @@ pub struct Settled {
     /// What became of it.
     pub outcome: Outcome,
     /// Who settled it.
-    pub by: Responder,
+    pub by: Provenance,
     /// How long it was open.
     pub after: Duration,
 }

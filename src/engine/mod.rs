@@ -14,15 +14,22 @@ mod client;
 
 mod agent;
 
+mod ways;
+
+mod response;
+
 mod settle;
 
 mod pending;
 
 mod turns;
 
+mod tool_calls;
+
 mod capabilities;
 
 mod lifecycle;
 
 pub use bridge::{Bridge, Config};
-pub use event::{Action, Event, Line, Peer, Settled};
+pub use event::{Action, Event, Line, Peer, Settled, Unanswered};
+pub use ways::Tier;

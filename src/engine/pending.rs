@@ -1,12 +1,14 @@
 //! The open questions, by the id of their request, and the ids of the last settled ones.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
     time::Duration,
 };
 
+use super::ways::Way;
 use crate::{
+    dialect::Words,
     limits,
     question::Question,
     wire::id::{RequestId, key},
@@ -19,6 +21,15 @@ pub(super) struct Open {
     pub id: RequestId,
     /// What is asked.
     pub question: Arc<Question>,
+    /// How the agent is answered.
+    pub words: Words,
+    /// How the client is asked.
+    pub way: Way,
+    /// The id under which the client is asked: the agent's, unless the client owes a response under that to an
+    /// earlier question.
+    pub shown_as: RequestId,
+    /// Whether the client was asked, and has not responded yet.
+    pub owes: bool,
     /// The bytes of its parameters, for the limit on all of them.
     pub size: usize,
     /// When it was asked.
@@ -29,14 +40,28 @@ pub(super) struct Open {
     pub withdrawn: bool,
 }
 
+/// Whose response it is that has this id.
+#[derive(Debug)]
+pub(super) enum Awaited<'a> {
+    /// That to this question.
+    By(&'a Open),
+    /// That to a question that is settled, or one too many to an open one.
+    ByNobody,
+    /// None of ours.
+    NotHere,
+}
+
 /// The open questions of a bridge. Their ids are kept as what ids are compared by.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     open: BTreeMap<Box<str>, Open>,
     /// The ids of the open questions, oldest first.
     order: VecDeque<Box<str>>,
+    /// The ids of the open questions that the client is asked under another one, by that.
+    aliases: BTreeMap<Box<str>, Box<str>>,
     size: usize,
-    settled: BTreeSet<Box<str>>,
+    /// The ids of settled questions, and whether the client still owes a response.
+    settled: BTreeMap<Box<str>, bool>,
     /// The ids of the settled questions, oldest first.
     settled_order: VecDeque<Box<str>>,
 }
@@ -44,12 +69,18 @@ pub(super) struct Pending {
 impl Pending {
     /// Says whether a response with this id is to a question, open or settled.
     pub(super) fn knows(&self, id: &str) -> bool {
-        self.open.contains_key(&*key(id)) || self.is_settled(id)
+        let key = &*key(id);
+        self.open.contains_key(key) || self.aliases.contains_key(key) || self.settled.contains_key(key)
     }
 
     /// Says whether a question with this id was settled, and no request has taken the id since.
     pub(super) fn is_settled(&self, id: &str) -> bool {
-        self.settled.contains(&*key(id))
+        self.settled.contains_key(&*key(id))
+    }
+
+    /// Says whether the client owes a response with this id to a question that is settled.
+    pub(super) fn is_owed(&self, id: &str) -> bool {
+        self.settled.get(&*key(id)) == Some(&true)
     }
 
     /// Says whether there are settled questions to remember.
@@ -70,6 +101,24 @@ impl Pending {
         self.open.get_mut(&*key(id))
     }
 
+    /// Says whose response it is that has come with this id. It is owed no longer.
+    pub(super) fn responded(&mut self, id: &str) -> Awaited<'_> {
+        let key = key(id);
+        if let Some(owed) = self.settled.get_mut(&*key) {
+            *owed = false;
+            return Awaited::ByNobody;
+        }
+        let key = self.aliases.get(&*key).map_or(&*key, |id| id);
+        match self.open.get_mut(key) {
+            Some(open) if open.owes && open.shown_as.is(id) => {
+                open.owes = false;
+                Awaited::By(open)
+            }
+            Some(_) => Awaited::ByNobody,
+            None => Awaited::NotHere,
+        }
+    }
+
     /// Says what limit one more question of this session and size would break.
     pub(super) fn check_room(&self, session: Option<&str>, size: usize) -> Result<(), String> {
         let in_session =
@@ -88,34 +137,41 @@ impl Pending {
         Ok(())
     }
 
-    /// Opens a question. Its id is not open; if a settled question had it, that one is forgotten.
+    /// Opens a question. Its id is not open; if the client is asked under it, a settled question that had it is
+    /// forgotten.
     pub(super) fn open(&mut self, open: Open) {
-        self.forget(open.id.as_str());
-        self.size += open.size;
         let key: Box<str> = key(open.id.as_str()).into();
+        if open.shown_as == open.id {
+            self.forget(open.id.as_str());
+        } else {
+            self.aliases.insert(self::key(open.shown_as.as_str()).into(), key.clone());
+        }
+        self.size += open.size;
         self.order.push_back(key.clone());
         self.open.insert(key, open);
     }
 
-    /// Takes a question out, and remembers its id as settled.
+    /// Takes a question out, and remembers the id under which the client was asked.
     pub(super) fn settle(&mut self, id: &str) -> Option<Open> {
         let (key, open) = self.open.remove_entry(&*key(id))?;
         self.size -= open.size;
         self.order.retain(|other| *other != key);
+        let shown_as: Box<str> = self::key(open.shown_as.as_str()).into();
+        self.aliases.remove(&shown_as);
         if self.settled_order.len() == limits::SETTLED
             && let Some(oldest) = self.settled_order.pop_front()
         {
             self.settled.remove(&oldest);
         }
-        self.settled_order.push_back(key.clone());
-        self.settled.insert(key);
+        self.settled_order.push_back(shown_as.clone());
+        self.settled.insert(shown_as, open.owes);
         Some(open)
     }
 
     /// Forgets a settled question, because its id is in use again.
     pub(super) fn forget(&mut self, id: &str) {
         let key = key(id);
-        if self.settled.remove(&*key) {
+        if self.settled.remove(&*key).is_some() {
             self.settled_order.retain(|other| **other != *key);
         }
     }

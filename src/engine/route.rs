@@ -2,7 +2,7 @@
 
 use super::{bridge::Bridge, event::Peer};
 use crate::{
-    dialect::sandboxagent,
+    dialect::{self, cursor},
     wire::{
         envelope::{Envelope, peek},
         frame::Verdict,
@@ -30,9 +30,12 @@ impl Bridge {
     fn wanted_of_agent(&self, method: Text<'_>, line: &[u8]) -> bool {
         // The bulk of all traffic, and never a request.
         if method.is("session/update") {
-            return false;
+            return self.tool_calls.wants(line);
         }
-        if method.is(sandboxagent::METHOD) || method.is("$/cancel_request") {
+        if method.is("$/cancel_request") || dialect::may_ask(&method) {
+            return true;
+        }
+        if method.begins(cursor::PREFIX) && !self.tool_calls.are_followed() {
             return true;
         }
         if !self.pending.remembers() {

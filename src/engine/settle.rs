@@ -8,8 +8,7 @@ use super::{
     pending::Open,
 };
 use crate::{
-    dialect::sandboxagent::response,
-    question::{Outcome, Reason, Responder},
+    question::{Outcome, Provenance, Reason, Responder},
     wire::line,
 };
 
@@ -46,28 +45,34 @@ impl Bridge {
 
     fn reject(&mut self, id: &str, reason: Reason, now: Duration) {
         let Some(open) = self.pending.get(id) else { return };
-        let withdrawn = open.withdrawn;
-        if reason == Reason::Timeout && withdrawn {
+        if reason == Reason::Timeout && open.withdrawn {
             // The agent took it back, and the client did not answer that.
-            let cancelled = line::error(id, line::REQUEST_CANCELLED, "the question was withdrawn");
-            self.actions.push(Action::Send(Peer::Agent, cancelled));
-            return self.settled(id, Outcome::Rejected(Reason::Withdrawn), Responder::Bridge, now);
+            return self.withdrawn(id, now);
         }
         if reason != Reason::AgentGone {
-            self.actions.push(Action::Send(Peer::Agent, line::response(id, &response::rejected(reason))));
+            let rejected = line::response(open.id.as_str(), &open.words.rejected(reason));
+            self.actions.push(Action::Send(Peer::Agent, rejected));
         }
-        if !withdrawn && !matches!(reason, Reason::AgentGone | Reason::ClientGone) {
-            self.actions.push(Action::Send(Peer::Client, line::cancel_request(id)));
+        if open.owes && !open.withdrawn && !matches!(reason, Reason::AgentGone | Reason::ClientGone) {
+            self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
         }
         self.settled(id, Outcome::Rejected(reason), Responder::Bridge, now);
     }
 
+    /// Tells the agent that the question which it took back is over.
+    pub(super) fn withdrawn(&mut self, id: &str, now: Duration) {
+        let cancelled = line::error(id, line::REQUEST_CANCELLED, "the question was withdrawn");
+        self.actions.push(Action::Send(Peer::Agent, cancelled));
+        self.settled(id, Outcome::Rejected(Reason::Withdrawn), Responder::Bridge, now);
+    }
+
     /// Records that a question is settled.
-    pub(super) fn settled(&mut self, id: &str, outcome: Outcome, by: Responder, now: Duration) {
+    pub(super) fn settled(&mut self, id: &str, outcome: Outcome, responder: Responder, now: Duration) {
         let Some(open) = self.pending.settle(id) else { return };
         let outcome = if open.withdrawn { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
         let after = now.saturating_sub(open.since);
-        let settled = Settled { question: open.question, outcome, by, after };
+        let name = self.client.name.clone().filter(|_| responder == Responder::Client);
+        let settled = Settled { question: open.question, outcome, by: Provenance { responder, name }, after };
         self.actions.push(Action::Settled(Box::new(settled)));
     }
 }

@@ -31,6 +31,11 @@ impl Turns {
         self.running.contains_key(&*key(id))
     }
 
+    /// Returns the session of this prompt, while the agent owes the response to it.
+    pub(super) fn session(&self, id: &str) -> Option<&str> {
+        self.running.get(&*key(id)).map(String::as_str)
+    }
+
     /// Says whether a turn is running in this session.
     pub(super) fn runs_in(&self, session: &str) -> bool {
         self.running.values().any(|running| running == session)

@@ -1,20 +1,23 @@
-//! What became of a question: answered, or rejected with a reason.
+//! What became of a question: answered, or rejected with a reason; and by whom.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Values for the fields of a question, by field name.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// What was chosen or typed. A field that nobody answered is not in it.
     pub values: BTreeMap<String, Value>,
     /// What was remarked beside it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
 }
 
 /// The value of one field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
 pub enum Value {
     /// A text, or the value of the chosen option.
     Text(String),
@@ -23,11 +26,12 @@ pub enum Value {
     /// True or false, or yes or no.
     Flag(bool),
     /// A number.
-    Number(serde_json::Number),
+    Number(#[schemars(with = "f64")] serde_json::Number),
 }
 
 /// What became of a question.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Somebody answered.
     Answered(Answer),
@@ -38,7 +42,7 @@ pub enum Outcome {
 }
 
 /// Why a question was rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The person did not want to answer.
@@ -59,6 +63,8 @@ pub enum Reason {
     SessionClosed,
     /// The bridge was told to end.
     Shutdown,
+    /// A rule says that it is not to be asked.
+    Policy,
 }
 
 impl Reason {
@@ -74,12 +80,24 @@ impl Reason {
             Reason::AgentGone => "agent_gone",
             Reason::SessionClosed => "session_closed",
             Reason::Shutdown => "shutdown",
+            Reason::Policy => "policy",
         }
     }
 }
 
-/// Who settled a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Who settled a question, and under which name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Provenance {
+    /// What kind of responder.
+    pub responder: Responder,
+    /// Its name, where it told one: a client tells its own in `initialize`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// What can settle a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Responder {
     /// The client, over ACP.
     Client,

@@ -1,39 +1,71 @@
 //! A question: a form of one or more fields, in a session.
 //! Holds all that the known dialects can say, so that nothing is lost on the way through.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::limits;
 
 /// One thing that the agent asks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Question {
     /// The session that it belongs to, where the dialect or the running turn tells.
+    #[serde(rename = "sessionId", skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The id of the client's request that it belongs to, as JSON text, where it names that and no session.
+    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
     /// The agent's name for it, or one that the bridge gave it.
+    #[serde(rename = "questionId")]
     pub id: String,
+    /// What it is about, in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What is asked, where the form as a whole asks it.
     pub message: String,
     /// What is to be filled in; at least one.
     pub fields: Vec<Field>,
+    /// What the button says that sends the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submit: Option<String>,
     /// The tool call that it came from.
+    #[serde(rename = "toolCallId", skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
     /// The dialect that it came in.
     pub dialect: Dialect,
     /// Whether a wrong answer can do harm.
     pub dangerous: bool,
-    /// How long the agent is willing to wait.
+    /// Whether the agent waits for the answer. One that does not goes on working meanwhile.
+    pub blocking: bool,
+    /// How long the agent is willing to wait, in milliseconds.
+    #[serde(rename = "timeoutMs", skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
+    #[schemars(with = "Option<u64>")]
     pub timeout: Option<Duration>,
 }
 
+fn milliseconds<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    time.map(|time| time.as_millis().try_into().unwrap_or(u64::MAX)).serialize(serializer)
+}
+
 /// A way to say a question on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// `_sandboxagent/session/request_question`.
     SandboxAgent,
+    /// `elicitation/create` in form mode, and its former names.
+    Elicitation,
+    /// `session/request_permission` that is no permission but a question.
+    Permission,
+    /// `cursor/ask_question`.
+    Cursor,
+    /// `_x.ai/ask_user_question`.
+    Grok,
+    /// `_kiro/userInput`.
+    Kiro,
 }
 
 impl Dialect {
@@ -41,6 +73,11 @@ impl Dialect {
     pub fn name(self) -> &'static str {
         match self {
             Dialect::SandboxAgent => "sandboxagent",
+            Dialect::Elicitation => "elicitation",
+            Dialect::Permission => "permission",
+            Dialect::Cursor => "cursor",
+            Dialect::Grok => "grok",
+            Dialect::Kiro => "kiro",
         }
     }
 }
@@ -62,6 +99,9 @@ pub struct Field {
     /// Whether the form cannot be sent without it.
     #[serde(default)]
     pub required: bool,
+    /// Whether the value is not to be shown, logged or kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub secret: bool,
     /// What kind of value it takes.
     #[serde(flatten)]
     pub kind: Kind,
@@ -82,9 +122,12 @@ pub enum Kind {
         /// Its greatest length, in characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_length: Option<u32>,
-        /// A regular expression that it matches.
+        /// A regular expression that is found in it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pattern: Option<String>,
+        /// What it is, as JSON Schema names it: `email`, `uri`, `date`, `date-time` and so on. A hint.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        format: Option<String>,
         /// What an empty field shows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placeholder: Option<String>,
@@ -154,11 +197,29 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns a text without limits.
+    pub fn free_text() -> Self {
+        Kind::Text {
+            multiline: true,
+            min_length: None,
+            max_length: None,
+            pattern: None,
+            format: None,
+            placeholder: None,
+            default: None,
+        }
+    }
+
+    /// Says whether it is a choice that may also be answered with a text.
+    pub fn takes_other(&self) -> bool {
+        matches!(self, Kind::Choice { other: true, .. } | Kind::Choices { other: true, .. })
+    }
+
     /// Returns the texts beside the options.
     fn texts(&self) -> Vec<&str> {
         match self {
-            Kind::Text { pattern, placeholder, default, .. } => {
-                [pattern, placeholder, default].into_iter().flatten().map(String::as_str).collect()
+            Kind::Text { pattern, format, placeholder, default, .. } => {
+                [pattern, format, placeholder, default].into_iter().flatten().map(String::as_str).collect()
             }
             Kind::Choice { default, .. } => default.iter().map(String::as_str).collect(),
             Kind::Choices { default, .. } => default.iter().map(String::as_str).collect(),
@@ -177,7 +238,7 @@ impl Kind {
 }
 
 /// One choice of a field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldOption {
     /// What the agent is told.
@@ -216,6 +277,16 @@ pub enum PreviewFormat {
 }
 
 impl Question {
+    /// Returns what is asked by the form as a whole; never empty.
+    pub fn heading(&self) -> &str {
+        match (&*self.message, &self.title, &*self.fields) {
+            ("", Some(title), _) if !title.is_empty() => title,
+            ("", _, [field]) => &field.label,
+            ("", _, _) => "Please answer these questions.",
+            (message, _, _) => message,
+        }
+    }
+
     /// Returns about how many bytes it takes in memory, if it took this many as JSON: an option may be as short
     /// as four bytes there.
     pub fn weight(&self, json: usize) -> usize {
@@ -230,6 +301,8 @@ impl Question {
             return Err(format!("a question has 1 to {} fields, this one has {fields}", limits::FIELDS));
         }
         check_text("the question's text", &self.message)?;
+        check_text("the question's title", self.title.as_deref().unwrap_or_default())?;
+        check_text("the submit label", self.submit.as_deref().unwrap_or_default())?;
         check_text("questionId", &self.id)?;
         check_text("sessionId", self.session.as_deref().unwrap_or_default())?;
         check_text("toolCallId", self.tool_call.as_deref().unwrap_or_default())?;
@@ -245,6 +318,19 @@ impl Question {
 }
 
 impl Field {
+    /// Returns the value that a text stands for: itself, if it is an option's value or is typed; else the value of
+    /// the option with this label.
+    pub fn value_of<'a>(&'a self, text: &'a str) -> Cow<'a, str> {
+        let options = self.kind.options();
+        if options.iter().any(|option| option.value == text) {
+            return text.into();
+        }
+        match options.iter().find(|option| option.label == text) {
+            Some(option) => option.value.as_str().into(),
+            None => text.into(),
+        }
+    }
+
     fn check_limits(&self) -> Result<(), String> {
         let name = &self.name;
         let options = self.kind.options();

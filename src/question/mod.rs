@@ -5,5 +5,8 @@ pub mod form;
 
 pub mod answer;
 
-pub use answer::{Answer, Outcome, Reason, Responder, Value};
+pub mod check;
+
+pub use answer::{Answer, Outcome, Provenance, Reason, Responder, Value};
+pub use check::{FieldError, check};
 pub use form::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question};

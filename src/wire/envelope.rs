@@ -156,6 +156,11 @@ impl<'a> Message<'a> {
         self.error.is_some_and(|error| error != b"null")
     }
 
+    /// Returns the code of the `error`, where it has one.
+    pub fn error_code(&self) -> Option<i32> {
+        std::str::from_utf8(scan::member(self.error?, "code")?).ok()?.parse().ok()
+    }
+
     /// Returns a member of `params`, as its bytes.
     pub fn param(&self, name: &str) -> Option<&'a [u8]> {
         scan::member(self.params?, name)

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use serde::Serialize;
 
+/// JSON-RPC: there is no such method.
+pub const METHOD_NOT_FOUND: i32 = -32601;
 /// JSON-RPC: the method's parameters are wrong.
 pub const INVALID_PARAMS: i32 = -32602;
 /// JSON-RPC: this is no valid request.
@@ -10,7 +12,13 @@ pub const INVALID_REQUEST: i32 = -32600;
 /// ACP: the request was cancelled.
 pub const REQUEST_CANCELLED: i32 = -32800;
 
-/// A response with a result. `id` is JSON text, as everywhere here.
+/// A request. `id` is JSON text, as everywhere here.
+pub fn request(id: &str, method: &str, params: &impl Serialize) -> Bytes {
+    let (method, params) = (json(&method), json(params));
+    line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#))
+}
+
+/// A response with a result.
 pub fn response(id: &str, result: &impl Serialize) -> Bytes {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, json(result)))
 }
@@ -19,6 +27,11 @@ pub fn response(id: &str, result: &impl Serialize) -> Bytes {
 pub fn error(id: &str, code: i32, message: &str) -> Bytes {
     let message = json(&message);
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#))
+}
+
+/// A response with an error of somebody else's, as its JSON text.
+pub fn failure(id: &str, error: &[u8]) -> Bytes {
+    line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, String::from_utf8_lossy(error)))
 }
 
 /// The notification that takes back a request.

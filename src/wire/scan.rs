@@ -35,6 +35,14 @@ impl<'a> Text<'a> {
         self.inner() == meaning.as_bytes()
     }
 
+    /// Says whether what it means begins with this.
+    pub fn begins(&self, prefix: &str) -> bool {
+        if self.escaped {
+            return self.unescaped().is_some_and(|text| text.starts_with(prefix));
+        }
+        self.inner().starts_with(prefix.as_bytes())
+    }
+
     #[inline]
     fn inner(&self) -> &'a [u8] {
         &self.quoted[1..self.quoted.len() - 1]

@@ -4,9 +4,9 @@
 use super::scan::Members;
 
 /// Makes sure that the object in `json` has, at the end of `path`, this value: missing objects on the way are
-/// put in, as the last member of their parent. `null` on the way counts as missing.
+/// put in, as the last member of their parent. `null` on the way counts as missing, and so does `false` at its end.
 ///
-/// `None` where nothing is to be done or nothing can be: the member is there already, the way leads through
+/// `None` where nothing is to be done or nothing can be: something else is there already, the way leads through
 /// something that is not an object, a key on it stands twice, or this is no complete object. The caller has
 /// checked that `json` is valid.
 pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
@@ -24,7 +24,7 @@ pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
         }
     }
     match found {
-        Some(span) if &json[span.clone()] == b"null" && !rest.is_empty() => {
+        Some(span) if is_missing(&json[span.clone()], rest) => {
             Some(replace(json, span, nested(rest, value).as_bytes()))
         }
         Some(_) if rest.is_empty() => None,
@@ -36,6 +36,10 @@ pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
             Some(replace(json, at..at, member.as_bytes()))
         }
     }
+}
+
+fn is_missing(value: &[u8], rest: &[&str]) -> bool {
+    value == b"null" || (value == b"false" && rest.is_empty())
 }
 
 /// Gives a member that stands once in the object in `json` another value. `None` where there is none.
@@ -81,6 +85,8 @@ mod tests {
             Some(r#"{ "x" : 1.0 ,"a":{"y":[],"b":true} , "z":"\u0041" }"#)
         );
         assert_eq!(inserted(r#"{"a":null}"#, &["a", "b"]).as_deref(), Some(r#"{"a":{"b":true}}"#));
+        assert_eq!(inserted(r#"{"a":{"b":null}}"#, &["a", "b"]).as_deref(), Some(r#"{"a":{"b":true}}"#));
+        assert_eq!(inserted(r#"{"a":{"b": false }}"#, &["a", "b"]).as_deref(), Some(r#"{"a":{"b": true }}"#));
     }
 
     #[test]
@@ -93,7 +99,9 @@ mod tests {
 
     #[test]
     fn what_is_there_or_in_the_way_stays() {
-        assert_eq!(inserted(r#"{"a":{"b":false}}"#, &["a", "b"]), None);
+        assert_eq!(inserted(r#"{"a":{"b":true}}"#, &["a", "b"]), None);
+        assert_eq!(inserted(r#"{"a":{"b":{}}}"#, &["a", "b"]), None);
+        assert_eq!(inserted(r#"{"a":false}"#, &["a", "b"]), None);
         assert_eq!(inserted(r#"{"a":5}"#, &["a", "b"]), None);
         assert_eq!(inserted(r#"{"a":{},"a":{}}"#, &["a", "b"]), None);
         assert_eq!(inserted(r#"[]"#, &["a"]), None);

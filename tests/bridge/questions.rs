@@ -104,9 +104,7 @@ fn several_questions_are_answered_in_any_order() {
 #[test]
 fn an_error_of_the_client_reaches_the_agent_as_it_is() {
     let mut client = Client::new();
-    for (code, message) in
-        [(-32601, "method not found"), (-32602, "what?"), (-32800, "cancelled"), (7, "seven")]
-    {
+    for (code, message) in [(-32603, "oops"), (-32800, "cancelled"), (7, "seven")] {
         let id = client.ask("a question");
         client.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }));
         let said = format!("I have a question.The question failed: {code} {message}");
@@ -211,11 +209,12 @@ fn initialize_promises_the_extension_both_ways() {
     let mut client = Client::start(&mut bridge(&sh(&script)));
     client.process.send(asked);
     let extension = r#""_meta":{"sandboxagent.dev":{"extensions":{"sessionRequestQuestion":true}}}"#;
+    let promises = r#""elicitation":{"form":{}},"_meta":{"sandboxagent.dev":{"extensions":{"sessionRequestQuestion":true}},"kiro":{"userInput":true}}"#;
     let got = String::from_utf8(client.process.next_line().unwrap()).unwrap();
     assert_eq!(got, format!("{}\n", told.replace("1e400", &format!("1e400,{extension}"))));
     let heard = client.process.expect_stderr("the line", |text| text.contains('\n'));
     let promised =
-        asked.replace("\"clientCapabilities\":{}", &format!("\"clientCapabilities\":{{{extension}}}"));
+        asked.replace("\"clientCapabilities\":{}", &format!("\"clientCapabilities\":{{{promises}}}"));
     assert_eq!(heard.lines().next(), Some(&*promised));
     assert_eq!(client.end().1, Some(0));
 }

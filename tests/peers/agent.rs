@@ -33,7 +33,10 @@ fn told(said: &str) -> Vec<Value> {
 async fn the_agent_reads_that_its_questions_will_be_answered() {
     talk(async |peer, session| {
         let turn = peer.prompt(&session, &[]);
-        let promise = json!({ "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": true } } });
+        let promise = json!({
+            "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": true } },
+            "kiro": { "userInput": true },
+        });
         let (reason, said) = peer.end(turn).await;
         assert_eq!((reason, told(&said)), (StopReason::EndTurn, vec![promise]));
     })

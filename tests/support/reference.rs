@@ -168,20 +168,20 @@ pub(crate) fn check_insert(document: &[u8], path: &[&str]) {
     if !is_valid(document) {
         return;
     }
-    let Some((missing, replaces_null)) = missing(text, path) else {
+    let Some((missing, replaced)) = missing(text, path) else {
         return assert_eq!(inserted, None, "{path:?} in {text}");
     };
     let Some(inserted) = inserted else { panic!("{path:?} is not inserted in {text}") };
     let same = |(a, b): &(&u8, &u8)| a == b;
     let begins = document.iter().zip(&inserted).take_while(same).count();
     let ends = document.iter().rev().zip(inserted.iter().rev()).take_while(same).count();
-    let kept = document.len() - if replaces_null { "null".len() } else { 0 };
+    let kept = document.len() - replaced;
     assert!(begins + ends >= kept, "{path:?} changed more of {text}: {}", inserted.escape_ascii());
     let nested = missing.iter().rev().fold(Value::Bool(true), |inner, key| {
         Value::Object([((*key).to_owned(), inner)].into_iter().collect())
     });
     let nested = nested.to_string();
-    let added = if replaces_null { nested.len() } else { nested.len() - "{}".len() };
+    let added = if replaced > 0 { nested.len() } else { nested.len() - "{}".len() };
     assert!((added..=added + 1).contains(&(inserted.len() - kept)), "more than {nested} is in {text}");
     check_inserted_value(document, path, &inserted);
 }
@@ -198,15 +198,16 @@ fn check_inserted_value(document: &[u8], path: &[&str], inserted: &[u8]) {
     assert_eq!(serde_json::from_slice::<Value>(inserted).ok(), Some(expected), "{}", inserted.escape_ascii());
 }
 
-/// Returns the part of the path that is missing, and whether it takes the place of a `null`. `None` where nothing
-/// is to be done or nothing can be.
-fn missing<'p>(document: &str, path: &'p [&'p str]) -> Option<(&'p [&'p str], bool)> {
+/// Returns the part of the path that is missing, and the length of the `null` or `false` that it takes the place
+/// of. `None` where nothing is to be done or nothing can be.
+fn missing<'p>(document: &str, path: &'p [&'p str]) -> Option<(&'p [&'p str], usize)> {
     let (first, rest) = path.split_first()?;
     let members = Members::of(document.as_bytes())?;
     match members.all(first).collect::<Vec<_>>()[..] {
-        [] => Some((path, false)),
+        [] => Some((path, 0)),
+        ["null"] => Some((rest, "null".len())),
+        ["false"] if rest.is_empty() => Some((rest, "false".len())),
         [_] if rest.is_empty() => None,
-        ["null"] => Some((rest, true)),
         [only] => missing(only, rest),
         _ => None,
     }

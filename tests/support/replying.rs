@@ -2,10 +2,12 @@
 //! The property tests and the fuzz targets share it.
 
 use askbridge::{
-    dialect::sandboxagent::{
-        reply::{self, Reply},
-        request,
-        response::{self, Response},
+    dialect::{
+        self, Reply,
+        sandboxagent::{
+            METHOD, reply,
+            response::{self, Response},
+        },
     },
     limits,
     question::{Outcome, Question},
@@ -13,8 +15,8 @@ use askbridge::{
 
 /// Reads parameters as a question. One that is read is within the limits, and its fields can be told apart.
 pub(crate) fn question(params: &[u8]) -> Option<Question> {
-    let question = match request::read(params, || "made-up".to_owned()) {
-        Ok(question) => question,
+    let question = match dialect::read(METHOD, params, "made-up") {
+        Ok(asked) => asked?.question,
         Err(wrong) => {
             assert!(!wrong.is_empty());
             return None;
@@ -35,8 +37,10 @@ pub(crate) fn told(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<
     let (outcome, response) = match reply::read(result, question) {
         Reply::Unknown => return None,
         Reply::Canonical(outcome) => {
-            let Ok(response) = serde_json::from_slice(result) else { panic!("this is not canonical") };
-            (outcome, response)
+            let Ok(response) = serde_json::from_slice::<Bare>(result) else {
+                panic!("this is not canonical")
+            };
+            (outcome, response.into())
         }
         Reply::Translated(outcome, result) => {
             let Ok(response) = serde_json::from_str(result.get()) else {
@@ -50,6 +54,23 @@ pub(crate) fn told(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<
         (Response::Answered { answers, .. }, Outcome::Answered(_)) => Some(Some(answers)),
         (Response::Rejected { .. }, Outcome::Rejected(_)) => Some(None),
         (response, outcome) => panic!("{response:?} is told, {outcome:?} is recorded"),
+    }
+}
+
+/// What a canonical response says, whatever stands beside it.
+#[derive(serde::Deserialize)]
+#[serde(tag = "status", rename_all = "lowercase")]
+enum Bare {
+    Answered { answers: Vec<Vec<String>> },
+    Rejected,
+}
+
+impl From<Bare> for Response {
+    fn from(bare: Bare) -> Self {
+        match bare {
+            Bare::Answered { answers } => Response::Answered { answers, meta: None },
+            Bare::Rejected => Response::Rejected { meta: None },
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 
 pub mod request;
 
+pub mod ask;
+
 pub mod response;
 
 pub mod reply;

@@ -3,7 +3,7 @@
 //! Source: the clients and SDKs that took up the extension from one of its descriptions, and those that answer
 //! it as the elicitation that it resembles.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{
@@ -11,20 +11,15 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::response;
-use crate::question::{Answer, Field, FieldOption, Kind, Outcome, Question, Reason, Value};
-use crate::wire::splice;
-
-/// What was understood of a client's `result`.
-#[derive(Clone, Debug)]
-pub enum Reply {
-    /// It is in the canonical shape, and goes on as it is.
-    Canonical(Outcome),
-    /// It says this in another shape, and is translated to this `result`.
-    Translated(Outcome, Box<RawValue>),
-    /// It says nothing that is known. Only the agent may understand it.
-    Unknown,
-}
+use super::{
+    request::{NO, YES},
+    response,
+};
+use crate::{
+    dialect::{asked::Reply, joined},
+    question::{Answer, Field, Kind, Outcome, Question, Reason, Value},
+    wire::splice,
+};
 
 /// What was chosen or typed, field by field; `None` for a field that was left out.
 type Selections = Vec<Option<Vec<String>>>;
@@ -65,9 +60,11 @@ impl Canonical {
             (Status::Rejected, _) => return Some(Reply::Canonical(Outcome::Rejected(Reason::User))),
         };
         // A label in the place of a value is the one thing that a canonical answer may get wrong.
-        let by_value = question.fields.iter().zip(&answers).all(|(field, chosen)| {
-            chosen.iter().all(|text| matches!(value_of(field, text), Cow::Borrowed(_)))
-        });
+        let by_value = question
+            .fields
+            .iter()
+            .zip(&answers)
+            .all(|(field, chosen)| chosen.iter().all(|text| field.value_of(text) == **text));
         let outcome = |answers: Vec<Vec<String>>| {
             answered(question, answers.into_iter().map(Some).collect(), BTreeMap::new())
         };
@@ -76,7 +73,7 @@ impl Canonical {
         }
         let mut values = answers;
         for (field, chosen) in question.fields.iter().zip(&mut values) {
-            chosen.iter_mut().for_each(|text| *text = value_of(field, text).into_owned());
+            chosen.iter_mut().for_each(|text| *text = field.value_of(text).into_owned());
         }
         let answers = serde_json::to_string(&values).ok()?;
         // Whatever else the client said goes along.
@@ -135,23 +132,10 @@ fn keyed(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
 /// Puts selections together as an answer, labels turned into values.
 fn answered(question: &Question, selections: Selections, notes: BTreeMap<String, String>) -> Outcome {
     let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
-        let texts = selection?.iter().map(|text| value_of(field, text).into_owned()).collect();
+        let texts = selection?.iter().map(|text| field.value_of(text).into_owned()).collect();
         Some((field.name.clone(), typed(&field.kind, texts)?))
     });
     Outcome::Answered(Answer { values: values.collect(), notes })
-}
-
-/// Returns the value that a text stands for: itself, if it is an option's value or is typed; else the value of
-/// the option with this label.
-fn value_of<'a>(field: &'a Field, text: &'a str) -> Cow<'a, str> {
-    let options = field.kind.options();
-    if options.iter().any(|option| option.value == text) {
-        return text.into();
-    }
-    match options.iter().find(|option| option.label == text) {
-        Some(option) => option.value.clone().into(),
-        None => text.into(),
-    }
 }
 
 /// Gives texts the type of the field. A text that has another type stays one: only the agent can judge it.
@@ -161,6 +145,7 @@ fn typed(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
     }
     let text = texts.pop()?;
     let value = match kind {
+        Kind::Boolean { .. } if text == YES || text == NO => Some(Value::Flag(text == YES)),
         Kind::Boolean { .. } => text.parse().ok().map(Value::Flag),
         // A number that would be spelled in another way stays as it was typed.
         Kind::Number { .. } => {
@@ -221,7 +206,7 @@ fn selected(entry: &Json, field: &Field) -> Option<Option<Vec<String>>> {
     match entry {
         Json::Null => Some(None),
         Json::String(joined) if matches!(field.kind, Kind::Choices { .. }) => {
-            Some(Some(split(joined, field.kind.options())))
+            Some(Some(joined::split(joined, field.kind.options())))
         }
         Json::Object(object) => selected(object.get("value")?, field),
         entry => strings(entry).map(Some),
@@ -242,34 +227,6 @@ fn scalar(json: &Json) -> Option<String> {
         Json::Bool(_) | Json::Number(_) => Some(json.to_string()),
         _ => None,
     }
-}
-
-/// Splits values that were joined with `", "`. An item that contains the separator is an option, or is quoted
-/// as JSON.
-fn split(joined: &str, options: &[FieldOption]) -> Vec<String> {
-    let mut items = Vec::new();
-    let mut rest = joined;
-    while !rest.is_empty() {
-        let (item, length) = first_item(rest, options);
-        items.push(item);
-        rest = rest[length..].strip_prefix(", ").unwrap_or(&rest[length..]);
-    }
-    items
-}
-
-fn first_item(rest: &str, options: &[FieldOption]) -> (String, usize) {
-    let ends = |length: usize| rest[length..].is_empty() || rest[length..].starts_with(", ");
-    let names = options.iter().flat_map(|option| [&option.value, &option.label]);
-    let option = names.filter(|name| !name.is_empty() && rest.starts_with(*name) && ends(name.len()));
-    if let Some(name) = option.max_by_key(|name| name.len()) {
-        return (name.clone(), name.len());
-    }
-    let mut quoted = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-    if let Some(Ok(item)) = quoted.next().filter(|_| ends(quoted.byte_offset())) {
-        return (item, quoted.byte_offset());
-    }
-    let length = rest.find(", ").unwrap_or(rest.len());
-    (rest[..length].to_owned(), length)
 }
 
 /// Remarks, by any key of a field: `notes`, or `annotations` with `notes` in them.
@@ -298,7 +255,7 @@ mod tests {
 
     /// What the agent is told when the client says this, or why nothing was translated.
     fn told(params: &str, result: &str) -> String {
-        let question = request::read(params.as_bytes(), || "q".to_owned()).expect("a question");
+        let question = request::read(params.as_bytes(), "q").expect("a question");
         match read(result.as_bytes(), &question) {
             Reply::Canonical(_) => "canonical".to_owned(),
             Reply::Unknown => "unknown".to_owned(),

@@ -11,7 +11,13 @@ use serde::{
     de::{self, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor, value::MapAccessDeserializer},
 };
 
+use crate::dialect::asked::read_params;
 use crate::question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question};
+
+/// What a client is shown for true.
+pub const YES: &str = "Yes";
+/// What a client is shown for false.
+pub const NO: &str = "No";
 
 /// The `params` of `_sandboxagent/session/request_question`.
 ///
@@ -168,38 +174,15 @@ pub struct Additions {
     pub timeout_ms: Option<u64>,
 }
 
-/// Reads the `params` of a request as a question, and checks its limits. `made_up` is its id where it has none.
+/// Reads the `params` of a request as a question. `made_up` is its id where it has none.
 ///
 /// The error says what is wrong and where, for the agent's developer.
-pub fn read(params: &[u8], made_up: impl FnOnce() -> String) -> Result<Question, String> {
-    let most = crate::limits::QUESTION;
-    if params.len() > most {
-        return Err(format!("a question has at most {most} bytes, this one has {}", params.len()));
-    }
-    if !params.starts_with(b"{") {
-        return Err("params is not an object".to_owned());
-    }
-    let params: Params = serde_json::from_slice(params).map_err(|_| explain(params))?;
-    let question = params.into_question(made_up)?;
-    question.check_limits()?;
-    Ok(question)
-}
-
-/// Says where in `params` the error is. Keeping track of the place is not free: it is done only where it is needed.
-fn explain(params: &[u8]) -> String {
-    let mut json = serde_json::Deserializer::from_slice(params);
-    match serde_path_to_error::deserialize::<_, Params>(&mut json) {
-        Ok(_) => "params are followed by something else".to_owned(),
-        Err(error) => {
-            // The position that it adds counts from the start of `params`, which tells nobody anything.
-            let what = error.inner().to_string();
-            format!("params.{}: {}", error.path(), what.split(" at line ").next().unwrap_or_default())
-        }
-    }
+pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
+    read_params::<Params>(params)?.into_question(made_up)
 }
 
 impl Params {
-    fn into_question(self, made_up: impl FnOnce() -> String) -> Result<Question, String> {
+    fn into_question(self, made_up: &str) -> Result<Question, String> {
         let Additions { fields, dangerous, timeout_ms } =
             self.meta.and_then(|meta| meta.askbridge).unwrap_or_default();
         let message = self.prompt.unwrap_or_default();
@@ -218,17 +201,22 @@ impl Params {
                 header: None,
                 help: None,
                 required: true,
+                secret: false,
                 kind: choice(self.options.unwrap_or_default(), false, false)?,
             }],
         };
         Ok(Question {
             session: self.session_id,
-            id: self.question_id.unwrap_or_else(made_up),
+            request: None,
+            id: self.question_id.unwrap_or_else(|| made_up.to_owned()),
+            title: None,
             message,
             fields,
+            submit: None,
             tool_call: self.tool_call_id,
             dialect: Dialect::SandboxAgent,
             dangerous,
+            blocking: true,
             timeout: timeout_ms.map(Duration::from_millis),
         })
     }
@@ -245,6 +233,7 @@ impl QuestionShape {
             header: self.header,
             help: None,
             required: true,
+            secret: false,
             kind,
         })
     }
@@ -256,14 +245,7 @@ fn choice(options: Vec<OptionShape>, many: bool, other: bool) -> Result<Kind, St
             "an option has neither a value (value, id) nor a label (label, name, title)".to_owned()
         })?;
     Ok(match (options.is_empty(), many) {
-        (true, _) => Kind::Text {
-            multiline: true,
-            min_length: None,
-            max_length: None,
-            pattern: None,
-            placeholder: None,
-            default: None,
-        },
+        (true, _) => Kind::free_text(),
         (false, true) => Kind::Choices { options, other, min: None, max: None, default: Vec::new() },
         (false, false) => Kind::Choice { options, other, default: None },
     })

@@ -1,11 +1,12 @@
 //! The native response, from an outcome to JSON.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::question::{Answer, Kind, Question, Reason, Value};
+use crate::{
+    dialect::meta::Meta,
+    question::{Answer, Kind, Question, Reason, Value},
+};
 
 /// The `result` of `_sandboxagent/session/request_question`.
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,44 +29,19 @@ pub enum Response {
     },
 }
 
-/// The `_meta` of the response.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Meta {
-    /// The bridge's own additions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub askbridge: Option<Additions>,
-}
-
-/// What the bridge adds to the extension.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Additions {
-    /// Why it was rejected: `user`, `cancelled`, `withdrawn`, `timeout`, `replied_in_chat`, `client_gone`,
-    /// `session_closed` or `shutdown`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What was remarked beside the answers, keyed by the field's place: `"0"` is the first.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub notes: BTreeMap<String, String>,
-}
-
 /// Says an answer.
 pub fn answered(question: &Question, answer: &Answer) -> Response {
     let answers = question
         .fields
         .iter()
         .map(|field| answer.values.get(&field.name).map(|value| texts(value, &field.kind)));
-    let notes = question.fields.iter().enumerate().filter_map(|(index, field)| {
-        answer.notes.get(&field.name).map(|note| (index.to_string(), note.clone()))
-    });
-    let additions = Additions { reason: None, notes: notes.collect() };
-    let meta = (additions != Additions::default()).then_some(Meta { askbridge: Some(additions) });
+    let meta = Meta::of_notes(question, answer, |_| true);
     Response::Answered { answers: answers.map(Option::unwrap_or_default).collect(), meta }
 }
 
 /// Says a rejection, and why.
 pub fn rejected(reason: Reason) -> Response {
-    let additions = Additions { reason: Some(reason.name().to_owned()), ..Additions::default() };
-    Response::Rejected { meta: Some(Meta { askbridge: Some(additions) }) }
+    Response::Rejected { meta: Some(Meta::of_rejection(reason)) }
 }
 
 fn texts(value: &Value, kind: &Kind) -> Vec<String> {

@@ -1,0 +1,102 @@
+//! The second field in which an agent takes a free text beside a choice.
+//! How its text goes into an answer and out of it is left to `content.rs`.
+
+use serde_json::{Map, Value as Json};
+
+use super::schema::{Property, Schema};
+
+/// What it takes to say an answer as the content of a form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    /// Whether it was asked under a former name, which clients may not know.
+    pub former: bool,
+    /// Whether the result is one level deeper, as under some of those.
+    pub nested: bool,
+    /// Where each field's free text goes, in the order of the fields.
+    pub companions: Vec<Companion>,
+}
+
+/// Where the free text of a field goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Companion {
+    /// It has none, or is the field itself.
+    #[default]
+    None,
+    /// To a field beside it: alone, it is the answer; beside a single choice, a remark; beside many, one more.
+    Custom {
+        /// The key of that field.
+        key: String,
+    },
+    /// To a field beside it, as a remark: the answer itself must be an option.
+    Note {
+        /// The key of that field.
+        key: String,
+        /// The option that says that the answer is in the remark.
+        none: Option<String>,
+    },
+}
+
+/// Codex's option for an answer that is in the note.
+const NONE_OF_THE_ABOVE: &str = "None of the above";
+
+/// The suffixes of companions that nothing else marks: Claude's and opencode's, oh-my-pi's, Codex's.
+const SUFFIXES: [(&str, bool); 3] = [("_custom", false), ("__other", false), ("_note", true)];
+
+/// Returns where the free text of the field with this key goes.
+pub(super) fn of(key: &str, schema: &Schema) -> Companion {
+    let found = schema.properties.0.iter().find_map(|(other, property)| {
+        let (owner, is_note) = owner(other, property, schema)?;
+        (owner == key).then_some((other, is_note))
+    });
+    match found {
+        None => Companion::None,
+        Some((key, false)) => Companion::Custom { key: key.clone() },
+        Some((note, true)) => {
+            let options = schema.properties.get(key).and_then(|property| property.one_of.as_deref());
+            let none = options.into_iter().flatten().find(|option| option.value == NONE_OF_THE_ABOVE);
+            Companion::Note { key: note.clone(), none: none.map(|option| option.value.clone()) }
+        }
+    }
+}
+
+/// Says whether the field with this key is the companion of another one.
+pub(super) fn is_companion(key: &str, property: &Property, schema: &Schema) -> bool {
+    owner(key, property, schema).is_some()
+}
+
+/// Returns the key of the field that this one is the companion of, and whether it takes a remark.
+fn owner<'a>(key: &'a str, property: &'a Property, schema: &Schema) -> Option<(&'a str, bool)> {
+    let is_text =
+        property.kind.as_deref() == Some("string") && property.values.is_none() && property.one_of.is_none();
+    let required = schema.required.iter().flatten().any(|name| name == key);
+    if !is_text || required {
+        return None;
+    }
+    let by_suffix = || {
+        let mut suffixes = SUFFIXES.iter();
+        suffixes.find_map(|(suffix, is_note)| Some((key.strip_suffix(suffix)?, *is_note)))
+    };
+    let marked = property.meta.as_ref().and_then(marked);
+    let (owner, is_note) = marked.or_else(by_suffix)?;
+    // The marks of a field that is not there, or that has no options, mean something else.
+    let owned = schema.properties.get(owner)?;
+    let is_choice = owned.values.is_some() || owned.one_of.is_some() || owned.items.is_some();
+    (is_choice && owner != key).then_some((owner, is_note))
+}
+
+/// Reads the marks of Codex, of Claude, and of Claude for JetBrains' client.
+fn marked(meta: &Map<String, Json>) -> Option<(&str, bool)> {
+    if let Some(codex) = meta.get("codex") {
+        let is_note = codex.get("role").and_then(Json::as_str) == Some("user_note");
+        let is_other = codex.get("isOtherAnswer") == Some(&Json::Bool(true));
+        let owner = codex.get("questionId").and_then(Json::as_str).filter(|_| is_note || is_other);
+        return owner.map(|owner| (owner, is_note));
+    }
+    let air = meta.get("jetbrains").and_then(|jetbrains| jetbrains.get("air")?.get("customAnswer"));
+    let mark = meta.get(CUSTOM_ANSWER).or(air)?;
+    let is_custom = mark.get("isCustomAnswer") == Some(&Json::Bool(true));
+    mark.get("questionId").and_then(Json::as_str).filter(|_| is_custom).map(|owner| (owner, false))
+}
+
+/// The mark that Claude's adapter puts on a companion.
+pub(super) const CUSTOM_ANSWER: &str = "_askUserQuestionCustomAnswer";

@@ -1,0 +1,140 @@
+//! The content of a form: what was chosen and typed, by key, and back.
+//! What became of the form as a whole is left to `response.rs` and `reply.rs`.
+
+use serde_json::{Map, Value as Json};
+
+use super::{Companion, Words};
+use crate::{
+    dialect::entries::Entries,
+    question::{Answer, Field, Kind, Question, Value},
+};
+
+/// Says an answer as content. Returns with it which notes, by the place of their field, it has no room for.
+pub fn write(words: &Words, question: &Question, answer: &Answer) -> (Entries<Json>, Vec<usize>) {
+    let mut content = Vec::new();
+    let mut unsaid = Vec::new();
+    for (place, field) in question.fields.iter().enumerate() {
+        let note = answer.notes.get(&field.name);
+        let companion = words.companions.get(place).unwrap_or(&Companion::None);
+        let (value, text) = split(field, answer.values.get(&field.name), companion);
+        if let Some(value) = value {
+            content.push((field.name.clone(), value));
+        }
+        let text = match (text, note, companion) {
+            (Some(text), None, _) => Some(text),
+            // Beside many choices, a text would be one more of them.
+            (None, Some(note), Companion::Custom { .. }) if matches!(field.kind, Kind::Choice { .. }) => {
+                Some(note.clone())
+            }
+            (None, Some(note), Companion::Note { .. }) => Some(note.clone()),
+            (text, Some(_), _) => {
+                unsaid.push(place);
+                text
+            }
+            (None, None, _) => None,
+        };
+        if let (Some(text), Companion::Custom { key } | Companion::Note { key, .. }) = (text, companion) {
+            content.push((key.clone(), text.into()));
+        }
+    }
+    (Entries(content), unsaid)
+}
+
+/// Splits a value into what the field itself says and what goes to its companion.
+fn split(field: &Field, value: Option<&Value>, companion: &Companion) -> (Option<Json>, Option<String>) {
+    let is_other = |text: &&String| !field.kind.options().iter().any(|option| option.value == **text);
+    match (value, companion) {
+        (None, _) => (None, None),
+        (Some(value), Companion::None) => (Some(json(value, &field.kind)), None),
+        (Some(Value::Text(text)), Companion::Custom { .. }) if is_other(&text) => (None, Some(text.clone())),
+        (Some(Value::Text(text)), Companion::Note { none, .. }) if is_other(&text) => {
+            (none.clone().map(Json::from), Some(text.clone()))
+        }
+        (Some(Value::Many(texts)), Companion::Custom { .. }) => {
+            let (others, chosen): (Vec<&String>, Vec<&String>) = texts.iter().partition(is_other);
+            let chosen = (!chosen.is_empty()).then(|| Json::from_iter(chosen.into_iter().cloned()));
+            (chosen, others.first().map(|text| (*text).clone()))
+        }
+        (Some(value), _) => (Some(json(value, &field.kind)), None),
+    }
+}
+
+fn json(value: &Value, kind: &Kind) -> Json {
+    match (value, kind) {
+        (Value::Text(text), _) => text.clone().into(),
+        (Value::Many(texts), _) => texts.clone().into(),
+        // Two words are shown as a choice.
+        (Value::Flag(flag), Kind::Confirm { .. }) => flag.to_string().into(),
+        (Value::Flag(flag), _) => (*flag).into(),
+        (Value::Number(number), _) => Json::Number(number.clone()),
+    }
+}
+
+/// Reads content as an answer. What has another type than its field is kept as a text, for the check to find.
+pub fn read(words: &Words, question: &Question, content: &Map<String, Json>) -> Answer {
+    let mut answer = Answer::default();
+    for (place, field) in question.fields.iter().enumerate() {
+        let companion = words.companions.get(place).unwrap_or(&Companion::None);
+        let text = match companion {
+            Companion::Custom { key } | Companion::Note { key, .. } => {
+                content.get(key).and_then(Json::as_str)
+            }
+            Companion::None => None,
+        };
+        let text = text.filter(|text| !text.is_empty());
+        let value = content.get(&field.name).filter(|value| !value.is_null()).map(|json| typed(json, field));
+        let (value, note) = join(field, value, text, companion);
+        if let Some(value) = value {
+            answer.values.insert(field.name.clone(), value);
+        }
+        if let Some(note) = note {
+            answer.notes.insert(field.name.clone(), note);
+        }
+    }
+    answer
+}
+
+/// Puts together what a field says and what its companion says, as a value and a remark.
+fn join(
+    field: &Field,
+    value: Option<Value>,
+    text: Option<&str>,
+    companion: &Companion,
+) -> (Option<Value>, Option<String>) {
+    let Some(text) = text.map(str::to_owned) else { return (value, None) };
+    match (value, companion) {
+        (Some(Value::Text(chosen)), Companion::Note { none: Some(none), .. }) if chosen == *none => {
+            (Some(Value::Text(text)), None)
+        }
+        (Some(Value::Many(mut texts)), Companion::Custom { .. }) => {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+            (Some(Value::Many(texts)), None)
+        }
+        (Some(value), _) => (Some(value), Some(text)),
+        (None, Companion::Note { none: None, .. }) => (None, Some(text)),
+        (None, _) if matches!(field.kind, Kind::Choices { .. }) => (Some(Value::Many(vec![text])), None),
+        (None, _) => (Some(Value::Text(text)), None),
+    }
+}
+
+fn typed(json: &Json, field: &Field) -> Value {
+    let chosen = |text: &String| field.value_of(text).into_owned();
+    match (json, &field.kind) {
+        (Json::String(text), Kind::Confirm { .. }) if text == "true" || text == "false" => {
+            Value::Flag(text == "true")
+        }
+        (Json::String(text), Kind::Choices { .. }) => Value::Many(vec![chosen(text)]),
+        (Json::String(text), _) => Value::Text(chosen(text)),
+        (Json::Bool(flag), _) => Value::Flag(*flag),
+        (Json::Number(number), _) => Value::Number(number.clone()),
+        (Json::Array(entries), _) => {
+            let text = |entry: &Json| {
+                entry.as_str().map_or_else(|| entry.to_string(), |text| chosen(&text.to_owned()))
+            };
+            Value::Many(entries.iter().map(text).collect())
+        }
+        (other, _) => Value::Text(other.to_string()),
+    }
+}

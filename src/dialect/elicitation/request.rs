@@ -1,0 +1,228 @@
+//! A form that an agent asks for, from JSON to a question.
+//! Where its free texts go is left to `companion.rs`.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, value::RawValue};
+
+use super::{
+    METHOD, NESTED, Words, companion,
+    schema::{Items, PREVIEW, Property, Schema, Titled},
+};
+use crate::{
+    dialect::asked::{Asked, Words as AnyWords},
+    limits,
+    question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question},
+};
+
+/// The `params` of a form, but for the schema.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    session_id: Option<String>,
+    #[serde(borrow)]
+    request_id: Option<&'a RawValue>,
+    tool_call_id: Option<String>,
+    mode: Option<String>,
+    #[serde(default)]
+    message: String,
+    #[serde(borrow)]
+    requested_schema: Option<&'a RawValue>,
+    #[serde(rename = "_meta")]
+    meta: Option<Map<String, Json>>,
+}
+
+/// The types of fields that the standard has. Others are kept for those who know them.
+const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
+
+/// Reads the `params` of a form as a question. `None` for another mode, or a type of field that is not known.
+pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>, String> {
+    if params.len() > limits::QUESTION {
+        return Err(format!("a form has at most {} bytes, this one has {}", limits::QUESTION, params.len()));
+    }
+    let Params { session_id, request_id, tool_call_id, mode, message, requested_schema, meta } =
+        serde_json::from_slice(params).map_err(|error| format!("params: {}", what(&error)))?;
+    // Before it was stable, forms were the only mode and had no name.
+    if mode.is_some_and(|mode| mode != "form") {
+        return Ok(None);
+    }
+    let schema = requested_schema.ok_or("params.requestedSchema is missing")?.get();
+    let schema = read_schema(schema)?;
+    let known = |property: &Property| property.kind.as_deref().is_none_or(|kind| TYPES.contains(&kind));
+    if !schema.properties.0.iter().all(|(_, property)| known(property)) {
+        return Ok(None);
+    }
+    let codex = meta.as_ref().and_then(|meta| meta.get("codex"));
+    let asking = Asking { schema: &schema, message: &message, meta: meta.as_ref() };
+    let (fields, companions) = asking.fields()?;
+    let question = Question {
+        session: session_id,
+        request: request_id.map(|id| id.get().to_owned()),
+        id: made_up.to_owned(),
+        title: None,
+        message: message.clone(),
+        fields,
+        submit: None,
+        tool_call: tool_call_id,
+        dialect: Dialect::Elicitation,
+        dangerous: false,
+        blocking: codex.and_then(|codex| codex.get("delivery")).and_then(Json::as_str) != Some("async"),
+        timeout: codex.and_then(|codex| codex.get("autoResolutionMs")?.as_u64()).map(Duration::from_millis),
+    };
+    let words = Words { former: method != METHOD, nested: NESTED.contains(&method), companions };
+    Ok(Some(Asked { question, words: AnyWords::Elicitation(words) }))
+}
+
+fn read_schema(schema: &str) -> Result<Schema, String> {
+    let mut json = serde_json::Deserializer::from_str(schema);
+    serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| format!("params.requestedSchema.{}: {}", error.path(), what(error.inner())))
+}
+
+/// The position that serde_json adds counts from the start of what was parsed, which tells nobody anything.
+fn what(error: &serde_json::Error) -> String {
+    error.to_string().split(" at line ").next().unwrap_or_default().to_owned()
+}
+
+/// What a form asks, while its fields are read.
+struct Asking<'a> {
+    schema: &'a Schema,
+    message: &'a str,
+    meta: Option<&'a Map<String, Json>>,
+}
+
+impl Asking<'_> {
+    fn fields(&self) -> Result<(Vec<Field>, Vec<companion::Companion>), String> {
+        let all = &self.schema.properties.0;
+        let own: Vec<_> = all
+            .iter()
+            .filter(|(key, property)| !companion::is_companion(key, property, self.schema))
+            .collect();
+        let fields = own.iter().map(|(key, property)| self.field(key, property, own.len() == 1));
+        let companions = own.iter().map(|(key, _)| companion::of(key, self.schema));
+        Ok((fields.collect::<Result<_, _>>()?, companions.collect()))
+    }
+
+    fn field(&self, key: &str, property: &Property, alone: bool) -> Result<Field, String> {
+        let (label, header, help) = self.texts(key, property, alone);
+        Ok(Field {
+            name: key.to_owned(),
+            label,
+            header,
+            help,
+            required: self.schema.required.iter().flatten().any(|name| name == key),
+            secret: property.meta.as_ref().is_some_and(|meta| is_set(meta.get("codex"), "isSecret")),
+            kind: self.kind(key, property).map_err(|wrong| format!("field {key:?}: {wrong}"))?,
+        })
+    }
+
+    /// Finds out which text asks, and which is the chip and the help beside it.
+    fn texts(&self, key: &str, property: &Property, alone: bool) -> (String, Option<String>, Option<String>) {
+        let (title, description) = (property.title.clone(), property.description.clone());
+        let codex = |meta: Option<&Map<String, Json>>| meta.is_some_and(|meta| meta.contains_key("codex"));
+        if codex(property.meta.as_ref()) || codex(self.meta) {
+            // Codex asks in the title, and has the chip in the description.
+            return (title.unwrap_or_else(|| key.to_owned()), description, None);
+        }
+        if is_numbered(key) {
+            // Claude, Kimi and Devin have the chip in the title. Claude asks a lone question in the message alone.
+            return match (description, alone && !self.message.is_empty()) {
+                (Some(description), _) => (description, title, None),
+                (None, true) => (self.message.to_owned(), title, None),
+                (None, false) => (title.unwrap_or_else(|| key.to_owned()), None, None),
+            };
+        }
+        (title.unwrap_or_else(|| key.to_owned()), None, description)
+    }
+
+    fn kind(&self, key: &str, property: &Property) -> Result<Kind, String> {
+        let default = property.default.as_ref();
+        let text = || default.and_then(Json::as_str).map(str::to_owned);
+        let kind = match property.kind.as_deref() {
+            Some("boolean") => Kind::Boolean { default: default.and_then(Json::as_bool) },
+            Some(kind @ ("number" | "integer")) => Kind::Number {
+                integer: kind == "integer",
+                min: property.minimum.map(|bound| bound.0),
+                max: property.maximum.map(|bound| bound.0),
+                step: property.multiple_of.map(|bound| bound.0),
+                default: default.and_then(Json::as_f64),
+            },
+            Some("array") => Kind::Choices {
+                options: many(property.items.as_ref().ok_or("an array needs items")?)?,
+                other: self.takes_other(key),
+                min: property.min_items,
+                max: property.max_items,
+                default: default.and_then(strings).unwrap_or_default(),
+            },
+            _ => match options(property.one_of.as_deref(), property.values.as_deref()) {
+                Some(options) => Kind::Choice { options, other: self.takes_other(key), default: text() },
+                None => Kind::Text {
+                    multiline: false,
+                    min_length: property.min_length,
+                    max_length: property.max_length,
+                    pattern: property.pattern.clone(),
+                    format: property.format.clone(),
+                    placeholder: None,
+                    default: text(),
+                },
+            },
+        };
+        Ok(kind)
+    }
+
+    /// Says whether a choice may be answered with a text: in a companion, or, for Devin, in its own place.
+    fn takes_other(&self, key: &str) -> bool {
+        match companion::of(key, self.schema) {
+            companion::Companion::Custom { .. } => true,
+            companion::Companion::Note { none, .. } => none.is_some(),
+            companion::Companion::None => {
+                let of_field = self.schema.properties.get(key).and_then(|property| property.meta.as_ref());
+                let allows = |meta: &Map<String, Json>| meta.get(ALLOW_OTHER) == Some(&Json::Bool(true));
+                of_field.is_some_and(allows) || self.meta.is_some_and(allows)
+            }
+        }
+    }
+}
+
+/// Devin's flag, on the request, for a text in the place of an option.
+const ALLOW_OTHER: &str = "cognition.ai/allowOther";
+
+/// The keys that adapters make up, as `question_0` and `q0`.
+fn is_numbered(key: &str) -> bool {
+    let digits = key.strip_prefix("question_").or_else(|| key.strip_prefix('q'));
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn is_set(object: Option<&Json>, flag: &str) -> bool {
+    object.and_then(|object| object.get(flag)) == Some(&Json::Bool(true))
+}
+
+fn strings(json: &Json) -> Option<Vec<String>> {
+    json.as_array()?.iter().map(|entry| entry.as_str().map(str::to_owned)).collect()
+}
+
+fn many(items: &Items) -> Result<Vec<FieldOption>, String> {
+    let titled = items.any_of.as_deref().or(items.one_of.as_deref());
+    options(titled, items.values.as_deref()).ok_or_else(|| "items need an anyOf or an enum".to_owned())
+}
+
+fn options(titled: Option<&[Titled]>, values: Option<&[String]>) -> Option<Vec<FieldOption>> {
+    let plain =
+        |value: &String| FieldOption { value: value.clone(), label: value.clone(), ..FieldOption::default() };
+    match (titled, values) {
+        (Some(titled), _) => Some(titled.iter().map(option).collect()),
+        (None, Some(values)) => Some(values.iter().map(plain).collect()),
+        (None, None) => None,
+    }
+}
+
+fn option(titled: &Titled) -> FieldOption {
+    let preview = titled.meta.as_ref().and_then(|meta| meta.get(PREVIEW)?.get("preview")?.as_str());
+    FieldOption {
+        value: titled.value.clone(),
+        label: titled.title.clone().unwrap_or_else(|| titled.value.clone()),
+        description: titled.description.clone(),
+        preview: preview.map(|text| Preview { format: PreviewFormat::Markdown, text: text.to_owned() }),
+    }
+}

@@ -1,0 +1,157 @@
+//! Grok's dialect, `_x.ai/ask_user_question`: choices by label, keyed by the text of the question.
+//!
+//! Source: the code of clients that take it. Its spellings differ from version to version.
+
+use serde::{Deserialize, Serialize};
+
+use super::{asked::read_params, entries::Entries};
+use crate::{
+    question::{Answer, Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question, Reason, Value},
+    wire::scan,
+};
+
+/// The request's method, as it was seen.
+pub const METHODS: [&str; 2] = ["_x.ai/ask_user_question", "x.ai/ask_user_question"];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params {
+    #[serde(alias = "session_id")]
+    session_id: Option<String>,
+    #[serde(alias = "tool_call_id")]
+    tool_call_id: Option<String>,
+    questions: Vec<Asking>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Asking {
+    question: String,
+    header: Option<String>,
+    options: Option<Vec<Choice>>,
+    #[serde(alias = "multi_select")]
+    multi_select: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    label: String,
+    description: Option<String>,
+    preview: Option<String>,
+}
+
+/// Reads the `params` of a request, which may stand one level deeper, beside the method.
+pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
+    let params = match (scan::member(params, "questions"), scan::member(params, "params")) {
+        (None, Some(inner)) => inner,
+        _ => params,
+    };
+    let Params { session_id, tool_call_id, questions } = read_params(params)?;
+    // The answers are keyed by the text alone.
+    for (index, asking) in questions.iter().enumerate() {
+        if questions[..index].iter().any(|other| other.question == asking.question) {
+            return Err(format!("params.questions: {:?} is asked twice", asking.question));
+        }
+    }
+    Ok(Question {
+        session: session_id,
+        request: None,
+        id: made_up.to_owned(),
+        title: None,
+        message: String::new(),
+        fields: questions.into_iter().enumerate().map(|(index, asking)| asking.into_field(index)).collect(),
+        submit: None,
+        tool_call: tool_call_id,
+        dialect: Dialect::Grok,
+        dangerous: false,
+        blocking: true,
+        timeout: None,
+    })
+}
+
+impl Asking {
+    fn into_field(self, index: usize) -> Field {
+        let options: Vec<_> = self.options.unwrap_or_default().into_iter().map(Choice::into_option).collect();
+        let kind = match (options.is_empty(), self.multi_select.unwrap_or(false)) {
+            (true, _) => Kind::free_text(),
+            // A text in the place of a label is an answer as well.
+            (false, true) => {
+                Kind::Choices { options, other: true, min: None, max: None, default: Vec::new() }
+            }
+            (false, false) => Kind::Choice { options, other: true, default: None },
+        };
+        Field {
+            name: format!("q{index}"),
+            label: self.question,
+            header: self.header,
+            help: None,
+            required: true,
+            secret: false,
+            kind,
+        }
+    }
+}
+
+impl Choice {
+    fn into_option(self) -> FieldOption {
+        let preview = self.preview.map(|text| Preview { format: PreviewFormat::Markdown, text });
+        FieldOption { value: self.label.clone(), label: self.label, description: self.description, preview }
+    }
+}
+
+/// The `result` of a request. An empty object is refused by the agent.
+#[derive(Debug, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Response {
+    /// Somebody answered.
+    Accepted {
+        /// By the text of the question, the labels that were chosen, or what was typed.
+        answers: Entries<Vec<String>>,
+        /// By the text of the question, what was remarked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        annotations: Option<Entries<Annotation>>,
+    },
+    /// Nobody will answer.
+    Cancelled,
+    /// The person wants the agent to go on without an answer.
+    SkipInterview,
+    /// The person wrote in the chat instead.
+    ChatAboutThis,
+}
+
+/// What was remarked on one question.
+#[derive(Debug, Serialize)]
+pub struct Annotation {
+    notes: String,
+}
+
+/// Says an answer.
+pub fn answered(question: &Question, answer: &Answer) -> Response {
+    let answers = question.fields.iter().filter_map(|field| {
+        let texts = match answer.values.get(&field.name)? {
+            Value::Text(text) => vec![text.clone()],
+            Value::Many(texts) => texts.clone(),
+            Value::Flag(flag) => vec![flag.to_string()],
+            Value::Number(number) => vec![number.to_string()],
+        };
+        Some((field.label.clone(), texts))
+    });
+    let notes = question.fields.iter().filter_map(|field| {
+        let notes = answer.notes.get(&field.name)?.clone();
+        Some((field.label.clone(), Annotation { notes }))
+    });
+    let notes: Vec<_> = notes.collect();
+    Response::Accepted {
+        answers: Entries(answers.collect()),
+        annotations: (!notes.is_empty()).then_some(Entries(notes)),
+    }
+}
+
+/// Says a rejection, and who gave up.
+pub fn rejected(reason: Reason) -> Response {
+    match reason {
+        Reason::User => Response::SkipInterview,
+        Reason::RepliedInChat => Response::ChatAboutThis,
+        _ => Response::Cancelled,
+    }
+}

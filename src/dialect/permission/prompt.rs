@@ -1,0 +1,163 @@
+//! One permission prompt for a client that can show nothing else, from a field to JSON.
+//! Which prompt follows which is left to `walk.rs`.
+//!
+//! Source: `RequestPermissionRequest` of the ACP schema.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    dialect::asked,
+    question::{Field, FieldOption, Question},
+};
+
+/// What a prompt is about, and what can be chosen beside leaving it to others and skipping it.
+pub(super) struct Prompt<'a> {
+    /// The number of the prompt: no two of a bridge have the same.
+    pub number: u64,
+    /// The field that it asks for; none where the question cannot be answered here.
+    pub field: Option<&'a Field>,
+    /// The names of the choices.
+    pub choices: Vec<String>,
+    /// Whether what was chosen so far can be the answer.
+    pub done: bool,
+}
+
+/// Chosen, it says that the question is not answered here. It stands first, where a client looks that approves
+/// whatever it is asked.
+const ELSEWHERE: &str = "Answer elsewhere";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    session_id: &'a str,
+    tool_call: ToolCall<'a>,
+    options: Vec<PermissionOption>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall<'a> {
+    tool_call_id: &'a str,
+    title: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    content: Vec<Content>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "content")]
+struct Content {
+    content: Text,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "text")]
+struct Text {
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PermissionOption {
+    option_id: String,
+    name: String,
+    kind: &'static str,
+}
+
+/// What an option of a prompt means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    /// It is not answered here.
+    Elsewhere,
+    /// The choice in this place.
+    Choice(usize),
+    /// What was chosen so far is the answer.
+    Done,
+    /// The person does not want to answer.
+    Skip,
+}
+
+impl Chosen {
+    fn id(self, number: u64) -> String {
+        match self {
+            Chosen::Elsewhere => format!("askbridge-{number}-elsewhere"),
+            Chosen::Choice(place) => format!("askbridge-{number}-{place}"),
+            Chosen::Done => format!("askbridge-{number}-done"),
+            Chosen::Skip => format!("askbridge-{number}-skip"),
+        }
+    }
+
+    /// Reads the id of an option. `None` where it is no option of the prompt with this number.
+    pub(super) fn read(id: &str, number: u64) -> Option<Self> {
+        match id.strip_prefix("askbridge-")?.split_once('-')? {
+            (of, _) if of != number.to_string() => None,
+            (_, "elsewhere") => Some(Chosen::Elsewhere),
+            (_, "done") => Some(Chosen::Done),
+            (_, "skip") => Some(Chosen::Skip),
+            (_, place) => place.parse().ok().map(Chosen::Choice),
+        }
+    }
+}
+
+impl Prompt<'_> {
+    /// Says the prompt as the `params` of a permission request in this session.
+    pub(super) fn write(&self, question: &Question, session: &str) -> Box<RawValue> {
+        let made_up = format!("askbridge-{}", question.id);
+        asked::json(&Params {
+            session_id: session,
+            tool_call: ToolCall {
+                tool_call_id: question.tool_call.as_deref().unwrap_or(&made_up),
+                title: self.title(question),
+                content: self.content(),
+            },
+            options: self.options(),
+        })
+    }
+
+    fn title(&self, question: &Question) -> String {
+        let heading = question.heading();
+        match self.field {
+            None if question.dangerous => format!("{heading} (cannot be answered by a permission prompt)"),
+            None => format!("{heading} (needs a typed answer, which a permission prompt cannot take)"),
+            Some(field) if heading.contains(&*field.label) && question.fields.len() == 1 => {
+                heading.to_owned()
+            }
+            Some(field) if question.message.is_empty() => field.label.clone(),
+            Some(field) => format!("{heading}\n{}", field.label),
+        }
+    }
+
+    /// Says what the names of the options leave out.
+    fn content(&self) -> Vec<Content> {
+        let Some(field) = self.field else { return Vec::new() };
+        let described = |option: &FieldOption| {
+            let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));
+            let preview =
+                option.preview.as_ref().map(|preview| format!("{}:\n{}", option.label, preview.text));
+            description.into_iter().chain(preview)
+        };
+        let texts: Vec<_> =
+            field.help.iter().cloned().chain(field.kind.options().iter().flat_map(described)).collect();
+        if texts.is_empty() {
+            Vec::new()
+        } else {
+            vec![Content { content: Text { text: texts.join("\n\n") } }]
+        }
+    }
+
+    fn options(&self) -> Vec<PermissionOption> {
+        let option = |chosen: Chosen, name: &str, kind| PermissionOption {
+            option_id: chosen.id(self.number),
+            name: name.to_owned(),
+            kind,
+        };
+        let mut options = vec![option(Chosen::Elsewhere, ELSEWHERE, "allow_once")];
+        let choices = self.choices.iter().enumerate();
+        options.extend(choices.map(|(place, name)| option(Chosen::Choice(place), name, "allow_once")));
+        if self.done {
+            options.push(option(Chosen::Done, "Done", "allow_once"));
+        }
+        options.push(option(Chosen::Skip, "Skip", "reject_once"));
+        options
+    }
+}

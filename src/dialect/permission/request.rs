@@ -1,0 +1,222 @@
+//! Permission requests of agents that are questions, from JSON to a question. All others are left alone.
+//!
+//! Source: the wire of Qwen and of Kimi without forms, and the code of pi-acp.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use crate::{
+    dialect::asked::{Asked, Words as AnyWords},
+    limits,
+    question::{Dialect, Field, FieldOption, Kind, Question},
+};
+
+/// What it takes to say an answer as a permission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// The option that was chosen is the answer.
+    Option {
+        /// The option that leaves the question out.
+        skip: Option<String>,
+    },
+    /// Qwen's: the option submits, and the answers stand beside it.
+    Answers {
+        /// The option that submits.
+        submit: String,
+        /// The option that leaves the question out.
+        cancel: Option<String>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params {
+    session_id: Option<String>,
+    tool_call: ToolCall,
+    options: Vec<PermissionOption>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall {
+    tool_call_id: Option<String>,
+    title: Option<String>,
+    #[serde(default)]
+    content: Json,
+    #[serde(default)]
+    raw_input: Json,
+    #[serde(rename = "_meta", default)]
+    meta: Json,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PermissionOption {
+    option_id: String,
+    name: String,
+    kind: String,
+}
+
+/// One of Qwen's questions.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct QwenQuestion {
+    question: String,
+    header: Option<String>,
+    #[serde(default)]
+    multi_select: Option<bool>,
+    #[serde(default)]
+    options: Vec<QwenOption>,
+}
+
+#[derive(Deserialize)]
+struct QwenOption {
+    label: String,
+    description: Option<String>,
+}
+
+/// Reads the `params` of a permission request. `None` where it is a permission, and no question.
+pub fn read(params: &[u8], made_up: &str) -> Result<Option<Asked>, String> {
+    // What is bigger, or is no permission request by the standard, is nothing that is known here.
+    if params.len() > limits::QUESTION {
+        return Ok(None);
+    }
+    let Ok(params) = serde_json::from_slice::<Params>(params) else { return Ok(None) };
+    if let Some(questions) = qwen_questions(&params.tool_call) {
+        return qwen(&params, questions, made_up).map(Some);
+    }
+    let is_pi = params.tool_call.tool_call_id.as_deref().is_some_and(|id| id.starts_with("pi-ui-"));
+    let mut skip = None;
+    let mut options = Vec::new();
+    for PermissionOption { option_id, name, .. } in &params.options {
+        match kimi_option(option_id) {
+            Some("skip") => skip = Some(option_id.clone()),
+            Some(choice) if choice.starts_with("opt_") => options.push(option(option_id, name)),
+            _ if is_pi => options.push(option(option_id, name)),
+            _ => return Ok(None),
+        }
+    }
+    if options.is_empty() {
+        return Ok(None);
+    }
+    let field = choice(params.tool_call.asks(), options);
+    Ok(Some(asked(&params, vec![field], Words::Option { skip }, made_up)))
+}
+
+/// Returns what stands behind `q0_` in an id of Kimi's.
+fn kimi_option(id: &str) -> Option<&str> {
+    let (number, rest) = id.strip_prefix('q')?.split_once('_')?;
+    number.bytes().all(|byte| byte.is_ascii_digit()).then_some(rest)
+}
+
+fn option(id: &str, name: &str) -> FieldOption {
+    FieldOption { value: id.to_owned(), label: name.to_owned(), ..FieldOption::default() }
+}
+
+fn choice(label: String, options: Vec<FieldOption>) -> Field {
+    Field {
+        name: "q0".to_owned(),
+        label,
+        header: None,
+        help: None,
+        required: true,
+        secret: false,
+        kind: Kind::Choice { options, other: false, default: None },
+    }
+}
+
+fn asked(params: &Params, fields: Vec<Field>, words: Words, made_up: &str) -> Asked {
+    let question = Question {
+        session: params.session_id.clone(),
+        request: None,
+        id: made_up.to_owned(),
+        title: None,
+        message: if fields.len() == 1 {
+            String::new()
+        } else {
+            params.tool_call.title.clone().unwrap_or_default()
+        },
+        fields,
+        submit: None,
+        tool_call: params.tool_call.tool_call_id.clone(),
+        dialect: Dialect::Permission,
+        dangerous: false,
+        blocking: true,
+        timeout: None,
+    };
+    Asked { question, words: AnyWords::Permission(words) }
+}
+
+impl ToolCall {
+    /// Returns what is asked: Kimi has it in the content, under a title that is the tool's name.
+    fn asks(&self) -> String {
+        let blocks = self.content.as_array().into_iter().flatten();
+        let texts = blocks.filter_map(|block| block.pointer("/content/text")?.as_str());
+        let content = texts.collect::<Vec<_>>().join("\n");
+        match (content.is_empty(), &self.title) {
+            (false, _) => content,
+            (true, Some(title)) if !title.is_empty() => title.clone(),
+            (true, _) => "Please choose.".to_owned(),
+        }
+    }
+}
+
+fn qwen_questions(tool_call: &ToolCall) -> Option<&Json> {
+    let meta = tool_call.meta.as_object();
+    let says =
+        |name: &str, value: &str| meta.and_then(|meta: &Map<_, _>| meta.get(name)?.as_str()) == Some(value);
+    if let Some(questions) = meta.and_then(|meta| meta.get("qwenQuestions")) {
+        return Some(questions);
+    }
+    let asks = says("qwenInteractionKind", "user_question") || says("toolName", "ask_user_question");
+    tool_call.raw_input.get("questions").filter(|_| asks)
+}
+
+fn qwen(params: &Params, questions: &Json, made_up: &str) -> Result<Asked, String> {
+    let questions = Vec::<QwenQuestion>::deserialize(questions)
+        .map_err(|error| format!("params.toolCall: its questions: {error}"))?;
+    let of_kind = |kind: &str| params.options.iter().find(|option| option.kind.starts_with(kind));
+    let Some(submit) = of_kind("allow") else {
+        return Err("params.options: none of them submits (kind allow_once)".to_owned());
+    };
+    let words = Words::Answers {
+        submit: submit.option_id.clone(),
+        cancel: of_kind("reject").map(|option| option.option_id.clone()),
+    };
+    let fields = questions.into_iter().enumerate().map(|(index, question)| question.into_field(index));
+    Ok(asked(params, fields.collect(), words, made_up))
+}
+
+impl QwenQuestion {
+    fn into_field(self, index: usize) -> Field {
+        let options: Vec<_> = self.options.into_iter().map(QwenOption::into_option).collect();
+        let kind = match (options.is_empty(), self.multi_select.unwrap_or(false)) {
+            (true, _) => Kind::free_text(),
+            // Qwen takes any text in the place of an option.
+            (false, true) => {
+                Kind::Choices { options, other: true, min: None, max: None, default: Vec::new() }
+            }
+            (false, false) => Kind::Choice { options, other: true, default: None },
+        };
+        Field {
+            name: format!("q{index}"),
+            label: self.question,
+            header: self.header,
+            help: None,
+            required: true,
+            secret: false,
+            kind,
+        }
+    }
+}
+
+impl QwenOption {
+    fn into_option(self) -> FieldOption {
+        FieldOption {
+            value: self.label.clone(),
+            label: self.label,
+            description: self.description,
+            preview: None,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The way through a question by permission prompts: field by field, and many choices round by round.
+//! How a prompt looks is left to `prompt.rs`.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::prompt::{Chosen, Prompt};
+use crate::question::{Answer, Field, Kind, Question, Reason, Value, check};
+
+/// How far the prompts have come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Walk {
+    /// The number of the prompt that is shown.
+    number: u64,
+    /// What was answered so far.
+    answer: Answer,
+    /// The options that are chosen in the field that is asked, where it takes many.
+    chosen: Vec<String>,
+}
+
+/// What a reply leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The next prompt is shown.
+    Next,
+    /// The question is answered.
+    Answered(Answer),
+    /// The person does not want to answer, or the client took the prompt back.
+    Rejected(Reason),
+    /// It is not answered here.
+    Elsewhere,
+    /// It belongs to an earlier prompt: the one that is shown still waits.
+    Stale,
+    /// It says nothing that is known.
+    Unknown,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    outcome: Outcome,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "outcome", rename_all = "lowercase")]
+enum Outcome {
+    #[serde(rename_all = "camelCase")]
+    Selected {
+        option_id: String,
+    },
+    Cancelled,
+}
+
+impl Walk {
+    /// Begins with what was answered already. `number` is that of the first prompt.
+    pub fn new(number: u64, answer: Answer) -> Self {
+        Walk { number, answer, chosen: Vec::new() }
+    }
+
+    /// Returns what was answered so far.
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// Says the prompt that is shown now, as the `params` of a permission request. `None` where there is no session
+    /// to show it in.
+    pub fn prompt(&self, question: &Question) -> Option<Box<RawValue>> {
+        let session = question.session.as_deref()?;
+        let field = self.field(question);
+        let (choices, done) = field.map_or((Vec::new(), false), |field| self.choices(field));
+        Some(Prompt { number: self.number, field, choices, done }.write(question, session))
+    }
+
+    /// Takes the `result` of the prompt that is shown. `number` is that of the next one.
+    pub fn take(&mut self, question: &Question, result: &[u8], number: u64) -> Step {
+        let Ok(Reply { outcome }) = serde_json::from_slice(result) else { return Step::Unknown };
+        let Outcome::Selected { option_id } = outcome else { return Step::Rejected(Reason::Cancelled) };
+        let Some(chosen) = Chosen::read(&option_id, self.number) else {
+            // Some clients answer twice, and some make ids up.
+            return if option_id.starts_with("askbridge-") { Step::Stale } else { Step::Unknown };
+        };
+        let field = self.field(question);
+        let value = match (chosen, field) {
+            (Chosen::Elsewhere, _) => return Step::Elsewhere,
+            (Chosen::Skip, _) => return Step::Rejected(Reason::User),
+            (Chosen::Choice(place), Some(field)) => self.choose(field, place),
+            (Chosen::Done, Some(field)) if self.choices(field).1 => {
+                Some(Choice::Value(Value::Many(std::mem::take(&mut self.chosen))))
+            }
+            _ => None,
+        };
+        let (Some(field), Some(value)) = (field, value) else { return Step::Unknown };
+        self.number = number;
+        if let Choice::Value(value) = value {
+            self.answer.values.insert(field.name.clone(), value);
+        }
+        if self.is_over(question) { Step::Answered(self.answer.clone()) } else { Step::Next }
+    }
+
+    /// Returns the field that is asked for now. `None` where no field is left that can be: then the prompt says so.
+    fn field<'a>(&self, question: &'a Question) -> Option<&'a Field> {
+        let open = |field: &&Field| !self.answer.values.contains_key(&field.name) && can_be_asked(field);
+        question.fields.iter().find(open).filter(|_| !question.dangerous)
+    }
+
+    fn is_over(&self, question: &Question) -> bool {
+        !question.dangerous && self.field(question).is_none() && check(question, &self.answer).is_ok()
+    }
+
+    /// Returns the names of a field's choices, and whether those that are chosen can be its value.
+    fn choices(&self, field: &Field) -> (Vec<String>, bool) {
+        let name = |name: &str| name.to_owned();
+        match &field.kind {
+            Kind::Choice { options, .. } => {
+                (options.iter().map(|option| name(&option.label)).collect(), false)
+            }
+            Kind::Choices { options, min, max, .. } => {
+                let marked = options.iter().map(|option| {
+                    let mark = if self.chosen.contains(&option.value) { '☑' } else { '☐' };
+                    format!("{mark} {}", option.label)
+                });
+                let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
+                let most = max.map_or(usize::MAX, |max| max as usize);
+                (marked.collect(), (least..=most).contains(&self.chosen.len()))
+            }
+            Kind::Boolean { .. } => (vec![name("Yes"), name("No")], false),
+            Kind::Confirm { yes, no } => (vec![name(yes), name(no)], false),
+            Kind::Text { .. } | Kind::Number { .. } => (Vec::new(), false),
+        }
+    }
+
+    fn choose(&mut self, field: &Field, place: usize) -> Option<Choice> {
+        match &field.kind {
+            Kind::Choice { options, .. } => {
+                Some(Choice::Value(Value::Text(options.get(place)?.value.clone())))
+            }
+            Kind::Choices { options, .. } => {
+                let value = &options.get(place)?.value;
+                match self.chosen.iter().position(|chosen| chosen == value) {
+                    Some(place) => drop(self.chosen.remove(place)),
+                    None => self.chosen.push(value.clone()),
+                }
+                Some(Choice::Toggled)
+            }
+            Kind::Boolean { .. } | Kind::Confirm { .. } => {
+                (place < 2).then_some(Choice::Value(Value::Flag(place == 0)))
+            }
+            Kind::Text { .. } | Kind::Number { .. } => None,
+        }
+    }
+}
+
+/// What choosing an option of a field leads to.
+enum Choice {
+    /// The field has its value.
+    Value(Value),
+    /// The field is asked for again.
+    Toggled,
+}
+
+/// Says whether options are enough to answer a field. An optional text is left out.
+fn can_be_asked(field: &Field) -> bool {
+    match &field.kind {
+        Kind::Choice { options, .. } | Kind::Choices { options, .. } => !options.is_empty(),
+        Kind::Boolean { .. } | Kind::Confirm { .. } => true,
+        Kind::Text { .. } | Kind::Number { .. } => false,
+    }
+}

@@ -1,0 +1,157 @@
+//! Which way a question goes to the client, and which way next.
+//! What the client makes of it is left to `response.rs`.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{
+    bridge::Bridge,
+    event::{Action, Peer, Unanswered},
+    pending::Open,
+};
+use crate::{
+    dialect::{Words, elicitation, permission, sandboxagent},
+    question::Question,
+    wire::{id::RequestId, line},
+};
+
+/// One way to ask the client. They are tried in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// `_sandboxagent/session/request_question`.
+    Native,
+    /// `elicitation/create`, as a form.
+    Elicitation,
+    /// `session/request_permission`, one field after the other.
+    Permission,
+    /// Not at all: others answer.
+    None,
+}
+
+/// How the client is asked a question.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    /// By the agent's own line, as it came.
+    Own,
+    /// By a native request.
+    Native,
+    /// By a form, and how its content is read.
+    Form(elicitation::Words),
+    /// By permission prompts, and how far they have come.
+    Prompts(permission::Walk),
+    /// Not at all, or not any more.
+    None,
+}
+
+/// The ways in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Own,
+    Native,
+    Form,
+    Prompts,
+    None,
+}
+
+impl Way {
+    fn rank(&self) -> Rank {
+        match self {
+            Way::Own => Rank::Own,
+            Way::Native => Rank::Native,
+            Way::Form(_) => Rank::Form,
+            Way::Prompts(_) => Rank::Prompts,
+            Way::None => Rank::None,
+        }
+    }
+}
+
+impl Bridge {
+    /// Says whether the client takes the agent's own request as it is.
+    pub(super) fn takes_own(&self, words: &Words) -> bool {
+        match (words, self.config.tier) {
+            // Whoever did not say is asked: a client that does not know it says so.
+            (Words::SandboxAgent, None) => self.client.native != Some(false),
+            (Words::SandboxAgent, Some(tier)) => tier == Tier::Native,
+            (Words::Elicitation(words), _) if words.former => false,
+            (Words::Elicitation(_), None) => self.client.forms,
+            (Words::Elicitation(_), Some(tier)) => tier == Tier::Elicitation,
+            (Words::Kiro, None) => self.client.kiro,
+            _ => false,
+        }
+    }
+
+    /// Says whether a request of ours, in this tier, is worth a try.
+    fn takes(&self, tier: Tier) -> bool {
+        match self.config.tier {
+            Some(only) => only == tier,
+            None => match tier {
+                Tier::Native => self.client.native == Some(true),
+                Tier::Elicitation => self.client.forms,
+                Tier::Permission => self.client.permissions,
+                Tier::None => true,
+            },
+        }
+    }
+
+    /// Returns the first way to ask the client.
+    pub(super) fn first_way(&mut self, question: &Question, words: &Words) -> Way {
+        if self.takes_own(words) { Way::Own } else { self.way_behind(Rank::Own, question, words) }
+    }
+
+    fn way_behind(&mut self, tried: Rank, question: &Question, words: &Words) -> Way {
+        let native = !matches!(words, Words::SandboxAgent) && self.takes(Tier::Native);
+        if tried < Rank::Native && native {
+            return Way::Native;
+        }
+        // The same method again would say nothing new.
+        let other = !matches!(words, Words::Elicitation(words) if !words.former);
+        if tried < Rank::Form
+            && other
+            && self.takes(Tier::Elicitation)
+            && let Some((_, words)) = elicitation::form::write(question)
+        {
+            return Way::Form(words);
+        }
+        if tried < Rank::Prompts && self.takes(Tier::Permission) && question.session.is_some() {
+            return Way::Prompts(permission::Walk::new(self.next_number(), Default::default()));
+        }
+        Way::None
+    }
+
+    /// Asks the client in the next way, because it cannot show this one or made nothing of it.
+    pub(super) fn move_on(&mut self, id: &RequestId, why: Unanswered) {
+        let Some(open) = self.pending.get(id.as_str()) else { return };
+        let (tried, question, words) = (open.way.rank(), Arc::clone(&open.question), open.words.clone());
+        self.actions.push(Action::Unanswered(Arc::clone(&question), why));
+        let way = self.way_behind(tried, &question, &words);
+        if let Some(open) = self.pending.get_mut(id.as_str()) {
+            open.way = way;
+        }
+        self.show(id);
+    }
+
+    /// Sends the client the request that this question's way asks for.
+    pub(super) fn show(&mut self, id: &RequestId) {
+        let Some(open) = self.pending.get_mut(id.as_str()) else { return };
+        self.actions.push(match open.request() {
+            Some(request) => Action::Send(Peer::Client, request),
+            None => Action::Unanswered(Arc::clone(&open.question), Unanswered::NoWay),
+        });
+    }
+}
+
+impl Open {
+    /// Says the request of ours by which the client is asked now, if there is one. From now on it owes a response.
+    fn request(&mut self) -> Option<Bytes> {
+        self.owes = false;
+        let (method, params) = match &self.way {
+            Way::Own | Way::None => return None,
+            Way::Native => (sandboxagent::METHOD, sandboxagent::ask::write(&self.question)),
+            Way::Form(_) => (elicitation::METHOD, elicitation::form::write(&self.question)?.0),
+            Way::Prompts(walk) => (permission::METHOD, walk.prompt(&self.question)?),
+        };
+        self.owes = true;
+        Some(line::request(self.shown_as.as_str(), method, &params))
+    }
+}

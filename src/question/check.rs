@@ -1,0 +1,156 @@
+//! Whether an answer fits its question. One check for every responder.
+//! What is done about one that does not is left to who got it.
+
+use std::fmt;
+
+use regex::RegexBuilder;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Answer, Field, FieldOption, Kind, Question, Value};
+use crate::limits;
+
+/// What is wrong with the answer to one field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FieldError {
+    /// The name of the field, or what was taken for one.
+    pub field: String,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "field {:?} {}", self.field, self.message)
+    }
+}
+
+/// Checks an answer against its question. The errors are in the order of the fields, at most one for each, behind
+/// them what belongs to no field.
+pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
+    let error = |field: &str, message: String| FieldError { field: field.to_owned(), message };
+    let fields = question.fields.iter().filter_map(|field| {
+        let fits = check_field(field, answer.values.get(&field.name));
+        fits.err().map(|message| error(&field.name, message))
+    });
+    let known = |name: &&String| question.fields.iter().any(|field| field.name == **name);
+    let unknown = answer.values.keys().chain(answer.notes.keys()).filter(|name| !known(name));
+    let errors: Vec<_> =
+        fields.chain(unknown.map(|name| error(name, "is no field of the question".to_owned()))).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn check_field(field: &Field, value: Option<&Value>) -> Result<(), String> {
+    match (value, &field.kind) {
+        (None, _) if field.required => Err("is required".to_owned()),
+        (None, _) => Ok(()),
+        (Some(Value::Text(text)), Kind::Text { .. }) => check_typed(field, text),
+        (Some(Value::Text(text)), Kind::Choice { options, other, .. }) => {
+            check_chosen(text, options, *other, field.required)
+        }
+        (Some(Value::Many(texts)), Kind::Choices { .. }) => check_many(field, texts),
+        (Some(Value::Number(number)), Kind::Number { .. }) => check_number(&field.kind, number),
+        (Some(Value::Flag(_)), Kind::Boolean { .. } | Kind::Confirm { .. }) => Ok(()),
+        (Some(_), kind) => Err(format!("takes {}", wanted(kind))),
+    }
+}
+
+fn wanted(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Text { .. } => "a text",
+        Kind::Choice { .. } => "the value of one option",
+        Kind::Choices { .. } => "a list of the values of options",
+        Kind::Number { integer: true, .. } => "a whole number",
+        Kind::Number { .. } => "a number",
+        Kind::Boolean { .. } | Kind::Confirm { .. } => "true or false",
+    }
+}
+
+fn check_typed(field: &Field, text: &str) -> Result<(), String> {
+    let Kind::Text { min_length, max_length, pattern, .. } = &field.kind else { return Ok(()) };
+    if text.is_empty() {
+        // An empty text is a field that was left empty.
+        return if field.required { Err("is required".to_owned()) } else { Ok(()) };
+    }
+    let length = text.chars().count();
+    if let Some(least) = min_length.filter(|least| length < *least as usize) {
+        return Err(format!("has {length} characters, the least is {least}"));
+    }
+    if let Some(most) = max_length.filter(|most| length > *most as usize) {
+        return Err(format!("has {length} characters, the most is {most}"));
+    }
+    match pattern {
+        Some(pattern) if !matches(pattern, text) => Err(format!("does not match {pattern:?}")),
+        _ => Ok(()),
+    }
+}
+
+/// Says whether the pattern is found in the text. One that cannot be tried, since it looks around or is too big, is
+/// left to the agent.
+fn matches(pattern: &str, text: &str) -> bool {
+    let pattern =
+        RegexBuilder::new(pattern).size_limit(limits::PATTERN).dfa_size_limit(limits::PATTERN).build();
+    pattern.map_or(true, |pattern| pattern.is_match(text))
+}
+
+fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool) -> Result<(), String> {
+    if options.iter().any(|option| option.value == text) {
+        return Ok(());
+    }
+    match (other, text.is_empty()) {
+        (false, _) => Err(format!("has no option {text:?}")),
+        (true, true) if required => Err("is required".to_owned()),
+        (true, _) => Ok(()),
+    }
+}
+
+fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
+    let Kind::Choices { options, other, min, max, .. } = &field.kind else { return Ok(()) };
+    let mut others = 0;
+    for (index, text) in texts.iter().enumerate() {
+        if texts[..index].contains(text) {
+            return Err(format!("has {text:?} twice"));
+        }
+        check_chosen(text, options, *other, true)?;
+        others += usize::from(!options.iter().any(|option| option.value == *text));
+    }
+    let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
+    let count = texts.len();
+    if others > 1 {
+        // No dialect has room for more than one.
+        return Err(format!("has {others} texts that are no option, the most is 1"));
+    }
+    if count < least && (field.required || count > 0) {
+        return Err(format!("has {count} of the options, the least is {least}"));
+    }
+    match max.filter(|most| count > *most as usize) {
+        Some(most) => Err(format!("has {count} of the options, the most is {most}")),
+        None => Ok(()),
+    }
+}
+
+fn check_number(kind: &Kind, number: &serde_json::Number) -> Result<(), String> {
+    let Kind::Number { integer, min, max, step, .. } = kind else { return Ok(()) };
+    let Some(value) = number.as_f64().filter(|value| value.is_finite()) else {
+        return Err("is too big a number".to_owned());
+    };
+    if *integer && value.fract() != 0.0 {
+        return Err("takes a whole number".to_owned());
+    }
+    if let Some(min) = min.filter(|min| value < *min) {
+        return Err(format!("is {value}, the least is {min}"));
+    }
+    if let Some(max) = max.filter(|max| value > *max) {
+        return Err(format!("is {value}, the most is {max}"));
+    }
+    match step.filter(|step| *step > 0.0 && !is_multiple(value, *step)) {
+        Some(step) => Err(format!("is {value}, which is no multiple of {step}")),
+        None => Ok(()),
+    }
+}
+
+/// 0.3 is a multiple of 0.1, although no binary fraction of it is.
+fn is_multiple(value: f64, step: f64) -> bool {
+    let quotient = value / step;
+    (quotient - quotient.round()).abs() <= f64::EPSILON * quotient.abs().max(1.0)
+}
