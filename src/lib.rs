@@ -11,8 +11,12 @@
 //!          └──────────────┬───────────────────────▲────────────────────────┘
 //!                   wire  │  bytes ↔ envelope     │
 //!                dialect  │  JSON ↔ question      │  pure: no I/O, no clock, no tokio
-//!                 engine  └──▶ route · pending · turns · lifecycle ──┘
+//!                 engine  └──▶ route · pending · ways · turns · lifecycle ──┘
 //! ```
+//!
+//! A question is read in the dialect of the agent that asks ([`dialect::Asked`]), and put to the client in a way that
+//! it can show ([`engine::Tier`]): as it came, where the client takes that dialect; otherwise as a native request, as
+//! a form, or as permission prompts. The outcome goes back in the agent's own words ([`dialect::Words`]).
 //!
 //! # What is promised
 //!

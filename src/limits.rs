@@ -32,7 +32,8 @@ pub const TEXT: usize = 4000;
 pub const PATTERN: usize = 256 * 1024;
 /// Bytes of a question's parameters.
 pub const QUESTION: usize = 256 * 1024;
-/// Bytes of an id's JSON text. A question with a longer one is refused, a turn with a longer one not followed.
+/// Bytes of an id's JSON text. A question with a longer one is refused, a turn with a longer one not followed, nor a
+/// tool call or its session.
 pub const ID: usize = 1024;
 /// Open questions of one session.
 pub const OPEN_PER_SESSION: usize = 64;

@@ -39,7 +39,7 @@ impl ToolCalls {
     pub(super) fn update(&mut self, message: &Message<'_>) {
         let id = || scan::text(scan::member(message.param("update")?, "toolCallId")?);
         let (Some(session), Some(id)) = (message.session(), id()) else { return };
-        if session.len() > limits::SESSION || id.len() > limits::SESSION {
+        if session.len() > limits::ID || id.len() > limits::ID {
             return;
         }
         if self.sessions.insert(id.clone().into_owned(), session.into_owned()).is_none() {

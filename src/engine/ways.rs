@@ -124,6 +124,10 @@ impl Bridge {
         let Some(open) = self.pending.get(id.as_str()) else { return };
         let (tried, question, words) = (open.way.rank(), Arc::clone(&open.question), open.words.clone());
         self.actions.push(Action::Unanswered(Arc::clone(&question), why));
+        if tried == Rank::Prompts {
+            // Nothing comes behind them, and what was answered so far is kept.
+            return self.actions.push(Action::Unanswered(question, Unanswered::NoWay));
+        }
         let way = self.way_behind(tried, &question, &words);
         if let Some(open) = self.pending.get_mut(id.as_str()) {
             open.way = way;
