@@ -180,19 +180,25 @@ impl Bridge {
         });
     }
 
+    fn agent_initialized(&mut self, line: &Line) {
+        let message = line.message().unwrap_or_default();
+        self.protocol = message.result.map(capabilities::protocol).unwrap_or_default();
+        if memmem::find(&line.bytes, b"ursor").is_some() {
+            // It may be Cursor: its questions name a tool call and no session.
+            self.tool_calls.follow();
+        }
+        let promises = self.config.promise && line.whole;
+        let promised = if promises { capabilities::promise_to_client(&line.bytes) } else { None };
+        self.actions.push(match promised {
+            Some(bytes) => Action::Send(Peer::Client, bytes.into()),
+            None => Action::Forward,
+        });
+    }
+
     fn agent_response(&mut self, id: &str, line: &Line) {
         if self.initialize.as_ref().is_some_and(|own| own.is(id)) {
             self.initialize = None;
-            if memmem::find(&line.bytes, b"ursor").is_some() {
-                // It may be Cursor: its questions name a tool call and no session.
-                self.tool_calls.follow();
-            }
-            let promises = self.config.promise && line.whole;
-            let promised = if promises { capabilities::promise_to_client(&line.bytes) } else { None };
-            return self.actions.push(match promised {
-                Some(bytes) => Action::Send(Peer::Client, bytes.into()),
-                None => Action::Forward,
-            });
+            return self.agent_initialized(line);
         }
         self.actions.push(Action::Forward);
         let Some(session) = self.turns.end(id) else { return };

@@ -11,7 +11,7 @@ use super::{
     turns::Turns,
     ways::Tier,
 };
-use crate::{limits, question::Reason, wire::id::RequestId};
+use crate::{dialect::permission::Protocol, limits, question::Reason, wire::id::RequestId};
 
 /// What can be set.
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ pub struct Bridge {
     pub(super) initialize: Option<RequestId>,
     /// What the client can show.
     pub(super) client: capabilities::Client,
+    /// The version of the protocol that the agent agreed to.
+    pub(super) protocol: Protocol,
     /// The sessions of an agent's tool calls, if it needs that.
     pub(super) tool_calls: ToolCalls,
     /// The number of the last id that was made up, whatever for.
@@ -64,6 +66,7 @@ impl Bridge {
             turns: Turns::default(),
             initialize: None,
             client: capabilities::Client::default(),
+            protocol: Protocol::default(),
             tool_calls: ToolCalls::default(),
             made_up: 0,
             closed: None,

@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::wire::{scan, splice};
+use crate::{
+    dialect::permission::Protocol,
+    wire::{scan, splice},
+};
 
 /// The members below the capabilities that say that the native dialect is understood.
 const EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "sessionRequestQuestion"];
@@ -75,9 +78,17 @@ pub(super) fn promise_to_client(line: &[u8]) -> Option<Vec<u8>> {
     insert_all(line, &["result", name], &[(&EXTENSION, "true")])
 }
 
-/// Returns the name of a member in the version of the protocol that a part of `initialize` says it has.
+/// Returns the version of the protocol that a part of `initialize` says it has.
+pub(super) fn protocol(part: &[u8]) -> Protocol {
+    if scan::member(part, "protocolVersion") == Some(b"2") { Protocol::V2 } else { Protocol::V1 }
+}
+
+/// Returns the name of a member in that version.
 fn names(part: &[u8], first: &'static str, second: &'static str) -> &'static str {
-    if scan::member(part, "protocolVersion") == Some(b"2") { second } else { first }
+    match protocol(part) {
+        Protocol::V1 => first,
+        Protocol::V2 => second,
+    }
 }
 
 fn member<'a>(json: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {

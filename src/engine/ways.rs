@@ -11,7 +11,11 @@ use super::{
     pending::Open,
 };
 use crate::{
-    dialect::{Words, elicitation, permission, sandboxagent},
+    dialect::{
+        Words, elicitation,
+        permission::{self, Protocol},
+        sandboxagent,
+    },
     question::Question,
     wire::{id::RequestId, line},
 };
@@ -138,7 +142,7 @@ impl Bridge {
     /// Sends the client the request that this question's way asks for.
     pub(super) fn show(&mut self, id: &RequestId) {
         let Some(open) = self.pending.get_mut(id.as_str()) else { return };
-        self.actions.push(match open.request() {
+        self.actions.push(match open.request(self.protocol) {
             Some(request) => Action::Send(Peer::Client, request),
             None => Action::Unanswered(Arc::clone(&open.question), Unanswered::NoWay),
         });
@@ -147,13 +151,13 @@ impl Bridge {
 
 impl Open {
     /// Says the request of ours by which the client is asked now, if there is one. From now on it owes a response.
-    fn request(&mut self) -> Option<Bytes> {
+    fn request(&mut self, protocol: Protocol) -> Option<Bytes> {
         self.owes = false;
         let (method, params) = match &self.way {
             Way::Own | Way::None => return None,
             Way::Native => (sandboxagent::METHOD, sandboxagent::ask::write(&self.question)),
             Way::Form(_) => (elicitation::METHOD, elicitation::form::write(&self.question)?.0),
-            Way::Prompts(walk) => (permission::METHOD, walk.prompt(&self.question)?),
+            Way::Prompts(walk) => (permission::METHOD, walk.prompt(&self.question, protocol)?),
         };
         self.owes = true;
         Some(line::request(self.shown_as.as_str(), method, &params))

@@ -12,6 +12,7 @@ pub mod prompt;
 
 pub mod walk;
 
+pub use prompt::Protocol;
 pub use request::Words;
 pub use walk::{Step, Walk};
 

@@ -27,12 +27,50 @@ pub(super) struct Prompt<'a> {
 /// whatever it is asked.
 const ELSEWHERE: &str = "Answer elsewhere";
 
+/// The version of the protocol that the peers speak: its second one says a prompt in another way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// The title and the content are those of the tool call.
+    #[default]
+    V1,
+    /// The title and the description are the prompt's own.
+    V2,
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Params<'a> {
     session_id: &'a str,
-    tool_call: ToolCall<'a>,
+    #[serde(flatten)]
+    about: About<'a>,
     options: Vec<PermissionOption>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum About<'a> {
+    V1 {
+        tool_call: ToolCall<'a>,
+    },
+    V2 {
+        title: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subject: Option<Subject<'a>>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "tool_call", rename_all = "camelCase")]
+struct Subject<'a> {
+    tool_call: ToolCallId<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCallId<'a> {
+    tool_call_id: &'a str,
 }
 
 #[derive(Serialize)]
@@ -101,17 +139,25 @@ impl Chosen {
 
 impl Prompt<'_> {
     /// Says the prompt as the `params` of a permission request in this session.
-    pub(super) fn write(&self, question: &Question, session: &str) -> Box<RawValue> {
+    pub(super) fn write(&self, question: &Question, session: &str, protocol: Protocol) -> Box<RawValue> {
         let made_up = format!("askbridge-{}", question.id);
-        asked::json(&Params {
-            session_id: session,
-            tool_call: ToolCall {
-                tool_call_id: question.tool_call.as_deref().unwrap_or(&made_up),
-                title: self.title(question),
-                content: self.content(),
+        let tool_call = question.tool_call.as_deref();
+        let (title, text) = (self.title(question), self.text());
+        let about = match protocol {
+            Protocol::V1 => About::V1 {
+                tool_call: ToolCall {
+                    tool_call_id: tool_call.unwrap_or(&made_up),
+                    title,
+                    content: text.into_iter().map(|text| Content { content: Text { text } }).collect(),
+                },
             },
-            options: self.options(),
-        })
+            Protocol::V2 => About::V2 {
+                title,
+                description: text,
+                subject: tool_call.map(|tool_call_id| Subject { tool_call: ToolCallId { tool_call_id } }),
+            },
+        };
+        asked::json(&Params { session_id: session, about, options: self.options() })
     }
 
     fn title(&self, question: &Question) -> String {
@@ -128,21 +174,17 @@ impl Prompt<'_> {
     }
 
     /// Says what the names of the options leave out.
-    fn content(&self) -> Vec<Content> {
-        let Some(field) = self.field else { return Vec::new() };
+    fn text(&self) -> Option<String> {
+        let field = self.field?;
         let described = |option: &FieldOption| {
             let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));
             let preview =
                 option.preview.as_ref().map(|preview| format!("{}:\n{}", option.label, preview.text));
             description.into_iter().chain(preview)
         };
-        let texts: Vec<_> =
-            field.help.iter().cloned().chain(field.kind.options().iter().flat_map(described)).collect();
-        if texts.is_empty() {
-            Vec::new()
-        } else {
-            vec![Content { content: Text { text: texts.join("\n\n") } }]
-        }
+        let options = field.kind.options().iter().flat_map(described);
+        let texts: Vec<_> = field.help.iter().cloned().chain(options).collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
     fn options(&self) -> Vec<PermissionOption> {

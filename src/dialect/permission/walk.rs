@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::prompt::{Chosen, Prompt};
+use super::prompt::{Chosen, Prompt, Protocol};
 use crate::question::{Answer, Field, Kind, Question, Reason, Value, check};
 
 /// How far the prompts have come.
@@ -63,11 +63,11 @@ impl Walk {
 
     /// Says the prompt that is shown now, as the `params` of a permission request. `None` where there is no session
     /// to show it in.
-    pub fn prompt(&self, question: &Question) -> Option<Box<RawValue>> {
+    pub fn prompt(&self, question: &Question, protocol: Protocol) -> Option<Box<RawValue>> {
         let session = question.session.as_deref()?;
         let field = self.field(question);
         let (choices, done) = field.map_or((Vec::new(), false), |field| self.choices(field));
-        Some(Prompt { number: self.number, field, choices, done }.write(question, session))
+        Some(Prompt { number: self.number, field, choices, done }.write(question, session, protocol))
     }
 
     /// Takes the `result` of the prompt that is shown. `number` is that of the next one.
