@@ -76,6 +76,10 @@ pub enum ClientQuestions {
 #[derive(Debug, Args)]
 #[command(after_help = crate::mock::behaviour::HELP)]
 pub struct MockAgentArgs {
+    /// Ask as this agent does
+    #[arg(long, value_name = "NAME", default_value = "sandboxagent")]
+    pub dialect: Dialect,
+
     /// Play the agent's part of a transcript instead of talking
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
@@ -101,6 +105,41 @@ pub struct DemoArgs {
     /// What to tell the mock agent; see `askbridge mock-agent --help` for the words that it knows
     #[arg(long, value_name = "TEXT", default_value = "Please ask me a question.")]
     pub prompt: String,
+}
+
+/// How a mock agent asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Dialect {
+    /// `_sandboxagent/session/request_question`
+    Sandboxagent,
+    /// Claude: a form, with a second property for each field's own text
+    Claude,
+    /// Codex: a form that names the question in its titles, with notes
+    Codex,
+    /// Codex, working on meanwhile: the question is withdrawn at the end of the turn
+    CodexAsync,
+    /// Kimi: a form without texts, or the next one where the client promised no forms
+    Kimi,
+    /// Kimi without forms: one permission request for the first field
+    KimiPermission,
+    /// oh-my-pi: a form with recommended options
+    OhMyPi,
+    /// Devin: a form that allows other texts than its options
+    Devin,
+    /// A plain form of the standard; `fields` has every type of property
+    Form,
+    /// The same under its first name, `session/elicitation`
+    Historic,
+    /// Qwen: a permission request, answered beside its outcome
+    Qwen,
+    /// pi-acp: a permission request whose options are the choices
+    Pi,
+    /// `cursor/ask_question`, which names no session
+    Cursor,
+    /// Grok: `_x.ai/ask_user_question`
+    Grok,
+    /// Kiro: `_kiro/userInput`
+    Kiro,
 }
 
 /// Options that say where the log goes.

@@ -2,7 +2,7 @@
 //! What it does in a turn is chosen by words in the prompt, and left to `turn.rs`.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Display,
     io::{self, Read, Write},
     process::ExitCode,
@@ -14,14 +14,18 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    asking::Question,
+    asking::{Promises, Question},
     behaviour::End,
     lines::{Input, Output, READ, WRITTEN, Wire},
     message::{Id, Message, Params, RpcError},
     script::{Script, ScriptError},
     session::{SessionUpdate, Sessions},
 };
-use crate::{cli::MockAgentArgs, exit, terminal::printable_line};
+use crate::{
+    cli::{Dialect, MockAgentArgs},
+    exit,
+    terminal::printable_line,
+};
 
 /// Reading or writing failed, or the script was not followed.
 const FAILED: u8 = 1;
@@ -32,7 +36,7 @@ pub fn run(args: &MockAgentArgs) -> ExitCode {
     let output = Output::new(io::stdout().lock(), Wire::new(WRITTEN, args.wire));
     let ended = match &args.script {
         Some(path) => Script::read(path).and_then(|script| script.play(input, output)),
-        None => Agent::new(output).serve(input).map_err(ScriptError::Io),
+        None => Agent::new(args.dialect, output).serve(input).map_err(ScriptError::Io),
     };
     ExitCode::from(ended.unwrap_or_else(|error| {
         let code = error.exit_code();
@@ -52,13 +56,15 @@ pub(super) fn complain(what: impl Display) {
 /// The agent's whole state. It waits for nothing but the next line.
 pub(super) struct Agent<W: Write> {
     pub(super) output: Output<W>,
+    pub(super) dialect: Dialect,
     pub(super) sessions: Sessions,
     /// The open questions by the ids of their requests, which count from 0.
     pub(super) questions: BTreeMap<u64, Question>,
+    /// The ids of questions that were withdrawn and that nobody waits for: what comes for them is dropped.
+    pub(super) withdrawn: BTreeSet<u64>,
     pub(super) asked: u64,
     pub(super) messages: u64,
-    /// Whether the client promised to answer questions, be it with a rejection.
-    pub(super) client_answers: bool,
+    pub(super) promises: Promises,
     pub(super) outlives_stdin: bool,
 }
 
@@ -81,14 +87,16 @@ impl From<io::Error> for Failed {
 }
 
 impl<W: Write> Agent<W> {
-    fn new(output: Output<W>) -> Self {
+    fn new(dialect: Dialect, output: Output<W>) -> Self {
         Self {
             output,
+            dialect,
             sessions: Sessions::default(),
             questions: BTreeMap::new(),
+            withdrawn: BTreeSet::new(),
             asked: 0,
             messages: 0,
-            client_answers: false,
+            promises: Promises::default(),
             outlives_stdin: false,
         }
     }
@@ -160,6 +168,7 @@ impl<W: Write> Agent<W> {
     fn response(&mut self, id: &Id, outcome: Result<&RawValue, &RpcError>) -> io::Result<()> {
         match id.number().and_then(|id| Some((id, self.questions.remove(&id)?))) {
             Some((id, question)) => self.answered(id, &question, outcome),
+            None if id.number().is_some_and(|id| self.withdrawn.remove(&id)) => Ok(()),
             None => {
                 complain(format_args!("a response that nobody waits for, with the id {}", id.text()));
                 Ok(())
@@ -169,25 +178,31 @@ impl<W: Write> Agent<W> {
 
     fn initialize(&mut self, params: &Params) -> Result<Value, RpcError> {
         let params: Initialize = params.read()?;
-        let extensions = params.client_capabilities.pointer("/_meta/sandboxagent.dev/extensions");
-        self.client_answers = extensions.is_some_and(|extensions| {
-            extensions["sessionRequestQuestion"] == true || extensions["requestQuestion"] == true
+        let capabilities = json!({
+            "loadSession": true,
+            "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true },
+            "sessionCapabilities": { "list": {}, "close": {} },
         });
-        // Version 1 is the only one that it knows, so it is the answer to every other one too.
-        Ok(json!({
-            "protocolVersion": 1,
-            "agentCapabilities": {
-                "loadSession": true,
-                "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true },
-                "sessionCapabilities": { "list": {}, "close": {} },
-            },
+        let mut result = json!({
             "agentInfo": {
                 "name": "askbridge-mock-agent",
                 "title": "Mock agent",
                 "version": env!("CARGO_PKG_VERSION"),
             },
             "authMethods": [],
-        }))
+        });
+        // Version 1 is the answer to every version that it does not know. The second one names both
+        // sides' capabilities alike.
+        if params.protocol_version == 2 {
+            self.promises = Promises::read(&params.capabilities);
+            result["protocolVersion"] = json!(2);
+            result["capabilities"] = capabilities;
+        } else {
+            self.promises = Promises::read(&params.client_capabilities);
+            result["protocolVersion"] = json!(1);
+            result["agentCapabilities"] = capabilities;
+        }
+        Ok(result)
     }
 
     fn new_session(&mut self, params: &Params) -> Result<Value, RpcError> {
@@ -222,7 +237,9 @@ impl<W: Write> Agent<W> {
 
     fn close_session(&mut self, params: &Params) -> Result<Value, Failed> {
         let params: InSession = params.read()?;
-        if let Some(turn) = &mut self.sessions.get(&params.session_id)?.turn {
+        self.sessions.get(&params.session_id)?;
+        self.withdraw_if_it_does(&params.session_id)?;
+        if let Some(turn) = self.sessions.turn_of(&params.session_id) {
             // Nothing more is said in a closed session, so its turn does not wait for its questions.
             turn.waits_for.clear();
         }
@@ -262,10 +279,11 @@ fn absolute(cwd: String) -> Result<String, RpcError> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Initialize {
-    #[serde(rename = "protocolVersion")]
-    _protocol_version: u16,
+    protocol_version: u16,
     #[serde(default)]
     client_capabilities: Value,
+    #[serde(default)]
+    capabilities: Value,
 }
 
 #[derive(Deserialize)]

@@ -9,6 +9,7 @@ pub(super) const EXIT: u8 = 7;
 /// The words that choose a behaviour, for `--help`.
 pub(crate) const HELP: &str = "\
 Words in a prompt, in any case, choose what the agent does. Without one it says the prompt back.
+A dialect that cannot ask it that way asks what it can; the words are those of every dialect.
 
   question   ask one question with two options, and say what was answered
              (any word that contains it will do; these change how it is asked:)
@@ -16,6 +17,7 @@ Words in a prompt, in any case, choose what the agent does. Without one it says 
     fields     one question of three fields: a choice, several choices, a free text
     many       one question of which several options may be chosen
     free       one question without options, for a free text
+    confirm    one question that is answered with yes or no
     withdraw   cancel the question right after asking it, and still wait
     later      end the turn first, and ask then
 
@@ -46,6 +48,7 @@ enum Word {
     Fields,
     Many,
     Free,
+    Confirm,
     Withdraw,
     Later,
     Exit,
@@ -57,11 +60,12 @@ enum Word {
 }
 
 /// Every word but `question`, which counts inside of other words too.
-const WORDS: [(&str, Word); 12] = [
+const WORDS: [(&str, Word); 13] = [
     ("several", Word::Several),
     ("fields", Word::Fields),
     ("many", Word::Many),
     ("free", Word::Free),
+    ("confirm", Word::Confirm),
     ("withdraw", Word::Withdraw),
     ("later", Word::Later),
     ("exit", Word::Exit),
@@ -80,6 +84,7 @@ pub(super) enum Shape {
     Fields,
     Many,
     Free,
+    Confirm,
 }
 
 /// How the process ends in the middle of a turn.
@@ -131,6 +136,7 @@ impl Behaviour {
             Word::Fields => self.shape = Shape::Fields,
             Word::Many => self.shape = Shape::Many,
             Word::Free => self.shape = Shape::Free,
+            Word::Confirm => self.shape = Shape::Confirm,
             Word::Withdraw => self.withdraw = true,
             Word::Later => self.later = true,
             Word::Exit => self.end = Some(End::Exit(number(next).unwrap_or(EXIT))),

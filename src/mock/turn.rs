@@ -8,17 +8,18 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::{
-    json,
+    Value, json,
     value::{RawValue, to_raw_value},
 };
 
 use super::{
     agent::{Agent, Failed, complain},
-    asking::{METHOD, Question, SEVERAL},
+    asking::{Question, SEVERAL},
     behaviour::{Behaviour, End},
     message::{CANCELLED, INVALID_REQUEST, Id, Params, RpcError, read_param},
     session::{SessionUpdate, Turn, Update},
 };
+use crate::cli::Dialect;
 
 /// How many chunks a message is streamed in, about.
 const CHUNKS: usize = 3;
@@ -83,25 +84,59 @@ impl<W: Write> Agent<W> {
         if self.sessions.get_open(&question.session).is_err() {
             return Ok(());
         }
-        self.say(&question.session, &question.told(outcome))?;
+        let heard = question.hear(outcome);
+        if let Some(update) = question.conclusion(&heard) {
+            self.update(&question.session, &update)?;
+        }
+        self.say(&question.session, &question.told(&heard))?;
+        let instead = question.instead(&heard).map(|question| self.put(question)).transpose()?;
         if let Some(turn) = self.sessions.turn_of(&question.session) {
             turn.waits_for.remove(&id);
+            turn.waits_for.extend(instead);
         }
         self.end_turn(&question.session)
     }
 
-    /// Ends the turn as cancelled.
-    ///
-    /// Whoever promised to answer questions rejects those of a cancelled turn: then it waits for that.
+    /// Ends the turn as cancelled, if nothing keeps it waiting.
     pub(super) fn cancel_turn(&mut self, session: &str) -> io::Result<()> {
-        let client_answers = self.client_answers;
+        self.withdraw_if_it_does(session)?;
+        let waits = self.waits_when_cancelled();
         if let Some(turn) = self.sessions.turn_of(session) {
             turn.cancelled = true;
-            if !client_answers {
+            if !waits {
                 turn.waits_for.clear();
             }
         }
         self.end_turn(session)
+    }
+
+    /// Whether a cancelled turn waits for the answers to its questions: whoever promised to answer them rejects
+    /// those of a cancelled turn, and every client must do so with a permission request.
+    fn waits_when_cancelled(&self) -> bool {
+        match self.promises.left(self.dialect) {
+            Dialect::Sandboxagent => self.promises.native,
+            Dialect::KimiPermission | Dialect::Qwen | Dialect::Pi => true,
+            _ => false,
+        }
+    }
+
+    /// Takes back what is open in a session that is cancelled or closed, where the dialect's agent does so.
+    pub(super) fn withdraw_if_it_does(&mut self, session: &str) -> io::Result<()> {
+        match self.dialect {
+            Dialect::Claude | Dialect::Codex | Dialect::CodexAsync => self.withdraw(session),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes back what the turn waits for, and does not wait for it any more.
+    fn withdraw(&mut self, session: &str) -> io::Result<()> {
+        let Some(turn) = self.sessions.turn_of(session) else { return Ok(()) };
+        for question in std::mem::take(&mut turn.waits_for) {
+            self.output.notify("$/cancel_request", json!({ "requestId": question }))?;
+            self.questions.remove(&question);
+            self.withdrawn.insert(question);
+        }
+        Ok(())
     }
 
     /// Answers a prompt that the client cancelled by its id, and withdraws the questions of its turn.
@@ -124,29 +159,51 @@ impl<W: Write> Agent<W> {
     }
 
     fn ask(&mut self, session: &str, behaviour: &Behaviour) -> io::Result<()> {
+        if let Some(obstacle) = self.promises.obstacle(self.dialect, behaviour.shape) {
+            return self.say(session, obstacle);
+        }
         let first = self.asked;
         let count = if behaviour.several { SEVERAL } else { 1 };
         for place in 1..=count {
-            let id = self.asked;
-            self.asked += 1;
-            let question = Question {
+            let id = self.put(Question {
                 session: session.to_owned(),
-                id: format!("q-{}", self.asked),
+                number: self.asked + 1,
+                dialect: self.promises.left(self.dialect),
                 shape: behaviour.shape,
                 place: behaviour.several.then_some(place),
-            };
-            self.output.request(id, METHOD, question.params())?;
-            self.questions.insert(id, question);
+            })?;
             if let Some(turn) = self.sessions.turn_of(session) {
                 turn.waits_for.insert(id);
             }
         }
-        if behaviour.withdraw {
-            for id in first..self.asked {
-                self.output.notify("$/cancel_request", json!({ "requestId": id }))?;
-            }
+        if self.dialect == Dialect::CodexAsync {
+            self.say(session, "I go on working while you answer.")?;
         }
-        Ok(())
+        match (behaviour.withdraw, self.dialect) {
+            (false, _) => Ok(()),
+            // The end of its turn withdraws the question.
+            (true, Dialect::CodexAsync) => self.withdraw(session),
+            (true, _) => (first..self.asked)
+                .try_for_each(|id| self.output.notify("$/cancel_request", json!({ "requestId": id }))),
+        }
+    }
+
+    /// Sends the request that asks the question, and returns its id.
+    fn put(&mut self, question: Question) -> io::Result<u64> {
+        if let Some(update) = question.announcement() {
+            self.update(&question.session, &update)?;
+        }
+        let id = self.asked;
+        self.asked += 1;
+        let request = question.request()?;
+        self.output.request(id, request.method, request.params)?;
+        self.questions.insert(id, question);
+        Ok(id)
+    }
+
+    /// Tells an update that the session does not remember.
+    fn update(&mut self, session: &str, update: &Value) -> io::Result<()> {
+        self.output.notify("session/update", json!({ "sessionId": session, "update": update }))
     }
 
     /// Says a whole message in one chunk.
