@@ -27,6 +27,8 @@ pub enum Command {
     Run(RunArgs),
     /// Be a deterministic ACP agent, for trying clients and for CI
     MockAgent(MockAgentArgs),
+    /// Be a deterministic ACP client of a chosen kind, for trying agents and for CI
+    MockClient(MockClientArgs),
     /// Show a question being asked and answered: the bridge around the mock agent, in this terminal
     Demo(DemoArgs),
 }
@@ -89,10 +91,57 @@ pub struct MockAgentArgs {
     pub wire: bool,
 }
 
+/// Options of `askbridge mock-client`.
+#[derive(Debug, Args)]
+#[command(after_help = crate::mock::client::HELP)]
+pub struct MockClientArgs {
+    /// Be a client of this kind
+    #[arg(long, value_name = "NAME")]
+    pub tier: Tier,
+
+    /// Give this answer: an option's number, its value, its name or its label, or a text
+    /// [default: the first option, the text `text`, the number 1, or yes]
+    /// (can be repeated, one for each field in turn; the last one is given to all that follow)
+    #[arg(long, value_name = "VALUE")]
+    pub answer: Vec<String>,
+
+    /// Reject everything that is asked
+    #[arg(long, conflicts_with = "answer")]
+    pub reject: bool,
+
+    /// Leave open what is asked, until it is taken back
+    #[arg(long, conflicts_with_all = ["answer", "reject"])]
+    pub leave_open: bool,
+
+    /// What to tell the agent
+    #[arg(long, value_name = "TEXT", default_value = "Please ask me a question.")]
+    pub prompt: String,
+
+    /// How long the turn may take, from the start, such as 90s, 10m or 500ms [default: for ever]
+    #[arg(long, value_name = "DURATION")]
+    pub timeout: Option<humantime::Duration>,
+
+    /// Show every line as well, with its direction
+    #[arg(long)]
+    pub wire: bool,
+
+    /// The agent's command and its arguments, taken as they are
+    #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
+    pub agent: Vec<OsString>,
+}
+
 /// Options of `askbridge demo`.
 #[derive(Debug, Args)]
 #[command(after_help = crate::mock::demo::HELP)]
 pub struct DemoArgs {
+    /// How the mock agent asks
+    #[arg(long, value_name = "NAME", default_value = "sandboxagent")]
+    pub dialect: Dialect,
+
+    /// What kind of client shows the question
+    #[arg(long, value_name = "NAME", default_value = "native")]
+    pub tier: Tier,
+
     /// Give this answer instead of asking: an option's number, its value or its label, or a text
     /// (can be repeated, one for each field in turn; the last one is given to all that follow)
     #[arg(long, value_name = "VALUE")]
@@ -140,6 +189,21 @@ pub enum Dialect {
     Grok,
     /// Kiro: `_kiro/userInput`
     Kiro,
+}
+
+/// What a mock client can show, and what it does with what it does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Tier {
+    /// Knows `_sandboxagent/session/request_question`, and permission requests
+    Native,
+    /// Knows forms, `elicitation/create`, and permission requests
+    Forms,
+    /// Knows permission requests only, and answers all others with an error
+    Permission,
+    /// Knows permission requests only, and never replies to others
+    Silent,
+    /// Approves of every permission request at once, and asks nobody
+    Approve,
 }
 
 /// Options that say where the log goes.

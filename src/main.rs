@@ -5,7 +5,7 @@ use std::{io::Write, process::ExitCode};
 use askbridge::{
     cli::{Cli, Command},
     driver, exit, log,
-    mock::{agent, demo},
+    mock::{agent, client, demo},
 };
 use clap::Parser;
 
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
             driver::run(args).unwrap_or_else(|error| fail(error.exit_code(), &error.to_string()))
         }
         Command::MockAgent(args) => agent::run(args),
+        Command::MockClient(args) => client::run(args),
         Command::Demo(args) => demo::run(args),
     }
 }

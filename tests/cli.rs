@@ -66,6 +66,7 @@ mod cli {
             ("help-short", &["-h"]),
             ("help-run", &["run", "--help"]),
             ("help-mock-agent", &["mock-agent", "--help"]),
+            ("help-mock-client", &["mock-client", "--help"]),
             ("help-demo", &["demo", "--help"]),
         ] {
             let run = check(name, args);
@@ -93,6 +94,12 @@ mod cli {
             ("unknown-log-level", &["run", "--log", "loud", "--", "cat"]),
             ("run-without-agent", &["run"]),
             ("run-without-dashes", &["run", "cat"]),
+            ("unknown-dialect", &["mock-agent", "--dialect", "klingon"]),
+            ("unknown-tier", &["mock-client", "--tier", "psychic", "--", "cat"]),
+            (
+                "answer-and-reject",
+                &["mock-client", "--tier", "forms", "--answer", "1", "--reject", "--", "cat"],
+            ),
             ("bad-timeout", &["run", "--timeout", "soon", "--", "cat"]),
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
         ] {
@@ -141,8 +148,9 @@ mod cli {
 
     #[test]
     fn every_exit_code_stands_in_the_help() {
-        let helps = [&["--help"][..], &["run", "--help"], &["mock-agent", "--help"], &["demo", "--help"]];
-        let helps = helps.map(|args| run(args).stdout).concat();
+        let commands = ["run", "mock-agent", "mock-client", "demo"];
+        let helps = commands.map(|command| vec![command, "--help"]).into_iter().chain([vec!["--help"]]);
+        let helps: String = helps.map(|args| run(&args).stdout).collect();
         let told = |code: &str| helps.lines().any(|line| line.split_whitespace().next() == Some(code));
         let source = source("src/exit.rs");
         let codes = source.lines().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": u8 = "));

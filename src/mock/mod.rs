@@ -4,6 +4,7 @@
 mod message;
 
 mod lines;
+mod ordered;
 
 mod asking;
 pub(crate) mod behaviour;
@@ -14,11 +15,6 @@ mod turn;
 
 mod script;
 
-mod form;
-mod screen;
-
-mod client;
-mod conversation;
-mod person;
+pub mod client;
 
 pub mod demo;

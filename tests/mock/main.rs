@@ -13,3 +13,6 @@ mod agent;
 
 #[cfg(test)]
 mod dialects;
+
+#[cfg(test)]
+mod client;

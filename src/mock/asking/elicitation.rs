@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use super::{
     field::{Choice, Field},
     heard::{Heard, How},
-    ordered::Ordered,
     question::{Question, Request},
 };
+use crate::mock::ordered::Ordered;
 
 const METHOD: &str = "elicitation/create";
 

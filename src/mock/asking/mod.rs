@@ -12,7 +12,6 @@ mod codex;
 mod elicitation;
 mod kimi;
 mod labelled;
-mod ordered;
 mod schema;
 
 mod permission;

@@ -17,7 +17,11 @@ const HISTORIC: &str = "session/elicitation";
 
 pub(super) fn ask(question: &Question) -> io::Result<Request> {
     let (properties, required) = properties(question);
-    Form::new(question, properties).requiring(required).request()
+    let mut form = Form::new(question, properties).requiring(required);
+    if question.shape == Shape::Fields {
+        form.message = "Please fill in this form.".to_owned();
+    }
+    form.request()
 }
 
 pub(super) fn ask_historic(question: &Question) -> io::Result<Request> {

@@ -1,7 +1,10 @@
-//! How the demonstration looks: who speaks on the left, what is said behind a line.
-//! Everything that comes from somebody else is made printable here. What to show is left to `demo.rs`.
+//! How a conversation looks: who speaks on the left, what is said behind a line.
+//! Everything that comes from somebody else is made printable here. What to show is left to `conversation.rs`.
 
-use std::io::{self, Write};
+use std::{
+    env,
+    io::{self, IsTerminal, StdoutLock, Write},
+};
 
 use super::form::{Choice, Field};
 use crate::terminal::{printable, printable_bytes, printable_line};
@@ -12,8 +15,8 @@ const DIM: &str = "\x1b[2m";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Where the demonstration is shown.
-pub(super) struct Screen<W> {
+/// Where the conversation is shown.
+pub(in crate::mock) struct Screen<W> {
     output: W,
     colour: bool,
     /// What the last line, which has no newline yet, belongs to.
@@ -28,8 +31,17 @@ enum Unfinished {
     Typing,
 }
 
+impl Screen<StdoutLock<'static>> {
+    /// On our stdout, in colour where that is welcome.
+    pub(in crate::mock) fn on_stdout() -> Self {
+        let stdout = io::stdout();
+        let colour = stdout.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self::new(stdout.lock(), colour)
+    }
+}
+
 impl<W: Write> Screen<W> {
-    pub(super) fn new(output: W, colour: bool) -> Self {
+    fn new(output: W, colour: bool) -> Self {
         Self { output, colour, unfinished: None }
     }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// The members of an object, in the order in which they stand.
 #[derive(Clone, Debug, Default)]
-pub(in crate::mock) struct Ordered(pub(in crate::mock) Vec<(String, Value)>);
+pub(super) struct Ordered(pub(super) Vec<(String, Value)>);
 
 impl Serialize for Ordered {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

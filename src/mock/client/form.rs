@@ -1,11 +1,16 @@
 //! A question as a person is asked it, and what a typed line means as an answer.
 //! Showing it is left to `screen.rs`.
 
-use serde_json::Value;
+use serde_json::{Number, Value, json};
+
+/// The marks before the name of an option that can be chosen beside others.
+const MARKS: [&str; 2] = ["☐ ", "☑ "];
 
 /// The fields of a question, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Form {
+    /// What is said before the fields, if it is not one of their questions.
+    pub(super) message: Option<String>,
     pub(super) fields: Vec<Field>,
 }
 
@@ -19,6 +24,20 @@ pub(super) struct Field {
     pub(super) multiple: bool,
     /// Whether a text that is no option is an answer as well.
     pub(super) custom: bool,
+    /// Whether it is a text beside fields that matter more, so that it is left out where nobody gives one.
+    pub(super) aside: bool,
+    pub(super) kind: Kind,
+}
+
+/// What the answer to a field is on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    #[default]
+    Text,
+    Number,
+    Integer,
+    /// Its options are `true` and `false`.
+    Boolean,
 }
 
 /// One option of a field.
@@ -47,7 +66,7 @@ impl Form {
             Value::Array(questions) => questions.iter().map(Field::read).collect(),
             _ => Some(vec![Field::read(params)?]),
         };
-        fields.filter(|fields| !fields.is_empty()).map(|fields| Self { fields })
+        fields.filter(|fields| !fields.is_empty()).map(|fields| Self { message: None, fields })
     }
 }
 
@@ -63,13 +82,16 @@ impl Field {
             options,
             multiple: field["multiple"] == true || field["multiSelect"] == true,
             custom: field["custom"] == true,
+            aside: false,
+            kind: Kind::Text,
         })
     }
 
     /// What may be typed, where this is one of so many fields.
     pub(super) fn hint(&self, fields: usize) -> String {
         let answer = match (self.options.len(), self.multiple) {
-            (0, _) => "a text".to_owned(),
+            (0, _) if self.kind == Kind::Text => "a text".to_owned(),
+            (0, _) => "a number".to_owned(),
             (count, true) => format!("1-{count}, separated by commas"),
             (count, false) => format!("1-{count}"),
         };
@@ -91,7 +113,7 @@ impl Field {
             return Ok(Typed::Skip);
         }
         if self.options.is_empty() {
-            return Ok(Typed::Values(vec![line.to_owned()]));
+            return self.check_number(line).map(|()| Typed::Values(vec![line.to_owned()]));
         }
         let parts = if self.multiple { line.split(',').collect() } else { vec![line] };
         let mut values = Vec::new();
@@ -108,15 +130,42 @@ impl Field {
         if values.is_empty() { Err(self.complaint(line)) } else { Ok(Typed::Values(values)) }
     }
 
+    fn check_number(&self, line: &str) -> Result<(), String> {
+        let number = serde_json::from_str::<Number>(line);
+        match self.kind {
+            Kind::Number if number.is_err() => Err(format!("“{line}” is no number")),
+            Kind::Integer if !number.is_ok_and(|number| number.is_i64() || number.is_u64()) => {
+                Err(format!("“{line}” is no whole number"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The values as a form says them: an array of many, or one of its own kind; nothing for none.
+    pub(super) fn content(&self, values: &[String]) -> Option<Value> {
+        let value = values.first()?;
+        Some(match self.kind {
+            _ if self.multiple => json!(values),
+            Kind::Text => json!(value),
+            Kind::Boolean => json!(value == "true"),
+            Kind::Number | Kind::Integer => serde_json::from_str(value).unwrap_or_default(),
+        })
+    }
+
+    /// Whether its options can be chosen beside each other, one at a time.
+    pub(super) fn is_marked(&self) -> bool {
+        self.options.iter().any(Choice::is_marked)
+    }
+
     /// The value of the option with this number, value or label, in this order.
-    fn option(&self, typed: &str) -> Option<String> {
+    pub(super) fn option(&self, typed: &str) -> Option<String> {
         let numbered = typed.parse::<usize>().ok().and_then(|n| self.options.get(n.checked_sub(1)?));
         let by_value = || self.options.iter().find(|option| option.value == typed);
-        let by_label = || self.options.iter().find(|option| option.label == typed);
+        let by_label = || self.options.iter().find(|option| option.label == typed || option.name() == typed);
         let by_any_case = || {
             let typed = typed.to_lowercase();
             let same = |text: &str| text.to_lowercase() == typed;
-            self.options.iter().find(|option| same(&option.value) || same(&option.label))
+            self.options.iter().find(|option| same(&option.value) || same(option.name()))
         };
         let found = numbered.or_else(by_value).or_else(by_label).or_else(by_any_case)?;
         Some(found.value.clone())
@@ -147,13 +196,27 @@ impl Choice {
         }
     }
 
-    fn new(value: String, label: Option<String>, description: Option<String>) -> Self {
+    /// The label without the mark before it.
+    pub(super) fn name(&self) -> &str {
+        MARKS.iter().find_map(|mark| self.label.strip_prefix(mark)).unwrap_or(&self.label)
+    }
+
+    pub(super) fn is_marked(&self) -> bool {
+        self.name().len() < self.label.len()
+    }
+
+    /// Whether it is one of many, and chosen already.
+    pub(super) fn is_chosen(&self) -> bool {
+        self.label.starts_with(MARKS[1])
+    }
+
+    pub(super) fn new(value: String, label: Option<String>, description: Option<String>) -> Self {
         Self { label: label.unwrap_or_else(|| value.clone()), value, description }
     }
 }
 
 /// The first of these members that is a text with something in it.
-fn text(object: &Value, names: &[&str]) -> Option<String> {
+pub(super) fn text(object: &Value, names: &[&str]) -> Option<String> {
     let texts = names.iter().filter_map(|name| object[*name].as_str());
     texts.into_iter().find(|text| !text.is_empty()).map(str::to_owned)
 }

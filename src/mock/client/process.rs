@@ -1,5 +1,5 @@
-//! A small ACP client around a child process: its pipes, and what happens on them in one channel.
-//! What the lines say is left to `demo.rs`.
+//! The agent's process as the client has it: its pipes, and what happens on them in one channel.
+//! What the lines say is left to `conversation.rs`.
 
 use std::{
     io::{self, Read, Write},
@@ -11,7 +11,7 @@ use std::{
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use super::lines::{Input, Wire};
+use crate::mock::lines::{Input, Wire};
 
 /// How many lines may wait to be looked at, before the child must wait.
 const EVENTS: usize = 64;
@@ -30,18 +30,23 @@ pub(super) enum Event {
 }
 
 /// The child, and where its lines and ours come together.
-pub(super) struct Client {
+pub(in crate::mock) struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
     events: Receiver<Event>,
     keyboard: SyncSender<()>,
     keyboard_asked: bool,
+    /// Whether its stderr is listened to.
+    pub(super) is_heard: bool,
 }
 
-impl Client {
+impl Process {
     /// Starts the command, and reads a line of `typed` each time that one is asked for. Its stderr is an event
     /// each line if the command has a pipe for it.
-    pub(super) fn start(command: &mut Command, typed: impl Read + Send + 'static) -> io::Result<Self> {
+    pub(in crate::mock) fn start(
+        command: &mut Command,
+        typed: impl Read + Send + 'static,
+    ) -> io::Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (sender, events) = sync_channel(EVENTS);
         let (keyboard, asked) = sync_channel(1);
@@ -50,12 +55,14 @@ impl Client {
             let sender = sender.clone();
             thread::spawn(move || read_child(stdout, pid, &sender));
         }
-        if let Some(stderr) = child.stderr.take() {
+        let stderr = child.stderr.take();
+        let is_heard = stderr.is_some();
+        if let Some(stderr) = stderr {
             let sender = sender.clone();
             thread::spawn(move || read_stderr(stderr, &sender));
         }
         thread::spawn(move || read_typed(typed, &asked, &sender));
-        Ok(Self { child, stdin, events, keyboard, keyboard_asked: false })
+        Ok(Self { child, stdin, events, keyboard, keyboard_asked: false, is_heard })
     }
 
     /// Writes a line. If the child is gone, its end will be the next event, and says more.
@@ -108,7 +115,7 @@ impl Client {
     }
 }
 
-impl Drop for Client {
+impl Drop for Process {
     fn drop(&mut self) {
         // Nobody is left to be told that the child could not be ended.
         self.reap().map(drop).unwrap_or_default();
