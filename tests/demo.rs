@@ -144,4 +144,20 @@ agent ? Choose one option
         });
         assert_eq!(demo.wait().code(), Some(0));
     }
+
+    #[test]
+    fn a_form_is_asked_field_by_field() {
+        let (code, shown) = run(&["--dialect", "claude", "--tier", "forms"], "2\nonly today\n");
+        for line in [
+            " form │ Choose one option",
+            "agent ? Choice (1 of 2)",
+            "      │   2  Option B  The second",
+            "agent │ You chose: Option B (note: only today)",
+        ] {
+            assert!(shown.lines().any(|said| said == line), "no “{line}” in:\n{shown}");
+        }
+        assert_eq!(code, 0);
+        let (code, shown) = run(&["--dialect", "claude", "--tier", "forms"], "skip\n");
+        assert!(code == 0 && shown.contains("The question was declined"), "{shown}");
+    }
 }

@@ -136,7 +136,7 @@ impl Question {
             }
             (Dialect::Kimi | Dialect::KimiPermission, _) if heard.is_nothing() => Some("dismissed"),
             (Dialect::Qwen, Heard::Answered(_)) if heard.is_nothing() => {
-                Some("no valid answers were provided")
+                Some("No valid answers were provided")
             }
             _ => None,
         }
