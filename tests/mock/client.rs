@@ -153,6 +153,13 @@ fn what_a_tier_does_not_know_is_an_error_or_gets_no_reply() {
 }
 
 #[test]
+fn an_agent_that_does_not_end_with_its_stdin_is_ended_when_the_time_is_over() {
+    let run =
+        asked("sandboxagent", &["--tier", "native", "--prompt", "outlive forever", "--timeout", "200ms"]);
+    run.said("agent │ I do as I am told.").ended(3);
+}
+
+#[test]
 fn everything_is_approved_at_once() {
     let run = asked("pi", &["--tier", "approve"]);
     run.said("      │ Approved: Choose one option").said("agent │ You chose: Option A").ended(0);

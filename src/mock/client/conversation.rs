@@ -1,5 +1,5 @@
 //! The client's side of the protocol: one session, one turn, and what is asked in it.
-//! Answering is left to `person.rs`, and how it looks to `screen.rs`.
+//! What comes from the peer is handled in `hearing.rs`, and what is asked answered in `person.rs`.
 
 use std::{
     collections::VecDeque,
@@ -15,7 +15,6 @@ use super::{
     asked::{Asked, capabilities},
     error::ClientError,
     given::Given,
-    permission,
     person::Asking,
     process::{Event, Process},
     screen::Screen,
@@ -24,7 +23,7 @@ use crate::{
     cli::Tier,
     mock::{
         lines::{READ, WRITTEN},
-        message::{self, Id, Message, Params, RpcError},
+        message::{self, RpcError},
     },
 };
 
@@ -57,22 +56,22 @@ pub(in crate::mock) struct Settings {
 pub(in crate::mock) struct Conversation<W> {
     pub(super) process: Process,
     pub(super) screen: Screen<W>,
-    settings: Settings,
+    pub(super) settings: Settings,
     /// What happened while the agent's end of the bridge was listened to.
     put_off: VecDeque<Event>,
     pub(super) given: Given,
     next_id: u64,
     /// What was asked and is not being answered yet.
-    waiting: VecDeque<Asked>,
+    pub(super) waiting: VecDeque<Asked>,
     pub(super) asking: Option<Asking>,
     /// Whether everything that the agent had to say to what we did last has been shown.
     pub(super) caught_up: bool,
     /// The first thing that the peer said and that nobody could understand.
-    wrong: Option<String>,
+    pub(super) wrong: Option<String>,
 }
 
 /// A response that came, by the id of our request.
-type Response = (Option<u64>, Result<Box<RawValue>, RpcError>);
+pub(super) type Response = (Option<u64>, Result<Box<RawValue>, RpcError>);
 
 impl<W: Write> Conversation<W> {
     pub(in crate::mock) fn new(
@@ -185,6 +184,10 @@ impl<W: Write> Conversation<W> {
     /// Waits for something to happen, and handles it, unless it is a response.
     /// A method that is waited for is one that needs no person, and must be answered soon.
     fn next(&mut self, waits_for: Option<&'static str>) -> Result<Option<Response>, ClientError> {
+        // A peer that never stops talking must not talk past it.
+        if self.wait(None).is_some_and(|left| left.is_zero()) {
+            return Err(ClientError::TimedOut);
+        }
         let event = match self.put_off.pop_front() {
             Some(event) => Some(event),
             None => self.process.next_event(self.wait(waits_for.and(self.settings.patience))),
@@ -246,91 +249,13 @@ impl<W: Write> Conversation<W> {
         Ok(self.screen.wire(direction, line)?)
     }
 
-    fn handle(&mut self, line: &[u8]) -> Result<Option<Response>, ClientError> {
-        if self.settings.wire {
-            self.screen.wire(&format!("{} → client", self.settings.peer), line)?;
-        }
-        match Message::read(line) {
-            Ok(Message::Response { id, outcome }) => return Ok(Some((id.number(), outcome))),
-            Ok(Message::Notification { method, params }) => match method.as_str() {
-                "session/update" => self.show_update(&params)?,
-                "$/cancel_request" => self.forget_question(&params)?,
-                _ => {}
-            },
-            Ok(Message::Request { id, method, params }) => {
-                match Asked::read(self.settings.tier, &id, &method, &params) {
-                    Some(Ok(asked)) => self.hear(asked)?,
-                    Some(Err(error)) => {
-                        self.complain(format!("{method}: {}", error.message))?;
-                        self.send(&message::refusal(&id, &error)?)?;
-                    }
-                    None => self.hear_unknown(&id, &method)?,
-                }
-            }
-            Err((_, error)) => self.complain(format!("a line that is no message: {}", error.message))?,
-        }
-        Ok(None)
-    }
-
-    /// What the peer should not have said. The turn goes on.
-    fn complain(&mut self, what: String) -> Result<(), ClientError> {
-        self.screen.say("", &what)?;
-        self.wrong.get_or_insert(what);
-        Ok(())
-    }
-
-    /// A client that approves of everything answers at once; others do when it is its turn.
-    fn hear(&mut self, asked: Asked) -> Result<(), ClientError> {
-        if self.settings.tier != Tier::Approve {
-            self.waiting.push_back(asked);
-            return Ok(());
-        }
-        let title = asked.form.fields.first().map(|field| field.question.as_str()).unwrap_or_default();
-        let (what, result) = match asked.first_allowed() {
-            Some(option) => ("Approved", permission::selected(option)),
-            None => ("Nothing to approve", permission::cancelled()),
-        };
-        self.screen.say("", &format!("{what}: {title}"))?;
-        self.settle(message::response(&asked.id, result)?)
-    }
-
-    fn hear_unknown(&mut self, id: &Id, method: &str) -> Result<(), ClientError> {
-        if self.settings.tier == Tier::Silent {
-            return Ok(self.screen.say("", &format!("{method} is not known here: no reply."))?);
-        }
-        let error = RpcError::method_not_found(method);
-        self.screen.say("", &format!("{method} is not known here: error {}.", error.code))?;
-        self.settle(message::refusal(id, &error)?)
-    }
-
-    fn show_update(&mut self, params: &Params) -> Result<(), ClientError> {
-        let Ok(SessionUpdate { update }) = params.read() else { return Ok(()) };
-        if update.kind == "agent_message_chunk" {
-            self.screen
-                .say_piece(update.message_id.as_deref(), update.content["text"].as_str().unwrap_or("…"))?;
-        }
-        Ok(())
-    }
-
-    /// The agent took a question back, or somebody else has answered it.
-    fn forget_question(&mut self, params: &Params) -> Result<(), ClientError> {
-        let Ok(CancelRequest { request_id }) = params.read() else { return Ok(()) };
-        let asking = self.asking.take_if(|asking| asking.asked.id == request_id).map(|asking| asking.asked);
-        let waiting = self.waiting.iter().position(|asked| asked.id == request_id);
-        let waiting = waiting.and_then(|at| self.waiting.remove(at));
-        let Some(asked) = asking.or(waiting) else { return Ok(()) };
-        self.screen.say("", "The question was taken back, or answered elsewhere.")?;
-        let line = match asked.cancelled() {
-            Ok(result) => message::response(&asked.id, result)?,
-            Err(error) => message::refusal(&asked.id, &error)?,
-        };
-        self.settle(line)
-    }
-
     /// Ends the peer, and returns what became of it all.
     fn close(mut self, ended: Result<String, ClientError>) -> Result<String, ClientError> {
         let peer = self.settings.peer;
         self.process.close();
+        if matches!(ended, Err(ClientError::TimedOut)) {
+            self.process.terminate();
+        }
         self.asking = None;
         if !matches!(ended, Err(ClientError::Gone)) {
             self.wait_for_end();
@@ -346,8 +271,10 @@ impl<W: Write> Conversation<W> {
 
     /// Shows what still comes until the peer has ended, or has not for too long.
     fn wait_for_end(&mut self) {
+        let end = Instant::now() + LAST_PATIENCE;
         loop {
-            match self.process.next_event(Some(LAST_PATIENCE)) {
+            match self.process.next_event(Some(end.saturating_duration_since(Instant::now()))) {
+                _ if Instant::now() >= end => return,
                 Some(Event::Line(line)) if self.handle(&line).is_ok() => {}
                 Some(Event::Said(line)) if self.show_said(&line).is_ok() => {}
                 Some(Event::Typed(_)) => {}
@@ -375,25 +302,4 @@ struct NewSession {
 #[serde(rename_all = "camelCase")]
 struct Ended {
     stop_reason: String,
-}
-
-#[derive(Deserialize)]
-struct SessionUpdate {
-    update: Update,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Update {
-    #[serde(rename = "sessionUpdate")]
-    kind: String,
-    message_id: Option<String>,
-    #[serde(default)]
-    content: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CancelRequest {
-    request_id: Id,
 }

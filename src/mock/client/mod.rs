@@ -15,6 +15,7 @@ mod given;
 mod screen;
 
 mod conversation;
+mod hearing;
 mod person;
 
 mod run;

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::mock::lines::{Input, Wire};
 
@@ -100,6 +100,13 @@ impl Process {
     /// Ends the child's stdin, so that it ends as well.
     pub(super) fn close(&mut self) {
         self.stdin = None;
+    }
+
+    /// Asks the child to end, whatever it is doing. If that is not possible, it has ended.
+    pub(super) fn terminate(&self) {
+        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+            kill_process(pid, Signal::TERM).unwrap_or_default();
+        }
     }
 
     /// Returns how the child ended, and ends it by force if it has not.
