@@ -9,7 +9,8 @@ pub(super) const EXIT: u8 = 7;
 /// The words that choose a behaviour, for `--help`.
 pub(crate) const HELP: &str = "\
 Words in a prompt, in any case, choose what the agent does. Without one it says the prompt back.
-A dialect that cannot ask it that way asks what it can; the words are those of every dialect.
+They are the same in every dialect; one that cannot ask in that way asks what it can. An agent that
+asks only clients which promised forms, or Kiro's user input, says so where they did not.
 
   question   ask one question with two options, and say what was answered
              (any word that contains it will do; these change how it is asked:)
@@ -18,7 +19,8 @@ A dialect that cannot ask it that way asks what it can; the words are those of e
     many       one question of which several options may be chosen
     free       one question without options, for a free text
     confirm    one question that is answered with yes or no
-    withdraw   cancel the question right after asking it, and still wait
+    withdraw   cancel the question right after asking it, and still wait; codex-async does not wait,
+               as it cancels its question at the end of the turn
     later      end the turn first, and ask then
 
   exit [N]   exit with code N, or 7; with `question`, while the question is open

@@ -432,12 +432,32 @@ fn a_cancelled_turn_waits_for_its_permission_request() {
     assert_eq!(client.turn_end("p"), ("cancelled".to_owned(), told));
 }
 
+/// A client that promised all that any agent asks for.
+fn promising_everything(dialect: &str) -> Client {
+    let promises = json!({ "protocolVersion": 1, "clientCapabilities": {
+        "elicitation": { "form": {} }, "_meta": { "kiro": { "userInput": true } } } });
+    Client::promising(&["--dialect", dialect], &promises)
+}
+
+#[test]
+fn the_words_that_say_when_it_asks_are_those_of_every_dialect() {
+    for dialect in
+        ["claude", "codex", "kimi", "devin", "form", "historic", "qwen", "pi", "cursor", "grok", "kiro"]
+    {
+        let mut client = promising_everything(dialect);
+        client.prompt("p", "a question, later");
+        assert_eq!(client.turn_end("p").0, "end_turn", "{dialect}");
+        client.next("a question", |message| message.get("id").is_some());
+        client.prompt("p", "a question, and exit 3");
+        client.next("a question", |message| message.get("id").is_some());
+        assert_eq!(client.process.wait().code(), Some(3), "{dialect}");
+    }
+}
+
 #[test]
 fn several_are_asked_at_once_in_every_dialect() {
-    let everything = json!({ "protocolVersion": 1, "clientCapabilities": {
-        "elicitation": { "form": {} }, "_meta": { "kiro": { "userInput": true } } } });
     for dialect in ["claude", "kimi", "qwen", "cursor", "grok", "kiro"] {
-        let mut client = Client::promising(&["--dialect", dialect], &everything);
+        let mut client = promising_everything(dialect);
         client.prompt("p", "several questions");
         for id in 0..3 {
             let question = client.next("a question", |message| message.get("id").is_some());

@@ -79,7 +79,11 @@ pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
         Told::Answered { answers } => {
             let fields = question.fields();
             let fits = answers.len() == fields.len();
-            let answers = fields.iter().zip(answers).map(|(field, values)| Answer::new(field, values, None));
+            // Whatever is said for a field with options counts as chosen.
+            let answers = fields.iter().zip(answers).map(|(field, values)| Answer {
+                written: field.choices.is_empty(),
+                ..Answer::new(field, values, None)
+            });
             fits.then(|| Heard::Answered(answers.collect()))
         }
     }

@@ -1,5 +1,5 @@
-//! A client without a person's patience: it is asked, and answers as its tier can.
-//! Who answers is a person in `demo.rs`, and what was typed on the command line in `run.rs`.
+//! A deterministic ACP client: it has one turn with an agent, and answers what a client of its tier can answer.
+//! Whether a person answers, or the command line, is left to `demo.rs` and `run.rs`.
 
 mod process;
 

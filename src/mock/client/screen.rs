@@ -94,7 +94,11 @@ impl<W: Write> Screen<W> {
         self.finish_line()?;
         self.gutter("agent", "?")?;
         let header = field.header.as_deref().filter(|header| *header != field.question);
-        let header = header.map(|header| format!("{}: ", printable_line(header))).unwrap_or_default();
+        let header = header.map(|header| {
+            let colon = if header.ends_with('?') { "" } else { ":" };
+            format!("{}{colon} ", printable_line(header))
+        });
+        let header = header.unwrap_or_default();
         let (bold, plain) = (self.style(BOLD), self.style(PLAIN));
         write!(self.output, " {bold}{header}{}{plain}", printable_line(&field.question))?;
         match place {
