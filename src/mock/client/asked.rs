@@ -58,7 +58,7 @@ impl Asked {
                 Ok(form.map(|(form, keys)| (form, Kind::Elicitation(keys))))
             }),
             (PERMISSION, _) => params.read().map(|params| {
-                let (form, permission) = permission::read(params)?;
+                let (form, permission) = permission::read(&params)?;
                 Some((form, Kind::Permission(permission)))
             }),
             _ => return None,
@@ -162,6 +162,27 @@ mod tests {
             assert_eq!(read(tier, NATIVE, &native).is_some(), tier == Tier::Native);
             assert_eq!(read(tier, ELICITATION, &form).is_some(), tier == Tier::Forms);
             assert!(read(tier, PERMISSION, &json!({})).unwrap().is_err(), "it is known, and has no options");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_an_error_and_no_more() {
+        let nonsense = [
+            json!(null),
+            json!([]),
+            json!("text"),
+            json!({}),
+            json!({ "options": {}, "toolCall": [], "requestedSchema": [], "questions": {} }),
+            json!({ "options": [5], "toolCall": { "title": "?" }, "prompt": 5 }),
+            json!({ "requestedSchema": { "properties": [] } }),
+            json!({ "questions": [5] }),
+        ];
+        for params in &nonsense {
+            for (tier, method) in
+                [(Tier::Native, NATIVE), (Tier::Forms, ELICITATION), (Tier::Silent, PERMISSION)]
+            {
+                assert!(read(tier, method, params).unwrap().is_err(), "{method} {params}");
+            }
         }
     }
 

@@ -27,8 +27,8 @@ impl Permission {
 }
 
 /// Reads the parameters as one field.
-pub(super) fn read(mut params: Value) -> Option<(Form, Permission)> {
-    let options: Vec<PermissionOption> = serde_json::from_value(params["options"].take()).ok()?;
+pub(super) fn read(params: &Value) -> Option<(Form, Permission)> {
+    let options = Vec::<PermissionOption>::deserialize(&params["options"]).ok()?;
     let choices =
         options.iter().map(|option| Choice::new(option.option_id.clone(), Some(option.name.clone()), None));
     let field = Field {
