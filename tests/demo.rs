@@ -160,4 +160,23 @@ agent ? Choose one option
         let (code, shown) = run(&["--dialect", "claude", "--tier", "forms"], "skip\n");
         assert!(code == 0 && shown.contains("The question was declined"), "{shown}");
     }
+
+    #[test]
+    fn any_agent_is_shown_to_any_kind_of_client() {
+        for (dialect, tier, prompt, answer, said) in [
+            ("sandboxagent", "forms", "a question", "Option B", "You chose: option-b"),
+            ("sandboxagent", "permission", "many questions", "Auth,Billing", "You chose: Auth, Billing"),
+            ("claude", "native", "a question", "Option B", "You chose: Option B"),
+            ("claude", "permission", "a question", "Option B", "You chose: Option B"),
+            ("qwen", "forms", "many questions", "1,2", "You chose: Auth, Search"),
+            ("cursor", "native", "a question", "Option B", "You chose: option-b"),
+            ("kiro", "forms", "a free question", "my-branch", "You wrote: my-branch"),
+        ] {
+            let args = ["--dialect", dialect, "--tier", tier, "--prompt", prompt, "--answer", answer];
+            let (code, shown) = run(&args, "");
+            let line = format!("agent │ {said}");
+            assert!(shown.lines().any(|said| said == line), "{dialect} to {tier}:\n{shown}");
+            assert_eq!(code, 0);
+        }
+    }
 }
