@@ -25,20 +25,30 @@ pub struct Cli {
 pub enum Command {
     /// Start an agent and stand between it and the client on our stdin and stdout
     Run(RunArgs),
+    /// Stand between an agent and its client as a component under an ACP conductor
+    Proxy(ProxyArgs),
     /// Be a deterministic ACP agent, for trying clients and for CI
     MockAgent(MockAgentArgs),
     /// Show a question being asked and answered: the bridge around the mock agent, in this terminal
     Demo(DemoArgs),
 }
 
-/// Options of `askbridge run`.
+/// Options of every bridge, wherever it stands.
 #[derive(Debug, Args)]
-#[command(after_help = exit::HELP)]
-pub struct RunArgs {
+pub struct BridgeArgs {
     /// Reject a question that nobody answered within this time, such as 90s, 10m or 500ms
     /// [default: never]
     #[arg(long, value_name = "DURATION")]
     pub timeout: Option<humantime::Duration>,
+}
+
+/// Options of `askbridge run`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::HELP)]
+pub struct RunArgs {
+    /// How questions are dealt with.
+    #[command(flatten)]
+    pub bridge: BridgeArgs,
 
     /// How long the agent may take to end once the client is gone, before it gets SIGTERM
     #[arg(long, value_name = "DURATION", default_value = "10s")]
@@ -47,6 +57,15 @@ pub struct RunArgs {
     /// The agent's command and its arguments, taken as they are
     #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
     pub agent: Vec<OsString>,
+}
+
+/// Options of `askbridge proxy`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::PROXY_HELP)]
+pub struct ProxyArgs {
+    /// How questions are dealt with.
+    #[command(flatten)]
+    pub bridge: BridgeArgs,
 }
 
 /// Options of `askbridge mock-agent`.

@@ -65,6 +65,7 @@ mod cli {
             ("help", &["--help"][..]),
             ("help-short", &["-h"]),
             ("help-run", &["run", "--help"]),
+            ("help-proxy", &["proxy", "--help"]),
             ("help-mock-agent", &["mock-agent", "--help"]),
             ("help-demo", &["demo", "--help"]),
         ] {
@@ -95,6 +96,7 @@ mod cli {
             ("run-without-dashes", &["run", "cat"]),
             ("bad-timeout", &["run", "--timeout", "soon", "--", "cat"]),
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
+            ("proxy-with-agent", &["proxy", "--", "cat"]),
         ] {
             let run = check(name, args);
             assert_eq!((run.code, run.stdout.as_str()), (exit::USAGE, ""), "{name}");
