@@ -31,6 +31,9 @@ pub const NO_CONDUCTOR: &str = "`askbridge proxy` is a component for an ACP cond
 /// Never in an envelope: it names the id of the connection that it is on.
 const CANCEL: &str = "$/cancel_request";
 
+/// Why a line that is too long to hold is not passed on: what it is comes too late.
+const LATE_METHOD: &str = "a line of more than 1 MiB whose method does not stand before its params";
+
 /// What is to be done, in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
@@ -155,8 +158,8 @@ impl Component {
         };
         match unwrapped {
             Some((bytes, rest)) => self.hears(Peer::Agent, &Line { bytes, whole: line.whole }, rest, now),
-            None => self
-                .refuse(line, "an envelope around no call, or a long one whose method stands behind params"),
+            None if line.whole => self.refuse(line, "an envelope around no call"),
+            None => self.refuse(line, LATE_METHOD),
         }
     }
 
@@ -172,8 +175,8 @@ impl Component {
 
     /// Whose response this is, if it means something to the bridge.
     fn whose(&self, response: &[u8]) -> Option<Peer> {
-        let peers = [Peer::Client, Peer::Agent].into_iter();
-        peers.into_iter().find(|peer| self.bridge.judge(*peer, response) == Verdict::Wanted)
+        let mut peers = [Peer::Client, Peer::Agent].into_iter();
+        peers.find(|peer| self.bridge.judge(*peer, response) == Verdict::Wanted)
     }
 
     /// The beginning of a long line that has not said yet what it is.
@@ -182,7 +185,7 @@ impl Component {
         if line.message().is_some_and(|message| message.responds()) {
             self.forward(line.bytes.clone(), Tail::default());
         } else {
-            self.refuse(line, "a long line that does not begin with its method");
+            self.refuse(line, LATE_METHOD);
         }
     }
 
@@ -205,8 +208,8 @@ impl Component {
             };
             match bytes {
                 Some((bytes, rest)) => self.forward(bytes, rest),
-                None => self
-                    .refuse(line, "a call that is not JSON, or a long one whose method stands behind params"),
+                None if line.whole => self.refuse(line, "a call that is not JSON, or says a part twice"),
+                None => self.refuse(line, LATE_METHOD),
             }
         }
     }
