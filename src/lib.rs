@@ -14,6 +14,10 @@
 //!                 engine  └──▶ route · pending · turns · lifecycle ──┘
 //! ```
 //!
+//! Under an ACP conductor there is one connection for both peers: [`engine::Component`] is the same engine for it.
+//! There a frame goes into an envelope or comes out of one, and it is its id, its method and its parameters that keep
+//! their bytes (I1).
+//!
 //! # What is promised
 //!
 //! Tests and comments cite these by their number.

@@ -101,6 +101,7 @@ impl Chain {
 
     /// Hands on what was read.
     fn cut(&mut self) {
+        self.source.widen_if_flooded(&self.sink);
         while let Some(piece) = self.source.splitter.next(|line| self.component.judge(line)) {
             self.piece(piece);
         }

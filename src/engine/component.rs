@@ -47,7 +47,7 @@ pub enum Output {
     Refused(&'static str),
     /// The bridge ends as soon as the conductor has read what is for it.
     Finish,
-    /// The same, since there is no conductor: [`NO_CONDUCTOR`].
+    /// The same, since what should be a conductor began with `initialize`.
     NoConductor,
 }
 
@@ -55,7 +55,8 @@ pub enum Output {
 #[derive(Debug)]
 pub struct Component {
     bridge: Bridge,
-    spelling: Spelling,
+    /// How the conductor spelled its `initialize`, once it came.
+    spelling: Option<Spelling>,
     /// What becomes of the rest of the long line that is going through.
     tail: Tail,
     /// What the event at hand leads to.
@@ -65,7 +66,7 @@ pub struct Component {
 impl Component {
     /// Puts this bridge under a conductor that has not said anything yet.
     pub fn new(bridge: Bridge) -> Self {
-        Component { bridge, spelling: Spelling::default(), tail: Tail::default(), outputs: Vec::new() }
+        Component { bridge, spelling: None, tail: Tail::default(), outputs: Vec::new() }
     }
 
     /// Says whether a line, or the beginning of a long one, is wanted. Most are: only the responses that mean
@@ -120,7 +121,7 @@ impl Component {
             Spelling::ALL.into_iter().find(|spelling| name(*spelling) == method)
         };
         if let Some(spelling) = spelled(Spelling::initialize) {
-            self.spelling = spelling;
+            self.spelling = Some(spelling);
             self.initialize(line, now);
         } else if spelled(Spelling::successor).is_some() {
             self.successor(line, now);
@@ -133,7 +134,9 @@ impl Component {
             self.hears(if asked { Peer::Agent } else { Peer::Client }, line, Tail::default(), now);
         } else if method == "initialize" {
             self.answer(line, NO_CONDUCTOR);
-            self.outputs.push(Output::NoConductor);
+            if self.spelling.is_none() {
+                self.outputs.push(Output::NoConductor);
+            }
         } else {
             self.hears(Peer::Client, line, Tail::default(), now);
         }
@@ -231,10 +234,11 @@ impl Component {
 
     /// Puts a call in its envelope, and says what becomes of the rest of it. Responses and cancellations have none.
     fn for_agent(&self, line: &Line) -> Option<(Bytes, Tail)> {
+        let spelling = self.spelling.unwrap_or_default();
         match peek(&line.bytes) {
             Envelope::Call(method) if !method.is(CANCEL) => match line.whole {
-                true => successor::wrap(&line.bytes, self.spelling).map(|bytes| (bytes, Tail::default())),
-                false => successor::wrap_beginning(&line.bytes, self.spelling),
+                true => successor::wrap(&line.bytes, spelling).map(|bytes| (bytes, Tail::default())),
+                false => successor::wrap_beginning(&line.bytes, spelling),
             },
             _ => Some((line.bytes.clone(), Tail::default())),
         }

@@ -28,6 +28,16 @@ fn a_plain_initialize_is_told_to_use_run() {
 }
 
 #[test]
+fn a_plain_initialize_behind_that_of_a_conductor_ends_nothing() {
+    let mut conductor = Conductor::new("proxy");
+    conductor.says(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
+    let answer = conductor.process.expect("an error", |_| true);
+    assert!(answer.starts_with(r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32600,"#), "{answer}");
+    conductor.prompt("1");
+    conductor.leaves();
+}
+
+#[test]
 fn what_is_no_message_is_told_on_stderr_and_goes_nowhere() {
     for spelling in SPELLINGS {
         let mut conductor = Conductor::new(spelling);
