@@ -106,8 +106,11 @@ mod envelope {
         Some(out)
     }
 
+    /// The id, the method and the parameters.
+    type Parts<'a> = (Option<&'a str>, Option<String>, Option<&'a [u8]>);
+
     /// The parts that must be kept.
-    fn parts(line: &[u8]) -> Option<(Option<&str>, Option<String>, Option<&[u8]>)> {
+    fn parts(line: &[u8]) -> Option<Parts<'_>> {
         let message = Message::read(line)?;
         Some((message.id, message.method.map(Into::into), message.params))
     }

@@ -193,26 +193,25 @@ impl Component {
     }
 
     /// Shows the bridge what this peer said, as the peer said it, if it wants to see it, and does what it says.
-    /// Where the line is a beginning and goes on, `rest` becomes of what follows.
+    /// Where an agent's line is a beginning and goes on, `rest` becomes of what follows.
     fn hears(&mut self, from: Peer, line: &Line, rest: Tail, now: Duration) {
+        let onward = match from {
+            Peer::Client => self.for_agent(line),
+            Peer::Agent => Some((line.bytes.clone(), rest)),
+        };
+        // The bridge is not to follow what cannot go on.
+        let Some((bytes, mut rest)) = onward else {
+            let why = if line.whole { "a call that is not JSON, or says a part twice" } else { LATE_METHOD };
+            return self.refuse(line, why);
+        };
         let actions = match self.bridge.judge(from, &line.bytes) {
             Verdict::Ordinary => vec![Action::Forward],
             Verdict::Wanted => self.bridge.handle(Event::Line(from, line.clone()), now),
         };
-        let mut plain = Some((line.bytes.clone(), rest));
         for action in actions {
-            let bytes = match (&action, from) {
-                (Action::Forward, Peer::Agent) => plain.take(),
-                (Action::Forward, Peer::Client) => self.for_agent(line),
-                _ => {
-                    self.perform(action);
-                    continue;
-                }
-            };
-            match bytes {
-                Some((bytes, rest)) => self.forward(bytes, rest),
-                None if line.whole => self.refuse(line, "a call that is not JSON, or says a part twice"),
-                None => self.refuse(line, LATE_METHOD),
+            match action {
+                Action::Forward => self.forward(bytes.clone(), std::mem::take(&mut rest)),
+                action => self.perform(action),
             }
         }
     }

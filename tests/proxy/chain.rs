@@ -1,13 +1,16 @@
 //! What passes between the peers: everything, and nothing of it changed but its envelope.
 
 use std::{
-    io::{Read, Write},
-    os::unix::net::UnixStream,
-    process::Stdio,
+    io::{self, Write},
+    net::Shutdown,
+    os::{fd::OwnedFd, unix::net::UnixStream},
     thread,
 };
 
-use crate::conductor::{Conductor, PROMISE, SPELLINGS, cancel, proxy};
+use crate::{
+    conductor::{Conductor, PROMISE, SPELLINGS, cancel, piped, proxy},
+    running::Running,
+};
 
 #[test]
 fn initialize_promises_both_ways_and_keeps_the_version() {
@@ -97,24 +100,20 @@ fn a_cancellation_passes_without_an_envelope() {
 #[test]
 fn one_socket_can_be_both_ends() {
     let (theirs, mut ours) = UnixStream::pair().unwrap();
-    let stdin = Stdio::from(std::os::fd::OwnedFd::from(theirs.try_clone().unwrap()));
-    let stdout = Stdio::from(std::os::fd::OwnedFd::from(theirs));
-    let mut child = proxy(&[]).stdin(stdin).stdout(stdout).spawn().unwrap();
-    ours.set_read_timeout(Some(std::time::Duration::from_secs(30))).unwrap();
+    let theirs = OwnedFd::from(theirs);
+    let mut running = Running::start(proxy(&[]), theirs.try_clone().unwrap(), theirs);
     ours.write_all(b"{\"id\":1,\"method\":\"x\"}\n").unwrap();
-    ours.shutdown(std::net::Shutdown::Write).unwrap();
-    let mut text = String::new();
-    ours.read_to_string(&mut text).unwrap();
+    ours.shutdown(Shutdown::Write).unwrap();
+    let text = io::read_to_string(&mut ours).unwrap();
     let expected = r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"x"}}"#;
     assert_eq!(text, format!("{expected}\n"));
-    assert!(child.wait().unwrap().success());
+    assert!(running.wait().success());
 }
 
 #[test]
 fn a_flood_passes_whole_and_in_order() {
     const LINES: usize = 40_000;
-    let mut child = proxy(&[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (mut running, mut input, mut output) = piped();
     let said = |line: usize| match line % 3 {
         0 => format!("{{\"id\":{line},\"method\":\"x\"}}\n"),
         1 => format!("{{\"id\":{line},\"method\":\"proxy/successor\",\"params\":{{\"method\":\"x\"}}}}\n"),
@@ -131,10 +130,9 @@ fn a_flood_passes_whole_and_in_order() {
         let all: String = (0..LINES).map(said).collect();
         input.write_all(all.as_bytes()).unwrap();
     });
-    let mut text = String::new();
-    output.read_to_string(&mut text).unwrap();
+    let text = io::read_to_string(&mut output).unwrap();
     writer.join().unwrap();
     assert_eq!(text.lines().count(), LINES);
     assert!(text == (0..LINES).map(heard).collect::<String>(), "something got lost, or out of order");
-    assert!(child.wait().unwrap().success());
+    assert!(running.wait().success());
 }

@@ -1,8 +1,11 @@
 //! A conductor that says what it is told to, and looks at every line that comes back, byte for byte.
 
-use std::process::Command;
+use std::{
+    io::{self, PipeReader, PipeWriter},
+    process::Command,
+};
 
-use crate::support::Process;
+use crate::{running::Running, support::Process};
 
 /// How conductors spell the methods that they share with their proxies: since 5.0, and before.
 pub(crate) const SPELLINGS: [&str; 2] = ["proxy", "_proxy"];
@@ -23,6 +26,12 @@ pub(crate) fn proxy(options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
     command.arg("proxy").args(options);
     command
+}
+
+/// Starts a component between two pipes.
+pub(crate) fn piped() -> (Running, PipeWriter, PipeReader) {
+    let ((stdin, input), (output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    (Running::start(proxy(&[]), stdin, stdout), input, output)
 }
 
 impl Conductor {

@@ -6,6 +6,10 @@
 mod support;
 
 #[cfg(test)]
+#[path = "../support/running.rs"]
+mod running;
+
+#[cfg(test)]
 mod conductor;
 
 #[cfg(test)]
