@@ -2,20 +2,23 @@
 //! Hand-picked lines are tested beside the code.
 
 #[cfg(test)]
+#[path = "support/saying.rs"]
+mod saying;
+
+#[cfg(test)]
 mod envelope {
     use askbridge::{
-        engine::{Bridge, Component, Config, Line, Output},
         limits::HOLD,
         wire::{
             envelope::Message,
-            frame::{Piece, Splitter},
             successor::{Spelling, unwrap, unwrap_beginning, wrap, wrap_beginning},
             tail::Tail,
         },
     };
     use bytes::Bytes;
     use proptest::{prelude::*, sample::select};
-    use std::time::Duration;
+
+    use crate::saying::said;
 
     const SCALARS: [&str; 12] = [
         "null",
@@ -170,33 +173,6 @@ mod envelope {
             prop_assert!(out.is_empty() || out.ends_with(b"\n"), "{}", out.escape_ascii());
             prop_assert_eq!(out, said(&input, 1), "the same, however the bytes arrive");
         }
-    }
-
-    /// What a component says to these bytes, read in pieces of this size.
-    fn said(input: &[u8], piece: usize) -> Vec<u8> {
-        let config = Config { timeout: None, grace: Duration::ZERO };
-        let mut component = Component::new(Bridge::new(config));
-        let mut splitter = Splitter::default();
-        let mut out = Vec::new();
-        for bytes in input.chunks(piece.max(1)) {
-            splitter.space().extend_from_slice(bytes);
-            while let Some(piece) = splitter.next(|line| component.judge(line)) {
-                let (bytes, whole) = match piece {
-                    Piece::Run(bytes) => {
-                        component.pass(bytes, |bytes| out.extend(bytes));
-                        continue;
-                    }
-                    Piece::Line(bytes) => (bytes, true),
-                    Piece::Head(bytes) => (bytes, false),
-                };
-                for output in component.line(&Line { bytes, whole }, Duration::ZERO) {
-                    if let Output::Write(bytes) = output {
-                        out.extend(bytes);
-                    }
-                }
-            }
-        }
-        out
     }
 
     #[test]
