@@ -25,6 +25,8 @@ pub struct Cli {
 pub enum Command {
     /// Start an agent and stand between it and the client on our stdin and stdout
     Run(RunArgs),
+    /// Stand between an agent and its client as a component under an ACP conductor
+    Proxy(ProxyArgs),
     /// Be a deterministic ACP agent, for trying clients and for CI
     MockAgent(MockAgentArgs),
     /// Be a deterministic ACP client of a chosen kind, for trying agents and for CI
@@ -33,18 +35,13 @@ pub enum Command {
     Demo(DemoArgs),
 }
 
-/// Options of `askbridge run`.
+/// Options of every bridge, wherever it stands.
 #[derive(Debug, Args)]
-#[command(after_help = exit::HELP)]
-pub struct RunArgs {
+pub struct BridgeArgs {
     /// Reject a question that nobody answered within this time, such as 90s, 10m or 500ms
     /// [default: never]
     #[arg(long, value_name = "DURATION")]
     pub timeout: Option<humantime::Duration>,
-
-    /// How long the agent may take to end once the client is gone, before it gets SIGTERM
-    #[arg(long, value_name = "DURATION", default_value = "10s")]
-    pub grace: humantime::Duration,
 
     /// How the client is asked, whatever it says that it can show
     #[arg(long, value_name = "TIER", default_value = "auto")]
@@ -53,6 +50,19 @@ pub struct RunArgs {
     /// Leave `initialize` as it is: then many agents do not ask at all
     #[arg(long)]
     pub no_promise: bool,
+}
+
+/// Options of `askbridge run`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::HELP)]
+pub struct RunArgs {
+    /// How questions are dealt with.
+    #[command(flatten)]
+    pub bridge: BridgeArgs,
+
+    /// How long the agent may take to end once the client is gone, before it gets SIGTERM
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    pub grace: humantime::Duration,
 
     /// The agent's command and its arguments, taken as they are
     #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
@@ -72,6 +82,15 @@ pub enum ClientQuestions {
     Permission,
     /// Not at all: others answer.
     None,
+}
+
+/// Options of `askbridge proxy`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::PROXY_HELP)]
+pub struct ProxyArgs {
+    /// How questions are dealt with.
+    #[command(flatten)]
+    pub bridge: BridgeArgs,
 }
 
 /// Options of `askbridge mock-agent`.

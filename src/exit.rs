@@ -24,6 +24,16 @@ Exit codes of `askbridge run`:
   126               the agent's command could not be executed
   127               the agent's command was not found";
 
+/// How a component is started, and its exit codes, for `proxy --help`.
+pub const PROXY_HELP: &str = "\
+The conductor starts it:
+  agent-client-protocol-conductor agent \"askbridge proxy\" \"AGENT ARGS\"
+
+Exit codes of `askbridge proxy`:
+  0     the conductor left, or a signal told us to end
+  2     the command line was not understood, or there is no conductor: `initialize` came
+  125   the bridge itself failed";
+
 /// Our exit code for an agent that ended with this status: its own, or 128 + n for signal n.
 pub fn of_agent(status: ExitStatus) -> ExitCode {
     use std::os::unix::process::ExitStatusExt;

@@ -18,6 +18,10 @@
 //! it can show ([`engine::Tier`]): as it came, where the client takes that dialect; otherwise as a native request, as
 //! a form, or as permission prompts. The outcome goes back in the agent's own words ([`dialect::Words`]).
 //!
+//! Under an ACP conductor there is one connection for both peers: [`engine::Component`] is the same engine for it.
+//! There a frame goes into an envelope or comes out of one, and it is its id, its method and its parameters that keep
+//! their bytes (I1).
+//!
 //! # What is promised
 //!
 //! Tests and comments cite these by their number.

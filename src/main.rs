@@ -4,7 +4,8 @@ use std::{io::Write, process::ExitCode};
 
 use askbridge::{
     cli::{Cli, Command},
-    driver, exit, log,
+    driver::{self, FatalError},
+    exit, log,
     mock::{agent, client, demo},
 };
 use clap::Parser;
@@ -16,13 +17,17 @@ fn main() -> ExitCode {
         Err(error) => return fail(exit::FAILED, &error.to_string()),
     };
     match &cli.command {
-        Command::Run(args) => {
-            driver::run(args).unwrap_or_else(|error| fail(error.exit_code(), &error.to_string()))
-        }
+        Command::Run(args) => ended(driver::run(args)),
+        Command::Proxy(args) => ended(driver::proxy(args)),
         Command::MockAgent(args) => agent::run(args),
         Command::MockClient(args) => client::run(args),
         Command::Demo(args) => demo::run(args),
     }
+}
+
+/// The exit code of a bridge, however it ended.
+fn ended(result: Result<ExitCode, FatalError>) -> ExitCode {
+    result.unwrap_or_else(|error| fail(error.exit_code(), &error.to_string()))
 }
 
 /// Says what ended the program, in one line.

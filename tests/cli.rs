@@ -65,6 +65,7 @@ mod cli {
             ("help", &["--help"][..]),
             ("help-short", &["-h"]),
             ("help-run", &["run", "--help"]),
+            ("help-proxy", &["proxy", "--help"]),
             ("help-mock-agent", &["mock-agent", "--help"]),
             ("help-mock-client", &["mock-client", "--help"]),
             ("help-demo", &["demo", "--help"]),
@@ -102,6 +103,7 @@ mod cli {
             ),
             ("bad-timeout", &["run", "--timeout", "soon", "--", "cat"]),
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
+            ("proxy-with-agent", &["proxy", "--", "cat"]),
         ] {
             let run = check(name, args);
             assert_eq!((run.code, run.stdout.as_str()), (exit::USAGE, ""), "{name}");

@@ -1,15 +1,17 @@
 //! The engine's configuration, from what was typed on the command line.
 
+use std::time::Duration;
+
 use crate::{
-    cli::{ClientQuestions, RunArgs},
+    cli::{BridgeArgs, ClientQuestions},
     engine::{Config, Tier},
 };
 
-/// Returns what these arguments ask for.
-pub(super) fn of(args: &RunArgs) -> Config {
+/// Returns what these arguments ask for, with so much time for the agent to end.
+pub(super) fn of(args: &BridgeArgs, grace: Duration) -> Config {
     Config {
         timeout: args.timeout.map(Into::into),
-        grace: args.grace.into(),
+        grace,
         tier: tier(args.client_questions),
         promise: !args.no_promise,
     }

@@ -9,11 +9,20 @@
 //!  the agent's exit · the deadline ─────────────────────────────────────▶ pump
 //! ```
 //!
+//! Under a conductor there is one Source and one Sink, and [`Component`](crate::engine::Component) says which peer
+//! a line is from:
+//!
+//! ```text
+//!  conductor ──▶ Source ──▶ chain: one task, one Component ──▶ Sink ──▶ conductor
+//! ```
+//!
 //! There is no lock, and no channel but that of the signals: the pump owns all state. A side is read only while what it said last has
 //! been written on, so that the pipes themselves are the back-pressure, and neither direction waits for the
 //! other (I7).
 
 mod pump;
+
+mod chain;
 
 mod lines;
 
@@ -25,59 +34,31 @@ mod signals;
 
 mod config;
 
-use std::{io, process::ExitCode};
+mod error;
 
-use thiserror::Error;
+use std::{process::ExitCode, time::Duration};
 
-use crate::{cli::RunArgs, exit};
+use crate::cli::{ProxyArgs, RunArgs};
 
-/// What can end the bridge before it has begun.
-#[derive(Debug, Error)]
-pub enum FatalError {
-    /// The agent's command could not be started.
-    #[error("cannot start the agent {command:?}: {source}{}", hint(source))]
-    Spawn {
-        /// What was to be started.
-        command: String,
-        /// Why it was not.
-        source: io::Error,
-    },
-    /// Our own stdin, stdout, signals or runtime could not be set up.
-    #[error("cannot set up {what}: {source}")]
-    SetUp {
-        /// What could not be set up.
-        what: &'static str,
-        /// Why.
-        source: io::Error,
-    },
-}
-
-fn hint(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::NotFound => "; is it installed, and on PATH?",
-        io::ErrorKind::PermissionDenied => "; is it a program, and may it be executed?",
-        _ => "",
-    }
-}
-
-impl FatalError {
-    /// Returns the exit code that says it.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            FatalError::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => exit::NOT_FOUND,
-            FatalError::Spawn { .. } => exit::NOT_EXECUTABLE,
-            FatalError::SetUp { .. } => exit::FAILED,
-        }
-    }
-}
+pub use error::FatalError;
 
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
 pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
+    start(pump::run(config::of(&args.bridge, args.grace.into()), &args.agent))
+}
+
+/// Runs the bridge as a component of a conductor until that has left.
+pub fn proxy(args: &ProxyArgs) -> Result<ExitCode, FatalError> {
+    // There is no agent that could take its time.
+    start(chain::run(config::of(&args.bridge, Duration::ZERO)))
+}
+
+fn start(bridge: impl Future<Output = Result<ExitCode, FatalError>>) -> Result<ExitCode, FatalError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|source| FatalError::SetUp { what: "the runtime", source })?;
-    let code = runtime.block_on(pump::run(config::of(args), &args.agent));
+    let code = runtime.block_on(bridge);
     // A read of a terminal cannot be taken back: it must not keep us.
     runtime.shutdown_background();
     code

@@ -283,12 +283,12 @@ fn log_end(peer: Peer, result: io::Result<usize>) {
     }
 }
 
-fn log_opened(question: &Question) {
+pub(super) fn log_opened(question: &Question) {
     let (dialect, fields) = (question.dialect.name(), question.fields.len());
     tracing::info!(session = question.session, question = question.id, dialect, fields, "question opened");
 }
 
-fn log_unanswered(question: &Question, why: &Unanswered) {
+pub(super) fn log_unanswered(question: &Question, why: &Unanswered) {
     let (session, question) = (&question.session, &question.id);
     match why {
         Unanswered::Elsewhere(answer) => {
@@ -311,7 +311,7 @@ fn log_unanswered(question: &Question, why: &Unanswered) {
     }
 }
 
-fn log_settled(settled: &Settled) {
+pub(super) fn log_settled(settled: &Settled) {
     let outcome = match &settled.outcome {
         Outcome::Answered(_) => "answered",
         Outcome::Rejected(reason) => reason.name(),

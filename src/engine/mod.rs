@@ -30,6 +30,9 @@ mod capabilities;
 
 mod lifecycle;
 
+mod component;
+
 pub use bridge::{Bridge, Config};
+pub use component::{Component, NO_CONDUCTOR, Output};
 pub use event::{Action, Event, Line, Peer, Settled, Unanswered};
 pub use ways::Tier;

@@ -12,3 +12,7 @@ pub mod frame;
 pub mod splice;
 
 pub mod line;
+
+pub mod successor;
+
+pub mod tail;

@@ -10,6 +10,10 @@ mod support;
 mod lines;
 
 #[cfg(test)]
+#[path = "../support/running.rs"]
+mod running;
+
+#[cfg(test)]
 mod program;
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ fn a_wrapper_that_waits_is_ended_with_its_children_by_signals() {
     let pid = Pid::from_raw(running.pid().cast_signed()).unwrap();
     // Two signals at once may count as one.
     eventually("the end of the bridge", || {
-        if running.child().try_wait().unwrap().is_some() {
+        if running.child.try_wait().unwrap().is_some() {
             return true;
         }
         kill_process(pid, Signal::TERM).unwrap();
@@ -118,7 +118,7 @@ fn a_bridge_that_is_killed_leaves_an_agent_that_sees_the_end_of_its_input() {
     let mut running = Running::start(bridge(&sh("echo $$; exec cat")), stdin, stdout);
     let agent = read_line(&mut output).trim().to_owned();
     assert!(runs(&agent));
-    running.child().kill().unwrap();
+    running.child.kill().unwrap();
     running.wait();
     assert_gone(&agent);
 }

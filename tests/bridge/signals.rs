@@ -147,7 +147,7 @@ fn enough_signals_end_it_though_nobody_reads_and_the_flags_are_put_back() {
     let started = Instant::now();
     let pid = running.pid();
     eventually("the end of the bridge", || {
-        if running.child().try_wait().unwrap().is_some() {
+        if running.child.try_wait().unwrap().is_some() {
             return true;
         }
         send(Signal::TERM, pid);

@@ -1,0 +1,271 @@
+//! The envelope that a proxy and its conductor put around what goes to the agent and what comes from it:
+//! `{"method":"proxy/successor","params":{"method":…,"params":…}}`.
+//! The id, the method and the parameters keep their bytes; other members of a message are no part of JSON-RPC, and
+//! are left behind. Whose a message is, is left to `engine::component`.
+
+use bytes::Bytes;
+
+use super::{
+    envelope::is_json,
+    scan::{Members, Text},
+    tail::Tail,
+};
+
+/// How the conductor spells the methods that it shares with its proxies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spelling {
+    /// `proxy/…`, since version 5.0.
+    #[default]
+    Plain,
+    /// `_proxy/…`, as an extension.
+    Underscored,
+}
+
+impl Spelling {
+    /// Both, the current one first.
+    pub const ALL: [Spelling; 2] = [Spelling::Plain, Spelling::Underscored];
+
+    /// The method that stands for `initialize` where there is a successor.
+    pub fn initialize(self) -> &'static str {
+        match self {
+            Spelling::Plain => "proxy/initialize",
+            Spelling::Underscored => "_proxy/initialize",
+        }
+    }
+
+    /// The method of the envelope.
+    pub fn successor(self) -> &'static str {
+        match self {
+            Spelling::Plain => "proxy/successor",
+            Spelling::Underscored => "_proxy/successor",
+        }
+    }
+}
+
+/// The parts of a call, each as its own bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts<'a> {
+    id: Option<&'a [u8]>,
+    method: Option<&'a [u8]>,
+    params: Option<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    /// Reads the members of an object that is all there. `None` where one of the parts stands twice.
+    fn read(object: &'a [u8]) -> Option<Self> {
+        let mut parts = Parts::default();
+        let mut members = Members::enter(object).ok()?;
+        while let Some(key) = members.key().ok()? {
+            parts.take(key, members.value().ok()?)?;
+        }
+        Some(parts)
+    }
+
+    /// Reads the members that stand before `params`, and says where those begin.
+    fn read_beginning(object: &'a [u8]) -> Option<(Self, usize)> {
+        let mut parts = Parts::default();
+        let mut members = Members::enter(object).ok()?;
+        while let Some(key) = members.key().ok()? {
+            if key.is("params") {
+                return Some((parts, members.position()));
+            }
+            parts.take(key, members.value().ok()?)?;
+        }
+        None
+    }
+
+    fn take(&mut self, key: Text<'_>, value: &'a [u8]) -> Option<()> {
+        let twice = match key {
+            key if key.is("id") => self.id.replace(value),
+            key if key.is("method") => self.method.replace(value),
+            key if key.is("params") => self.params.replace(value),
+            _ => None,
+        };
+        twice.is_none().then_some(())
+    }
+}
+
+/// Puts the envelope around a whole call. `None` where the line is none.
+pub fn wrap(line: &[u8], spelling: Spelling) -> Option<Bytes> {
+    let call = is_json(line).then(|| Parts::read(line))??;
+    let mut out = begin_envelope(call, spelling)?;
+    if let Some(params) = call.params {
+        out.extend_from_slice(PARAMS);
+        out.extend_from_slice(params);
+    }
+    out.extend_from_slice(b"}}\n");
+    Some(out.into())
+}
+
+/// Takes the envelope off a whole call. `None` where there is none around it.
+pub fn unwrap(line: &[u8]) -> Option<Bytes> {
+    let envelope = is_json(line).then(|| Parts::read(line))??;
+    let call = Parts::read(envelope.params?)?;
+    let mut out = begin(envelope.id, call.method?);
+    if let Some(params) = call.params {
+        out.extend_from_slice(PARAMS);
+        out.extend_from_slice(params);
+    }
+    out.extend_from_slice(b"}\n");
+    Some(out.into())
+}
+
+/// The same as [`wrap`] for a call that is too long to hold, with what becomes of the rest of its line. `None`
+/// where its beginning does not tell: the method must stand before the parameters.
+pub fn wrap_beginning(line: &[u8], spelling: Spelling) -> Option<(Bytes, Tail)> {
+    let (call, params) = Parts::read_beginning(line)?;
+    let mut out = begin_envelope(call, spelling)?;
+    out.extend_from_slice(PARAMS);
+    Some(follow(out, &line[params..], Tail::close()))
+}
+
+/// The same as [`unwrap`] for a call that is too long to hold, under the rule of [`wrap_beginning`].
+pub fn unwrap_beginning(line: &[u8]) -> Option<(Bytes, Tail)> {
+    let (envelope, inner) = Parts::read_beginning(line)?;
+    let inner = &line[inner..];
+    let (call, params) = Parts::read_beginning(inner)?;
+    let mut out = begin(envelope.id, call.method?);
+    out.extend_from_slice(PARAMS);
+    Some(follow(out, &inner[params..], Tail::open()))
+}
+
+const PARAMS: &[u8] = b",\"params\":";
+
+/// A call up to its method.
+fn begin(id: Option<&[u8]>, method: &[u8]) -> Vec<u8> {
+    let id = id.map(|id| [b"\"id\":", id, b","].concat()).unwrap_or_default();
+    [b"{\"jsonrpc\":\"2.0\",", &id[..], b"\"method\":", method].concat()
+}
+
+/// The envelope of a call up to the method inside of it.
+fn begin_envelope(call: Parts<'_>, spelling: Spelling) -> Option<Vec<u8>> {
+    let mut out = begin(call.id, format!("\"{}\"", spelling.successor()).as_bytes());
+    out.extend_from_slice(PARAMS);
+    out.extend_from_slice(b"{\"method\":");
+    out.extend_from_slice(call.method?);
+    Some(out)
+}
+
+fn follow(mut out: Vec<u8>, rest: &[u8], mut tail: Tail) -> (Bytes, Tail) {
+    tail.edit(Bytes::copy_from_slice(rest), |bytes| out.extend_from_slice(&bytes));
+    (out.into(), tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: [(&str, &str); 5] = [
+        (
+            r#"{"jsonrpc":"2.0","id":"a","method":"session/new","params":{"cwd":"/","n":1.50}}"#,
+            r#"{"jsonrpc":"2.0","id":"a","method":"proxy/successor","params":{"method":"session/new","params":{"cwd":"/","n":1.50}}}"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":0,"method":"x"}"#,
+            r#"{"jsonrpc":"2.0","id":0,"method":"proxy/successor","params":{"method":"x"}}"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"x\/y","params":null}"#,
+            r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"x\/y","params":null}}"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"method":"","params":[ 1 , 2 ]}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"proxy/successor","params":{"method":"","params":[ 1 , 2 ]}}"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1e400,"method":"x","params":{"a":1,"a":"\ud800"}}"#,
+            r#"{"jsonrpc":"2.0","id":1e400,"method":"proxy/successor","params":{"method":"x","params":{"a":1,"a":"\ud800"}}}"#,
+        ),
+    ];
+
+    fn line(text: &str) -> Option<Bytes> {
+        Some(format!("{text}\n").into())
+    }
+
+    #[test]
+    fn an_envelope_goes_around_a_call_and_off_it() {
+        for (plain, wrapped) in LINES {
+            assert_eq!(wrap(plain.as_bytes(), Spelling::Plain), line(wrapped));
+            assert_eq!(unwrap(wrapped.as_bytes()), line(plain));
+            let underscored = wrapped.replacen("proxy/", "_proxy/", 1);
+            assert_eq!(wrap(format!("{plain}\r\n").as_bytes(), Spelling::Underscored), line(&underscored));
+            assert_eq!(unwrap(format!(" {underscored}\n").as_bytes()), line(plain));
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_members_does_not_matter_in_a_whole_line() {
+        let plain = line(r#"{"jsonrpc":"2.0","id":5,"method":"x","params":{}}"#);
+        let odd = r#"{ "params" : {"_meta":{"method":"y"},"params":{},"m\u0065thod":"x"} ,"more":1,"id":5 }"#;
+        assert_eq!(unwrap(odd.as_bytes()), plain);
+        let odd = r#"{"params":{}, "id":5,"method":"x"}"#;
+        assert_eq!(wrap(odd.as_bytes(), Spelling::Plain).as_deref().and_then(unwrap), plain);
+    }
+
+    #[test]
+    fn what_is_no_call_gets_no_envelope() {
+        for text in ["", "\n", "x", "[]", "{}", r#"{"id":1,"result":{}}"#, r#"{"method":"a","method":"b"}"#] {
+            assert_eq!(wrap(text.as_bytes(), Spelling::Plain), None, "{text}");
+        }
+        assert_eq!(wrap(br#"{"method":"a","params":{]}"#, Spelling::Plain), None);
+        for params in
+            ["", r#","params":[]"#, r#","params":{"params":{}}"#, r#","params":{"method":"a","method":"b"}"#]
+        {
+            let text = format!(r#"{{"id":1,"method":"proxy/successor"{params}}}"#);
+            assert_eq!(unwrap(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    /// What a long line becomes that is known up to this place.
+    fn in_two(edit: impl Fn(&[u8]) -> Option<(Bytes, Tail)>, text: &str, at: usize) -> Option<Vec<u8>> {
+        let (beginning, mut tail) = edit(&text.as_bytes()[..at])?;
+        let mut out = beginning.to_vec();
+        tail.edit(Bytes::copy_from_slice(&text.as_bytes()[at..]), |bytes| out.extend(bytes));
+        Some(out)
+    }
+
+    #[test]
+    fn a_long_line_becomes_the_same_wherever_its_beginning_ends() {
+        for (plain, wrapped) in LINES.into_iter().filter(|(plain, _)| plain.contains("params")) {
+            let (plain, wrapped) = (format!("{plain}\n"), format!("{wrapped}\n"));
+            for at in plain.find("\"params\":").expect("params") + 9..=plain.len() {
+                let out = in_two(|line| wrap_beginning(line, Spelling::Plain), &plain, at);
+                assert_eq!(out.as_deref(), Some(wrapped.as_bytes()), "{plain} cut at {at}");
+            }
+            for at in wrapped.rfind("\"params\":").expect("params") + 9..=wrapped.len() {
+                let out = in_two(unwrap_beginning, &wrapped, at);
+                assert_eq!(out.as_deref(), Some(plain.as_bytes()), "{wrapped} cut at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_may_stand_behind_the_parameters_of_a_long_line() {
+        let plain = "{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":[]},\"id\":3}\n";
+        let wrapped =
+            in_two(|line| wrap_beginning(line, Spelling::Plain), plain, plain.len() - 15).expect("a call");
+        assert_eq!(
+            String::from_utf8_lossy(&wrapped),
+            "{\"jsonrpc\":\"2.0\",\"method\":\"proxy/successor\",\"params\":{\"method\":\"x\",\"params\":{\"a\":[]}},\"id\":3}\n"
+        );
+        let wrapped = String::from_utf8(wrapped).expect("text");
+        assert_eq!(in_two(unwrap_beginning, &wrapped, wrapped.len() - 17).as_deref(), Some(plain.as_bytes()));
+    }
+
+    #[test]
+    fn a_beginning_that_does_not_tell_is_not_touched() {
+        for text in [
+            "",
+            "{",
+            r#"{"params":{"a":"#,
+            r#"{"method":"x","id":"long"#,
+            r#"{"method":"x","method":"x","params":{"#,
+        ] {
+            assert!(wrap_beginning(text.as_bytes(), Spelling::Plain).is_none(), "{text}");
+        }
+        for params in [r#"{"params":{"a":"#, r#"{"method":"x","_meta":{"a":"#, "[", ""] {
+            let text = format!(r#"{{"method":"proxy/successor","params":{params}"#);
+            assert!(unwrap_beginning(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+}
