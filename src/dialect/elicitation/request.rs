@@ -129,7 +129,8 @@ impl Asking<'_> {
             // Claude, Kimi and Devin have the chip in the title. Claude asks a lone question in the message alone.
             return match (description, alone && !self.message.is_empty()) {
                 (Some(description), _) => (description, title, None),
-                (None, true) => (self.message.to_owned(), title, None),
+                // Kimi and oh-my-pi have no chip for each question, and ask in both places then.
+                (None, true) => (self.message.to_owned(), title.filter(|title| title != self.message), None),
                 (None, false) => (title.unwrap_or_else(|| key.to_owned()), None, None),
             };
         }
