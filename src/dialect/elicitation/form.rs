@@ -103,11 +103,11 @@ fn property(field: &Field, question: &Question) -> Property {
     Property {
         title: Some(title.clone()),
         description: (!description.is_empty()).then(|| description.join("\n")),
-        ..of_kind(&field.kind)
+        ..of_kind(&field.kind, field.required)
     }
 }
 
-fn of_kind(kind: &Kind) -> Property {
+fn of_kind(kind: &Kind, required: bool) -> Property {
     let named = |name: &str| Some(name.to_owned());
     match kind {
         Kind::Text { min_length, max_length, pattern, format, default, .. } => Property {
@@ -125,10 +125,11 @@ fn of_kind(kind: &Kind) -> Property {
             default: default.clone().map(Json::from),
             ..Property::default()
         },
-        Kind::Choices { options, min, max, default, .. } => Property {
+        Kind::Choices { options, other, min, max, default } => Property {
             kind: named("array"),
             items: Some(Items { any_of: Some(options.iter().map(titled).collect()), ..Items::default() }),
-            min_items: *min,
+            // An empty list is there, and says nothing.
+            min_items: min.or((required && !other).then_some(1)),
             max_items: *max,
             default: (!default.is_empty()).then(|| default.clone().into()),
             ..Property::default()
