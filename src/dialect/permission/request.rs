@@ -131,11 +131,8 @@ fn asked(params: &Params, fields: Vec<Field>, words: Words, made_up: &str) -> As
         request: None,
         id: made_up.to_owned(),
         title: None,
-        message: if fields.len() == 1 {
-            String::new()
-        } else {
-            params.tool_call.title.clone().unwrap_or_default()
-        },
+        // Qwen's title counts its questions, and asks nothing.
+        message: String::new(),
         fields,
         submit: None,
         tool_call: params.tool_call.tool_call_id.clone(),
