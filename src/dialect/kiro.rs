@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::asked::read_params;
+use super::{asked::read_params, joined};
 use crate::question::{Answer, Dialect, Field, FieldOption, Kind, Outcome, Question, Reason, Value};
 
 /// The request's method.
@@ -90,9 +90,11 @@ pub enum Response {
 
 /// Says an answer.
 pub fn answered(question: &Question, answer: &Answer) -> Response {
-    let value = question.fields.first().and_then(|field| answer.values.get(&field.name));
-    match value {
-        Some(Value::Text(text)) => Response::Answered { answer: text.clone() },
+    let Some(field) = question.fields.first() else { return Response::Dismissed };
+    match answer.values.get(&field.name) {
+        Some(Value::Text(text)) => {
+            Response::Answered { answer: joined::with_note(text.clone(), answer.notes.get(&field.name)) }
+        }
         _ => Response::Dismissed,
     }
 }
