@@ -11,7 +11,7 @@ use super::{
     schema::{Items, PREVIEW, Property, Schema, Titled},
 };
 use crate::{
-    dialect::asked::{Asked, Words as AnyWords},
+    dialect::asked::{Asked, Words as AnyWords, explain},
     limits,
     question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question},
 };
@@ -41,8 +41,11 @@ pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>,
     if params.len() > limits::QUESTION {
         return Err(format!("a form has at most {} bytes, this one has {}", limits::QUESTION, params.len()));
     }
+    if !params.starts_with(b"{") {
+        return Err("params is not an object".to_owned());
+    }
     let Params { session_id, request_id, tool_call_id, mode, message, requested_schema, meta } =
-        serde_json::from_slice(params).map_err(|error| format!("params: {}", what(&error)))?;
+        serde_json::from_slice(params).map_err(|_| explain::<Params<'_>>("params", params))?;
     // Before it was stable, forms were the only mode and had no name.
     if mode.is_some_and(|mode| mode != "form") {
         return Ok(None);
@@ -75,14 +78,7 @@ pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>,
 }
 
 fn read_schema(schema: &str) -> Result<Schema, String> {
-    let mut json = serde_json::Deserializer::from_str(schema);
-    serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| format!("params.requestedSchema.{}: {}", error.path(), what(error.inner())))
-}
-
-/// The position that serde_json adds counts from the start of what was parsed, which tells nobody anything.
-fn what(error: &serde_json::Error) -> String {
-    error.to_string().split(" at line ").next().unwrap_or_default().to_owned()
+    serde_json::from_str(schema).map_err(|_| explain::<Schema>("params.requestedSchema", schema.as_bytes()))
 }
 
 /// What a form asks, while its fields are read.
@@ -134,7 +130,9 @@ impl Asking<'_> {
                 (None, false) => (title.unwrap_or_else(|| key.to_owned()), None, None),
             };
         }
-        (title.unwrap_or_else(|| key.to_owned()), None, description)
+        // A lone field without a title is what the message asks for: its key is no text for a person.
+        let asked = Some(self.message).filter(|message| alone && !message.is_empty()).unwrap_or(key);
+        (title.unwrap_or_else(|| asked.to_owned()), None, description)
     }
 
     fn kind(&self, key: &str, property: &Property) -> Result<Kind, String> {
