@@ -34,10 +34,10 @@ struct Asking {
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    label: String,
-    description: Option<String>,
-    preview: Option<String>,
+#[serde(untagged, expecting = "an option is a text or an object with a label")]
+enum Choice {
+    Label(String),
+    Object { label: String, description: Option<String>, preview: Option<String> },
 }
 
 /// Reads the `params` of a request, which may stand one level deeper, beside the method.
@@ -94,8 +94,12 @@ impl Asking {
 
 impl Choice {
     fn into_option(self) -> FieldOption {
-        let preview = self.preview.map(|text| Preview { format: PreviewFormat::Markdown, text });
-        FieldOption { value: self.label.clone(), label: self.label, description: self.description, preview }
+        let (label, description, preview) = match self {
+            Choice::Label(label) => (label, None, None),
+            Choice::Object { label, description, preview } => (label, description, preview),
+        };
+        let preview = preview.map(|text| Preview { format: PreviewFormat::Markdown, text });
+        FieldOption { value: label.clone(), label, description, preview }
     }
 }
 

@@ -162,7 +162,7 @@ fn qwen_questions(tool_call: &ToolCall) -> Option<&Json> {
     let meta = tool_call.meta.as_object();
     let says =
         |name: &str, value: &str| meta.and_then(|meta: &Map<_, _>| meta.get(name)?.as_str()) == Some(value);
-    if let Some(questions) = meta.and_then(|meta| meta.get("qwenQuestions")) {
+    if let Some(questions) = meta.and_then(|meta| meta.get("qwenQuestions")).filter(|it| !it.is_null()) {
         return Some(questions);
     }
     let asks = says("qwenInteractionKind", "user_question") || says("toolName", "ask_user_question");
