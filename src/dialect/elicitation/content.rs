@@ -45,6 +45,9 @@ fn split(field: &Field, value: Option<&Value>, companion: &Companion) -> (Option
     let is_other = |text: &&String| !field.kind.options().iter().any(|option| option.value == **text);
     match (value, companion) {
         (None, _) => (None, None),
+        // A field that was left empty is not there: an agent may have set a least length.
+        (Some(Value::Text(text)), _) if text.is_empty() && is_other(&text) => (None, None),
+        (Some(Value::Many(texts)), _) if texts.is_empty() => (None, None),
         (Some(value), Companion::None) => (Some(json(value, &field.kind)), None),
         (Some(Value::Text(text)), Companion::Custom { .. }) if is_other(&text) => (None, Some(text.clone())),
         (Some(Value::Text(text)), Companion::Note { none, .. }) if is_other(&text) => {
