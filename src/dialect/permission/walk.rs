@@ -120,7 +120,9 @@ impl Walk {
                 });
                 let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
                 let most = max.map_or(usize::MAX, |max| max as usize);
-                (marked.collect(), (least..=most).contains(&self.chosen.len()))
+                // What is optional may be left out, however many it takes otherwise.
+                let left_out = !field.required && self.chosen.is_empty();
+                (marked.collect(), left_out || (least..=most).contains(&self.chosen.len()))
             }
             Kind::Boolean { .. } => (vec![name("Yes"), name("No")], false),
             Kind::Confirm { yes, no } => (vec![name(yes), name(no)], false),
