@@ -3,6 +3,9 @@
 
 #![expect(clippy::expect_used, reason = "what is not as expected fails the test")]
 
+#[path = "support/files.rs"]
+mod files;
+
 use std::{fs, path::Path};
 
 use askbridge::{
@@ -148,8 +151,7 @@ fn what_the_bridge_refuses_as_a_question_is_not_valid() {
 
 /// Returns every message in the transcripts that stands behind this prefix.
 fn said(prefix: &str) -> Vec<Value> {
-    let folder = fs::read_dir(root().join("fixtures/transcripts")).expect("the folder of transcripts");
-    let texts = folder.map(|entry| fs::read_to_string(entry.expect("a transcript").path()).expect("a text"));
+    let texts = files::below("transcripts").into_iter().map(|path| fs::read_to_string(path).expect("a text"));
     let texts: Vec<_> = texts.collect();
     let lines = texts.iter().flat_map(|text| text.lines()).filter_map(|line| line.strip_prefix(prefix));
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()

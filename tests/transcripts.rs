@@ -1,4 +1,4 @@
-//! Conversations in `fixtures/transcripts`, played on the engine alone with a virtual clock.
+//! Conversations in `fixtures/transcripts` and the folders in it, played on the engine alone with a virtual clock.
 //!
 //! What comes in: `client> LINE` and `agent> LINE`, `client>| TEXT` for a last line without terminator,
 //! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else.
@@ -7,7 +7,10 @@
 
 #![expect(clippy::expect_used, reason = "what does not hold ends the test, and says what it was")]
 
-use std::{fmt::Write, fs, path::Path, time::Duration};
+#[path = "support/files.rs"]
+mod files;
+
+use std::{fmt::Write, fs, time::Duration};
 
 use askbridge::{
     engine::{Action, Bridge, Config, Event, Line, Peer, Tier, Unanswered},
@@ -214,11 +217,9 @@ fn played(text: &str) -> String {
 
 #[test]
 fn every_transcript_comes_out_as_it_is_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/transcripts");
     let mut wrong = Vec::new();
     let mut count = 0;
-    for entry in fs::read_dir(&folder).expect("the folder of transcripts") {
-        let path = entry.expect("a transcript").path();
+    for path in files::below("transcripts") {
         let written = fs::read_to_string(&path).expect("a readable transcript");
         let played = played(&written);
         count += 1;
@@ -229,7 +230,7 @@ fn every_transcript_comes_out_as_it_is_written() {
             wrong.push(format!("{}:\n{}", path.display(), difference(&written, &played)));
         }
     }
-    assert!(count > 30, "only {count} transcripts in {}", folder.display());
+    assert!(count > 30, "only {count} transcripts");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -1,7 +1,7 @@
 //! A question as an agent asked it, in whichever dialect: how it is read, and how it is answered in the same words.
 //! What a dialect looks like is left to its own module.
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{cursor, elicitation, grok, kiro, permission, sandboxagent};
@@ -135,17 +135,22 @@ pub(super) fn read_params<T: DeserializeOwned>(params: &[u8]) -> Result<T, Strin
         return Err("params is not an object".to_owned());
     }
     // Keeping track of the place is not free: it is done only where it is needed.
-    serde_json::from_slice(params).map_err(|_| explain::<T>(params))
+    serde_json::from_slice(params).map_err(|_| explain::<T>("params", params))
 }
 
-fn explain<T: DeserializeOwned>(params: &[u8]) -> String {
-    let mut json = serde_json::Deserializer::from_slice(params);
+/// Says what is wrong with JSON that does not have this type, and where. `name` is what it is called.
+pub(super) fn explain<'de, T: Deserialize<'de>>(name: &str, json: &'de [u8]) -> String {
+    let mut json = serde_json::Deserializer::from_slice(json);
     match serde_path_to_error::deserialize::<_, T>(&mut json) {
-        Ok(_) => "params are followed by something else".to_owned(),
+        Ok(_) => format!("{name} is followed by something else"),
         Err(error) => {
-            // The position that it adds counts from the start of `params`, which tells nobody anything.
+            // The position that it adds counts from the start of what was read, which tells nobody anything.
             let what = error.inner().to_string();
-            format!("params.{}: {}", error.path(), what.split(" at line ").next().unwrap_or_default())
+            let what = what.split(" at line ").next().unwrap_or_default();
+            match error.path().to_string().as_str() {
+                "." => format!("{name}: {what}"),
+                path => format!("{name}.{path}: {what}"),
+            }
         }
     }
 }

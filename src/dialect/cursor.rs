@@ -127,3 +127,45 @@ pub fn rejected(reason: Reason) -> Response {
     };
     Response { outcome }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const TWO: &str = r#"{"toolCallId":"t","title":"Setup","questions":[
+        {"id":"db","prompt":"Which?","options":[{"id":"pg","label":"Postgres"},{"id":"lite"}]},
+        {"id":"feat","prompt":"Which ones?","options":[{"id":"a","label":"A"}],"allowMultiple":true}]}"#;
+
+    #[test]
+    fn an_option_without_a_label_is_called_by_its_id() {
+        let question = read(TWO.as_bytes(), "made-up").expect("a question");
+        assert_eq!((question.session.as_deref(), question.heading()), (None, "Setup"));
+        let labels: Vec<_> = question.fields[0].kind.options().iter().map(|option| &*option.label).collect();
+        assert_eq!(labels, ["Postgres", "lite"]);
+        assert!(matches!(question.fields[1].kind, Kind::Choices { .. }));
+        let null = r#"{"questions":[{"id":"a","prompt":"?","options":[{"id":"x"}],"allowMultiple":null}]}"#;
+        let question = read(null.as_bytes(), "made-up").expect("a question");
+        assert!(matches!(question.fields[0].kind, Kind::Choice { other: false, .. }));
+    }
+
+    #[test]
+    fn answers_are_ids_in_the_order_of_the_questions() {
+        let question = read(TWO.as_bytes(), "made-up").expect("a question");
+        for (values, expected) in [
+            (
+                json!({ "feat": ["a"], "db": "pg" }),
+                r#"{"questionId":"db","selectedOptionIds":["pg"]},{"questionId":"feat","selectedOptionIds":["a"]}"#,
+            ),
+            (
+                json!({}),
+                r#"{"questionId":"db","selectedOptionIds":[]},{"questionId":"feat","selectedOptionIds":[]}"#,
+            ),
+        ] {
+            let answer = serde_json::from_value(json!({ "values": values })).expect("an answer");
+            let written = serde_json::to_string(&answered(&question, &answer)).expect("JSON");
+            assert_eq!(written, format!(r#"{{"outcome":{{"outcome":"answered","answers":[{expected}]}}}}"#));
+        }
+    }
+}

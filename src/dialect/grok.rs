@@ -34,10 +34,10 @@ struct Asking {
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    label: String,
-    description: Option<String>,
-    preview: Option<String>,
+#[serde(untagged, expecting = "an option is a text or an object with a label")]
+enum Choice {
+    Label(String),
+    Object { label: String, description: Option<String>, preview: Option<String> },
 }
 
 /// Reads the `params` of a request, which may stand one level deeper, beside the method.
@@ -94,8 +94,12 @@ impl Asking {
 
 impl Choice {
     fn into_option(self) -> FieldOption {
-        let preview = self.preview.map(|text| Preview { format: PreviewFormat::Markdown, text });
-        FieldOption { value: self.label.clone(), label: self.label, description: self.description, preview }
+        let (label, description, preview) = match self {
+            Choice::Label(label) => (label, None, None),
+            Choice::Object { label, description, preview } => (label, description, preview),
+        };
+        let preview = preview.map(|text| Preview { format: PreviewFormat::Markdown, text });
+        FieldOption { value: label.clone(), label, description, preview }
     }
 }
 
@@ -153,5 +157,65 @@ pub fn rejected(reason: Reason) -> Response {
         Reason::User => Response::SkipInterview,
         Reason::RepliedInChat => Response::ChatAboutThis,
         _ => Response::Cancelled,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(params: &str) -> Question {
+        read(params.as_bytes(), "made-up").expect("a question")
+    }
+
+    #[test]
+    fn every_spelling_is_the_same_question() {
+        let questions = r#""questions":[{"question":"Which?","options":[{"label":"A"}],"multiSelect":true}]"#;
+        let plain = asked(&format!(r#"{{"sessionId":"s","toolCallId":"t",{questions}}}"#));
+        let snake = questions.replace("multiSelect", "multi_select");
+        assert_eq!(asked(&format!(r#"{{"session_id":"s","tool_call_id":"t",{snake}}}"#)), plain);
+        let wrapped =
+            format!(r#"{{"method":"m","params":{{"sessionId":"s","toolCallId":"t",{questions}}}}}"#);
+        assert_eq!(asked(&wrapped), plain);
+        assert_eq!(asked(&format!(r#"{{"sessionId":"s","toolCallId":"t","params":5,{questions}}}"#)), plain);
+        let text = questions.replace(r#"{"label":"A"}"#, r#""A""#);
+        assert_eq!(asked(&format!(r#"{{"sessionId":"s","toolCallId":"t",{text}}}"#)), plain);
+    }
+
+    #[test]
+    fn answers_are_lists_by_the_text_of_the_question() {
+        let question = asked(
+            r#"{"questions":[{"question":"Which?","options":[{"label":"A"}]},
+                {"question":"Which ones?","options":[{"label":"A"}],"multiSelect":true},{"question":"Why?"}]}"#,
+        );
+        for (answer, expected) in [
+            (
+                json!({ "values": { "q0": "A", "q1": ["A", "x"], "q2": "so" } }),
+                r#"{"outcome":"accepted","answers":{"Which?":["A"],"Which ones?":["A","x"],"Why?":["so"]}}"#,
+            ),
+            (
+                json!({ "values": { "q0": "A" }, "notes": { "q2": "later" } }),
+                r#"{"outcome":"accepted","answers":{"Which?":["A"]},"annotations":{"Why?":{"notes":"later"}}}"#,
+            ),
+        ] {
+            let answer = serde_json::from_value(answer).expect("an answer");
+            assert_eq!(serde_json::to_string(&answered(&question, &answer)).expect("JSON"), expected);
+        }
+    }
+
+    #[test]
+    fn only_a_person_skips_or_goes_to_the_chat() {
+        for (reason, expected) in [
+            (Reason::User, "skip_interview"),
+            (Reason::RepliedInChat, "chat_about_this"),
+            (Reason::Cancelled, "cancelled"),
+            (Reason::Timeout, "cancelled"),
+            (Reason::Shutdown, "cancelled"),
+        ] {
+            let written = serde_json::to_value(rejected(reason)).expect("JSON");
+            assert_eq!(written, json!({ "outcome": expected }), "{reason:?}");
+        }
     }
 }

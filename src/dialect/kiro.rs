@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::asked::read_params;
+use super::{asked::read_params, joined};
 use crate::question::{Answer, Dialect, Field, FieldOption, Kind, Outcome, Question, Reason, Value};
 
 /// The request's method.
@@ -90,9 +90,11 @@ pub enum Response {
 
 /// Says an answer.
 pub fn answered(question: &Question, answer: &Answer) -> Response {
-    let value = question.fields.first().and_then(|field| answer.values.get(&field.name));
-    match value {
-        Some(Value::Text(text)) => Response::Answered { answer: text.clone() },
+    let Some(field) = question.fields.first() else { return Response::Dismissed };
+    match answer.values.get(&field.name) {
+        Some(Value::Text(text)) => {
+            Response::Answered { answer: joined::with_note(text.clone(), answer.notes.get(&field.name)) }
+        }
         _ => Response::Dismissed,
     }
 }
@@ -111,5 +113,64 @@ pub fn reply(question: &Question, result: &[u8]) -> Option<Outcome> {
             Some(Outcome::Answered(Answer { values, ..Answer::default() }))
         }
         Response::Dismissed => Some(Outcome::Rejected(Reason::User)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(options: &str) -> Question {
+        let params = format!(r#"{{"sessionId":"s","toolCallId":"t","question":"Which?"{options}}}"#);
+        read(params.as_bytes(), "made-up").expect("a question")
+    }
+
+    #[test]
+    fn the_first_recommended_option_is_the_default() {
+        let kind = |options: &str| asked(options).fields.remove(0).kind;
+        for (options, expected) in [
+            (r#","options":["A","B"]"#, None),
+            (
+                r#","options":["A",{"title":"B","recommended":true},{"title":"C","recommended":true}]"#,
+                Some("B"),
+            ),
+            (r#","options":[{"title":"A","recommended":null},{"title":"B","recommended":false}]"#, None),
+        ] {
+            let Kind::Choice { default, other: true, .. } = kind(options) else {
+                panic!("no choice: {options}")
+            };
+            assert_eq!(default.as_deref(), expected, "{options}");
+        }
+        for options in ["", r#","options":null"#, r#","options":[]"#] {
+            assert!(matches!(kind(options), Kind::Text { .. }), "{options}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_one_text() {
+        let question = asked(r#","options":["A"]"#);
+        for (answer, expected) in [
+            (json!({ "values": { "q0": "A" } }), "A"),
+            (json!({ "values": { "q0": "x" } }), "x"),
+            (json!({ "values": { "q0": "A" }, "notes": { "q0": "y" } }), "A (note: y)"),
+        ] {
+            let answer = serde_json::from_value(answer).expect("an answer");
+            let written = serde_json::to_value(answered(&question, &answer)).expect("JSON");
+            assert_eq!(written, json!({ "action": "answered", "answer": expected }));
+        }
+    }
+
+    #[test]
+    fn what_its_own_client_says_is_read() {
+        let question = asked("");
+        let read = |result: &str| reply(&question, result.as_bytes());
+        let answer = serde_json::from_value(json!({ "values": { "q0": "x" } })).expect("an answer");
+        assert_eq!(read(r#"{"action":"answered","answer":"x"}"#), Some(Outcome::Answered(answer)));
+        assert_eq!(read(r#"{"action":"dismissed"}"#), Some(Outcome::Rejected(Reason::User)));
+        for other in ["null", "{}", r#"{"action":"answered"}"#, r#"{"action":"accept"}"#] {
+            assert_eq!(read(other), None, "{other}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     dialect::{Reply, Words, elicitation, permission::Step, sandboxagent},
-    question::{Answer, Outcome, Question, Reason, Responder, check},
+    question::{Answer, Outcome, Question, Responder, check},
     wire::{envelope::Message, id::RequestId, line},
 };
 
@@ -155,8 +155,8 @@ fn fitting(question: &Question, outcome: Outcome) -> Meaning {
             Ok(()) => Meaning::Settled(outcome),
             Err(errors) => Meaning::Not(Unanswered::DoesNotFit(errors)),
         },
-        Outcome::Rejected(Reason::User | Reason::Cancelled) => Meaning::Settled(outcome),
-        Outcome::Rejected(_) | Outcome::Failed => Meaning::Not(Unanswered::NotUnderstood),
+        Outcome::Rejected(_) => Meaning::Settled(outcome),
+        Outcome::Failed => Meaning::Not(Unanswered::NotUnderstood),
     }
 }
 

@@ -154,3 +154,211 @@ fn is_multiple(value: f64, step: f64) -> bool {
     let quotient = value / step;
     (quotient - quotient.round()).abs() <= f64::EPSILON * quotient.abs().max(1.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::question::Dialect;
+
+    fn question(fields: &serde_json::Value) -> Question {
+        Question {
+            session: None,
+            request: None,
+            id: "q".to_owned(),
+            title: None,
+            message: String::new(),
+            fields: serde_json::from_value(fields.clone()).expect("fields"),
+            submit: None,
+            tool_call: None,
+            dialect: Dialect::SandboxAgent,
+            dangerous: false,
+            blocking: true,
+            timeout: None,
+        }
+    }
+
+    /// What is wrong with this value of a field that has these members; empty where nothing is.
+    fn wrong(members: &str, value: &str) -> String {
+        let field = format!(r#"[{{"name":"f","label":"F",{members}}}]"#);
+        let question = question(&serde_json::from_str(&field).expect("a field"));
+        let values = match value {
+            "" => json!({}),
+            value => json!({ "f": serde_json::from_str::<serde_json::Value>(value).expect("a value") }),
+        };
+        let answer = serde_json::from_value(json!({ "values": values })).expect("an answer");
+        let errors = check(&question, &answer).err().unwrap_or_default();
+        errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("; ")
+    }
+
+    #[track_caller]
+    fn holds(members: &str, rows: &[(&str, &str)]) {
+        for (value, expected) in rows {
+            assert_eq!(wrong(members, value), *expected, "for {value:?} of {members}");
+        }
+    }
+
+    const ABC: &str =
+        r#""options":[{"value":"a","label":"A"},{"value":"b","label":"B"},{"value":"c","label":"C"}]"#;
+
+    #[test]
+    fn texts() {
+        holds(
+            r#""kind":"text""#,
+            &[
+                ("", ""),
+                (r#""""#, ""),
+                (r#""x""#, ""),
+                ("5", "takes a text"),
+                ("true", "takes a text"),
+                (r#"["x"]"#, "takes a text"),
+            ],
+        );
+        holds(
+            r#""kind":"text","required":true"#,
+            &[("", "is required"), (r#""""#, "is required"), (r#"" ""#, "")],
+        );
+        let short = r#""kind":"text","minLength":2,"maxLength":3"#;
+        holds(
+            short,
+            &[
+                (r#""""#, ""),
+                (r#""ä""#, "has 1 characters, the least is 2"),
+                (r#""äöü""#, ""),
+                (r#""äöüß""#, "has 4 characters, the most is 3"),
+            ],
+        );
+    }
+
+    #[test]
+    fn patterns() {
+        holds(
+            r#""kind":"text","pattern":"^[a-z]+$""#,
+            &[(r#""abc""#, ""), (r#""aBc""#, r#"does not match "^[a-z]+$""#)],
+        );
+        // It is found anywhere, as in JSON Schema.
+        holds(r#""kind":"text","pattern":"b""#, &[(r#""abc""#, ""), (r#""ac""#, r#"does not match "b""#)]);
+        // One that cannot be tried is left to the agent.
+        holds(r#""kind":"text","pattern":"(?=a)""#, &[(r#""b""#, "")]);
+        holds(r#""kind":"text","pattern":"(""#, &[(r#""b""#, "")]);
+        holds(r#""kind":"text","pattern":"((a{1000}){1000}){1000}""#, &[(r#""b""#, "")]);
+    }
+
+    #[test]
+    fn one_choice() {
+        let members = format!(r#""kind":"choice",{ABC}"#);
+        holds(
+            &members,
+            &[
+                ("", ""),
+                (r#""a""#, ""),
+                // Labels are turned into values before.
+                (r#""A""#, r#"has no option "A""#),
+                (r#""""#, r#"has no option """#),
+                (r#"["a"]"#, "takes the value of one option"),
+            ],
+        );
+        holds(&format!(r#"{members},"required":true"#), &[("", "is required")]);
+        let other = format!(r#"{members},"other":true"#);
+        holds(&other, &[(r#""x""#, ""), (r#""""#, "")]);
+        holds(&format!(r#"{other},"required":true"#), &[(r#""x""#, ""), (r#""""#, "is required")]);
+    }
+
+    #[test]
+    fn many_choices() {
+        let members = format!(r#""kind":"choices",{ABC}"#);
+        holds(
+            &members,
+            &[
+                ("", ""),
+                ("[]", ""),
+                (r#"["c","a"]"#, ""),
+                (r#"["a","a"]"#, r#"has "a" twice"#),
+                (r#"["a","x"]"#, r#"has no option "x""#),
+                (r#""a""#, "takes a list of the values of options"),
+            ],
+        );
+        holds(&format!(r#"{members},"required":true"#), &[("[]", "has 0 of the options, the least is 1")]);
+        let bounded = format!(r#"{members},"min":2,"max":2"#);
+        holds(
+            &bounded,
+            &[
+                ("[]", ""),
+                (r#"["a"]"#, "has 1 of the options, the least is 2"),
+                (r#"["a","b"]"#, ""),
+                (r#"["a","b","c"]"#, "has 3 of the options, the most is 2"),
+            ],
+        );
+        holds(
+            &format!(r#"{members},"required":true,"min":0"#),
+            &[("[]", "has 0 of the options, the least is 1")],
+        );
+        let other = format!(r#"{members},"other":true"#);
+        holds(
+            &other,
+            &[
+                (r#"["a","x"]"#, ""),
+                (r#"["x","y"]"#, "has 2 texts that are no option, the most is 1"),
+                (r#"[""]"#, "is required"),
+            ],
+        );
+    }
+
+    #[test]
+    fn numbers() {
+        holds(
+            r#""kind":"number""#,
+            &[("0.5", ""), ("-1e3", ""), (r#""5""#, "takes a number"), ("true", "takes a number")],
+        );
+        let port = r#""kind":"number","integer":true,"min":1,"max":9"#;
+        holds(
+            port,
+            &[
+                ("1", ""),
+                ("9", ""),
+                ("2.0", ""),
+                ("2.5", "takes a whole number"),
+                ("0", "is 0, the least is 1"),
+                ("10", "is 10, the most is 9"),
+                (r#""5""#, "takes a whole number"),
+            ],
+        );
+        holds(
+            r#""kind":"number","step":0.1"#,
+            &[("0.3", ""), ("1e15", ""), ("0.35", "is 0.35, which is no multiple of 0.1")],
+        );
+        holds(r#""kind":"number","step":0"#, &[("0.3", "")]);
+        holds(r#""kind":"number","step":-1"#, &[("0.3", "")]);
+    }
+
+    #[test]
+    fn flags() {
+        holds(r#""kind":"boolean""#, &[("true", ""), ("false", ""), (r#""true""#, "takes true or false")]);
+        holds(
+            r#""kind":"confirm","yes":"Do it","no":"Leave it""#,
+            &[("true", ""), (r#""Do it""#, "takes true or false")],
+        );
+    }
+
+    #[test]
+    fn what_is_for_no_field_is_told_behind_the_fields() {
+        let fields = json!([
+            { "name": "z", "label": "Z", "kind": "text", "required": true },
+            { "name": "y", "label": "Y", "kind": "boolean" },
+        ]);
+        let answer = json!({ "values": { "a": "x", "y": 1 }, "notes": { "b": "x", "y": "fine" } });
+        let answer = serde_json::from_value(answer).expect("an answer");
+        let errors = check(&question(&fields), &answer).expect_err("it does not fit");
+        let told: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                r#"field "z" is required"#,
+                r#"field "y" takes true or false"#,
+                r#"field "a" is no field of the question"#,
+                r#"field "b" is no field of the question"#,
+            ]
+        );
+    }
+}

@@ -100,3 +100,81 @@ fn marked(meta: &Map<String, Json>) -> Option<(&str, bool)> {
 
 /// The mark that Claude's adapter puts on a companion.
 pub(super) const CUSTOM_ANSWER: &str = "_askUserQuestionCustomAnswer";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHOICE: &str = r#"{"type":"string","oneOf":[{"const":"A"},{"const":"None of the above"}]}"#;
+
+    /// Where the free text of `db` goes, if `name` stands beside it with these members.
+    fn beside(name: &str, members: &str, required: &str) -> Companion {
+        among(&format!(r#""db":{CHOICE},"{name}":{{{members}}}"#), required)
+    }
+
+    fn among(properties: &str, required: &str) -> Companion {
+        let schema = format!(r#"{{"properties":{{{properties}}},"required":[{required}]}}"#);
+        let schema: Schema = serde_json::from_str(&schema).expect("a schema");
+        let companion = of("db", &schema);
+        let others =
+            schema.properties.0.iter().filter(|(key, property)| is_companion(key, property, &schema));
+        let others: Vec<_> = others.map(|(key, _)| key.clone()).collect();
+        let key = match &companion {
+            Companion::None => Vec::new(),
+            Companion::Custom { key } | Companion::Note { key, .. } => vec![key.clone()],
+        };
+        assert_eq!(others, key, "what is a companion is that of a field");
+        companion
+    }
+
+    fn custom(key: &str) -> Companion {
+        Companion::Custom { key: key.to_owned() }
+    }
+
+    fn note(key: &str) -> Companion {
+        Companion::Note { key: key.to_owned(), none: Some("None of the above".to_owned()) }
+    }
+
+    #[test]
+    fn by_what_its_name_ends_with() {
+        assert_eq!(beside("db_custom", r#""type":"string""#, ""), custom("db_custom"));
+        assert_eq!(beside("db__other", r#""type":"string""#, ""), custom("db__other"));
+        assert_eq!(beside("db_note", r#""type":"string""#, ""), note("db_note"));
+        assert_eq!(beside("db_more", r#""type":"string""#, ""), Companion::None);
+        assert_eq!(beside("lang_custom", r#""type":"string""#, ""), Companion::None);
+    }
+
+    #[test]
+    fn by_its_mark_whatever_its_name() {
+        let marked = |meta: &str| beside("x", &format!(r#""type":"string","_meta":{meta}"#), "");
+        assert_eq!(marked(r#"{"codex":{"questionId":"db","role":"user_note"}}"#), note("x"));
+        assert_eq!(marked(r#"{"codex":{"questionId":"db","isOtherAnswer":true}}"#), custom("x"));
+        let custom_answer = r#"{"questionId":"db","isCustomAnswer":true}"#;
+        assert_eq!(marked(&format!(r#"{{"_askUserQuestionCustomAnswer":{custom_answer}}}"#)), custom("x"));
+        assert_eq!(
+            marked(&format!(r#"{{"jetbrains":{{"air":{{"customAnswer":{custom_answer}}}}}}}"#)),
+            custom("x")
+        );
+        assert_eq!(marked(r#"{"codex":{"questionId":"db"}}"#), Companion::None);
+        assert_eq!(marked(r#"{"codex":{"questionId":"lang","role":"user_note"}}"#), Companion::None);
+        assert_eq!(marked(r#"{"_askUserQuestionCustomAnswer":{"questionId":"db"}}"#), Companion::None);
+        assert_eq!(marked(r#"{"jetbrains":5}"#), Companion::None);
+    }
+
+    #[test]
+    fn only_an_optional_text_beside_a_choice() {
+        assert_eq!(beside("db_custom", r#""type":"string""#, r#""db_custom""#), Companion::None);
+        assert_eq!(beside("db_custom", r#""type":"boolean""#, ""), Companion::None);
+        assert_eq!(beside("db_custom", r#""type":"string","enum":["a"]"#, ""), Companion::None);
+        let texts = r#""db":{"type":"string"},"db_custom":{"type":"string"}"#;
+        assert_eq!(among(texts, ""), Companion::None);
+        let many = r#""db":{"type":"array","items":{"enum":["a"]}},"db_custom":{"type":"string"}"#;
+        assert_eq!(among(many, ""), custom("db_custom"));
+    }
+
+    #[test]
+    fn a_note_without_an_option_for_none() {
+        let properties = r#""db":{"type":"string","enum":["A"]},"db_note":{"type":"string"}"#;
+        assert_eq!(among(properties, ""), Companion::Note { key: "db_note".to_owned(), none: None });
+    }
+}

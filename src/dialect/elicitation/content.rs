@@ -45,6 +45,9 @@ fn split(field: &Field, value: Option<&Value>, companion: &Companion) -> (Option
     let is_other = |text: &&String| !field.kind.options().iter().any(|option| option.value == **text);
     match (value, companion) {
         (None, _) => (None, None),
+        // A field that was left empty is not there: an agent may have set a least length.
+        (Some(Value::Text(text)), _) if text.is_empty() && is_other(&text) => (None, None),
+        (Some(Value::Many(texts)), _) if texts.is_empty() => (None, None),
         (Some(value), Companion::None) => (Some(json(value, &field.kind)), None),
         (Some(Value::Text(text)), Companion::Custom { .. }) if is_other(&text) => (None, Some(text.clone())),
         (Some(Value::Text(text)), Companion::Note { none, .. }) if is_other(&text) => {
@@ -136,5 +139,113 @@ fn typed(json: &Json, field: &Field) -> Value {
             Value::Many(entries.iter().map(text).collect())
         }
         (other, _) => Value::Text(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::dialect::{Asked, Words as AnyWords, elicitation::request};
+
+    fn form(properties: &str) -> (Words, Question) {
+        let params = format!(r#"{{"message":"?","requestedSchema":{{"properties":{{{properties}}}}}}}"#);
+        let asked = request::read("elicitation/create", params.as_bytes(), "q").expect("no mistake");
+        match asked.expect("a question") {
+            Asked { question, words: AnyWords::Elicitation(words) } => (words, question),
+            other => panic!("no form: {other:?}"),
+        }
+    }
+
+    /// Says that these values and notes are this content, and that it is read as them again.
+    #[track_caller]
+    fn both_ways(properties: &str, answer: &Json, content: &str) {
+        assert_eq!(written(properties, answer), (content.to_owned(), Vec::new()));
+        let (words, question) = form(properties);
+        let content: Map<String, Json> = serde_json::from_str(content).expect("an object");
+        assert_eq!(serde_json::to_value(read(&words, &question, &content)).expect("JSON"), *answer);
+    }
+
+    fn written(properties: &str, answer: &Json) -> (String, Vec<usize>) {
+        let (words, question) = form(properties);
+        let answer: Answer = serde_json::from_value(answer.clone()).expect("an answer");
+        let (content, unsaid) = write(&words, &question, &answer);
+        (serde_json::to_string(&content).expect("JSON"), unsaid)
+    }
+
+    const CLAUDE: &str = r#""a":{"type":"string","enum":["A","B"]},"a_custom":{"type":"string"},
+        "b":{"type":"array","items":{"enum":["C","D"]}},"b_custom":{"type":"string"}"#;
+    const CODEX: &str = r#""a":{"type":"string","oneOf":[{"const":"A"},{"const":"None of the above"}]},"a_note":{"type":"string"}"#;
+
+    #[test]
+    fn a_text_beside_one_choice_is_the_answer_or_a_remark() {
+        both_ways(CLAUDE, &json!({ "values": { "a": "A" } }), r#"{"a":"A"}"#);
+        both_ways(CLAUDE, &json!({ "values": { "a": "x" } }), r#"{"a_custom":"x"}"#);
+        let remarked = json!({ "values": { "a": "A" }, "notes": { "a": "x" } });
+        both_ways(CLAUDE, &remarked, r#"{"a":"A","a_custom":"x"}"#);
+    }
+
+    #[test]
+    fn a_text_beside_many_choices_is_one_more() {
+        both_ways(CLAUDE, &json!({ "values": { "b": ["D", "C"] } }), r#"{"b":["D","C"]}"#);
+        both_ways(CLAUDE, &json!({ "values": { "b": ["C", "x"] } }), r#"{"b":["C"],"b_custom":"x"}"#);
+        both_ways(CLAUDE, &json!({ "values": { "b": ["x"] } }), r#"{"b_custom":"x"}"#);
+    }
+
+    #[test]
+    fn codex_takes_a_text_as_a_note_on_none_of_its_options() {
+        both_ways(CODEX, &json!({ "values": { "a": "x" } }), r#"{"a":"None of the above","a_note":"x"}"#);
+        let remarked = json!({ "values": { "a": "A" }, "notes": { "a": "x" } });
+        both_ways(CODEX, &remarked, r#"{"a":"A","a_note":"x"}"#);
+        both_ways(CODEX, &json!({ "values": { "a": "None of the above" } }), r#"{"a":"None of the above"}"#);
+    }
+
+    #[test]
+    fn remarks_without_a_place_are_told() {
+        let plain = r#""a":{"type":"string"},"b":{"type":"boolean"}"#;
+        let answer = json!({ "values": { "a": "x", "b": false }, "notes": { "b": "y" } });
+        assert_eq!(written(plain, &answer), (r#"{"a":"x","b":false}"#.to_owned(), vec![1]));
+        // Where the text is the answer, or would be one more choice, it has none either.
+        let answer = json!({ "values": { "a": "x", "b": ["C"] }, "notes": { "a": "y", "b": "z" } });
+        assert_eq!(written(CLAUDE, &answer), (r#"{"a_custom":"x","b":["C"]}"#.to_owned(), vec![0, 1]));
+    }
+
+    #[test]
+    fn what_is_left_empty_is_not_there() {
+        let plain =
+            r#""a":{"type":"string","minLength":2},"b":{"type":"array","items":{"enum":["C"]},"minItems":1}"#;
+        assert_eq!(written(plain, &json!({ "values": { "a": "", "b": [] } })), ("{}".to_owned(), Vec::new()));
+        assert_eq!(
+            written(CLAUDE, &json!({ "values": { "a": "", "b": [] } })),
+            ("{}".to_owned(), Vec::new())
+        );
+        let empty = r#""a":{"type":"string","enum":["","x"]}"#;
+        both_ways(empty, &json!({ "values": { "a": "" } }), r#"{"a":""}"#);
+    }
+
+    #[test]
+    fn what_clients_say_in_their_own_way_is_understood() {
+        let titled = r#""a":{"type":"string","oneOf":[{"const":"1","title":"One"}]},
+            "b":{"type":"array","items":{"anyOf":[{"const":"2","title":"Two"}]}},"n":{"type":"number"}"#;
+        let (words, question) = form(titled);
+        for (content, expected) in [
+            (r#"{"a":"One","b":["Two"]}"#, json!({ "a": "1", "b": ["2"] })),
+            (r#"{"b":"Two"}"#, json!({ "b": ["2"] })),
+            (r#"{"a":null,"c":1}"#, json!({})),
+            // What does not fit is kept, for the check to find.
+            (r#"{"n":"5","a":{"x":1},"b":[2]}"#, json!({ "n": "5", "a": r#"{"x":1}"#, "b": ["2"] })),
+            (r#"{"n":5.0}"#, json!({ "n": 5.0 })),
+        ] {
+            let content = serde_json::from_str(content).expect("an object");
+            let answer = read(&words, &question, &content);
+            assert_eq!(serde_json::to_value(&answer.values).expect("JSON"), expected, "{content:?}");
+        }
+        // An empty companion says nothing, and one that says what is chosen already says it once.
+        let (words, question) = form(CLAUDE);
+        let content = serde_json::from_str(r#"{"a":"A","a_custom":"","b":["C"],"b_custom":"C"}"#);
+        let answer = read(&words, &question, &content.expect("an object"));
+        let expected = json!({ "values": { "a": "A", "b": ["C"] } });
+        assert_eq!(serde_json::to_value(&answer).expect("JSON"), expected);
     }
 }

@@ -103,11 +103,11 @@ fn property(field: &Field, question: &Question) -> Property {
     Property {
         title: Some(title.clone()),
         description: (!description.is_empty()).then(|| description.join("\n")),
-        ..of_kind(&field.kind)
+        ..of_kind(&field.kind, field.required)
     }
 }
 
-fn of_kind(kind: &Kind) -> Property {
+fn of_kind(kind: &Kind, required: bool) -> Property {
     let named = |name: &str| Some(name.to_owned());
     match kind {
         Kind::Text { min_length, max_length, pattern, format, default, .. } => Property {
@@ -125,10 +125,11 @@ fn of_kind(kind: &Kind) -> Property {
             default: default.clone().map(Json::from),
             ..Property::default()
         },
-        Kind::Choices { options, min, max, default, .. } => Property {
+        Kind::Choices { options, other, min, max, default } => Property {
             kind: named("array"),
             items: Some(Items { any_of: Some(options.iter().map(titled).collect()), ..Items::default() }),
-            min_items: *min,
+            // An empty list is there, and says nothing.
+            min_items: min.or((required && !other).then_some(1)),
             max_items: *max,
             default: (!default.is_empty()).then(|| default.clone().into()),
             ..Property::default()
@@ -164,4 +165,139 @@ fn titled(option: &FieldOption) -> Titled {
 
 fn word(value: &str, title: &str) -> Titled {
     Titled { value: value.to_owned(), title: Some(title.to_owned()), ..Titled::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{Asked, elicitation::request, sandboxagent};
+
+    fn asked(params: &str) -> Question {
+        sandboxagent::request::read(params.as_bytes(), "made-up").expect("a question")
+    }
+
+    fn written(params: &str) -> (Json, Words) {
+        let (params, words) = write(&asked(params)).expect("a form");
+        (serde_json::from_str(params.get()).expect("JSON"), words)
+    }
+
+    /// The property of a field with these members, beside what all of them have.
+    fn property_of(members: &str) -> (Json, Json) {
+        let fields = format!(r#"[{{"name":"f","label":"F",{members}}}]"#);
+        let params =
+            format!(r#"{{"sessionId":"s","prompt":"M","_meta":{{"askbridge":{{"fields":{fields}}}}}}}"#);
+        let schema = written(&params).0["requestedSchema"].clone();
+        let mut property = schema["properties"]["f"].clone();
+        assert_eq!(property.as_object_mut().expect("an object").remove("title"), Some(json!("F")));
+        (property, schema["required"].clone())
+    }
+
+    #[test]
+    fn every_kind_of_field() {
+        let a = r#""options":[{"value":"a","label":"A"}]"#;
+        let one = json!([{ "const": "a", "title": "A" }]);
+        for (members, expected) in [
+            (r#""kind":"text""#.to_owned(), json!({ "type": "string" })),
+            (
+                r#""kind":"text","minLength":1,"maxLength":2,"pattern":"x","format":"email","default":"d""#
+                    .to_owned(),
+                json!({ "type": "string", "minLength": 1, "maxLength": 2, "pattern": "x", "format": "email", "default": "d" }),
+            ),
+            (
+                format!(r#""kind":"choice",{a},"default":"a""#),
+                json!({ "type": "string", "oneOf": one, "default": "a" }),
+            ),
+            (
+                format!(r#""kind":"choices",{a},"min":1,"max":2,"default":["a"]"#),
+                json!({ "type": "array", "items": { "anyOf": one }, "minItems": 1, "maxItems": 2, "default": ["a"] }),
+            ),
+            (r#""kind":"boolean","default":true"#.to_owned(), json!({ "type": "boolean", "default": true })),
+            (
+                r#""kind":"number","min":1,"max":2.5,"step":0.5,"default":2"#.to_owned(),
+                json!({ "type": "number", "minimum": 1, "maximum": 2.5, "multipleOf": 0.5, "default": 2 }),
+            ),
+            (r#""kind":"number","integer":true"#.to_owned(), json!({ "type": "integer" })),
+            (
+                r#""kind":"confirm","yes":"Do it","no":"Leave it""#.to_owned(),
+                json!({ "type": "string", "oneOf": [{ "const": "true", "title": "Do it" }, { "const": "false", "title": "Leave it" }] }),
+            ),
+        ] {
+            assert_eq!(property_of(&members), (expected, Json::Null), "{members}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_there() {
+        let choices = r#""required":true,"kind":"choices","options":[{"value":"a","label":"A"}]"#;
+        let (property, required) = property_of(choices);
+        assert_eq!((property["minItems"].clone(), required), (json!(1), json!(["f"])));
+        // A text may stand for it, which a schema cannot say.
+        let (property, required) = property_of(&format!(r#"{choices},"other":true"#));
+        assert_eq!((property["minItems"].clone(), required), (Json::Null, Json::Null));
+    }
+
+    #[test]
+    fn a_free_text_has_a_field_of_its_own_with_a_free_name() {
+        let other = |name: &str| {
+            format!(
+                r#"{{"name":"{name}","label":"L","kind":"choice","other":true,"options":[{{"value":"a","label":"A"}}]}}"#
+            )
+        };
+        let text = r#"{"name":"a_custom","label":"T","kind":"text"}"#;
+        let (params, words) = written(&format!(
+            r#"{{"sessionId":"s","prompt":"M","_meta":{{"askbridge":{{"fields":[{},{text}]}}}}}}"#,
+            other("a")
+        ));
+        let expected = Companion::Custom { key: "a_custom_".to_owned() };
+        assert_eq!(words.companions, [expected, Companion::None]);
+        let custom = &params["requestedSchema"]["properties"]["a_custom_"];
+        assert_eq!(custom["_meta"][CUSTOM_ANSWER], json!({ "questionId": "a", "isCustomAnswer": true }));
+    }
+
+    #[test]
+    fn what_was_asked_is_asked_once() {
+        let field = |prompt: &str, members: &str| {
+            let field = format!(r#"{{"name":"f","label":"L","kind":"text"{members}}}"#);
+            let params = format!(
+                r#"{{"sessionId":"s","prompt":"{prompt}","_meta":{{"askbridge":{{"fields":[{field}]}}}}}}"#
+            );
+            let property = written(&params).0["requestedSchema"]["properties"]["f"].clone();
+            (property["title"].clone(), property["description"].clone())
+        };
+        assert_eq!(field("M", ""), (json!("L"), Json::Null));
+        assert_eq!(field("M", r#","header":"H","help":"?""#), (json!("H"), json!("L\n?")));
+        assert_eq!(field("L", r#","header":"H","help":"?""#), (json!("H"), json!("?")));
+        assert_eq!(field("L", ""), (json!("L"), Json::Null));
+    }
+
+    #[test]
+    fn what_no_form_can_ask() {
+        let secret = r#"{"name":"f","label":"F","kind":"text","secret":true}"#;
+        for params in [
+            r#"{"prompt":"?"}"#.to_owned(),
+            format!(r#"{{"sessionId":"s","prompt":"?","_meta":{{"askbridge":{{"fields":[{secret}]}}}}}}"#),
+        ] {
+            assert_eq!(write(&asked(&params)).map(|(params, _)| params.get().to_owned()), None, "{params}");
+        }
+        let mut question = asked(r#"{"prompt":"?","toolCallId":"t"}"#);
+        question.request = Some("\"r\"".to_owned());
+        let (params, _) = write(&question).expect("a form");
+        // Only a session has tool calls.
+        assert!(params.get().starts_with(r#"{"requestId":"r","mode":"form","message":"?","#), "{params}");
+    }
+
+    #[test]
+    fn a_form_that_was_read_is_written_as_it_was() {
+        let params = concat!(
+            r#"{"sessionId":"s","toolCallId":"t","mode":"form","message":"M","requestedSchema":{"type":"object","properties":{"#,
+            r#""z":{"type":"string","title":"Z","oneOf":[{"const":"1","title":"One","description":"d"}],"default":"1"},"#,
+            r#""a":{"type":"integer","title":"A","description":"D","minimum":1,"maximum":9},"#,
+            r#""m":{"type":"array","title":"M","items":{"anyOf":[{"const":"x","title":"X"}]},"minItems":1,"maxItems":2}},"#,
+            r#""required":["z"]}}"#
+        );
+        let read = request::read("elicitation/create", params.as_bytes(), "q").expect("no mistake");
+        let Some(Asked { question, .. }) = read else { panic!("no question") };
+        let (written, _) = write(&question).expect("a form");
+        assert_eq!(written.get(), params);
+    }
 }

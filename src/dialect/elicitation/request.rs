@@ -11,7 +11,7 @@ use super::{
     schema::{Items, PREVIEW, Property, Schema, Titled},
 };
 use crate::{
-    dialect::asked::{Asked, Words as AnyWords},
+    dialect::asked::{Asked, Words as AnyWords, explain},
     limits,
     question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question},
 };
@@ -41,8 +41,11 @@ pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>,
     if params.len() > limits::QUESTION {
         return Err(format!("a form has at most {} bytes, this one has {}", limits::QUESTION, params.len()));
     }
+    if !params.starts_with(b"{") {
+        return Err("params is not an object".to_owned());
+    }
     let Params { session_id, request_id, tool_call_id, mode, message, requested_schema, meta } =
-        serde_json::from_slice(params).map_err(|error| format!("params: {}", what(&error)))?;
+        serde_json::from_slice(params).map_err(|_| explain::<Params<'_>>("params", params))?;
     // Before it was stable, forms were the only mode and had no name.
     if mode.is_some_and(|mode| mode != "form") {
         return Ok(None);
@@ -75,14 +78,7 @@ pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>,
 }
 
 fn read_schema(schema: &str) -> Result<Schema, String> {
-    let mut json = serde_json::Deserializer::from_str(schema);
-    serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| format!("params.requestedSchema.{}: {}", error.path(), what(error.inner())))
-}
-
-/// The position that serde_json adds counts from the start of what was parsed, which tells nobody anything.
-fn what(error: &serde_json::Error) -> String {
-    error.to_string().split(" at line ").next().unwrap_or_default().to_owned()
+    serde_json::from_str(schema).map_err(|_| explain::<Schema>("params.requestedSchema", schema.as_bytes()))
 }
 
 /// What a form asks, while its fields are read.
@@ -129,11 +125,14 @@ impl Asking<'_> {
             // Claude, Kimi and Devin have the chip in the title. Claude asks a lone question in the message alone.
             return match (description, alone && !self.message.is_empty()) {
                 (Some(description), _) => (description, title, None),
-                (None, true) => (self.message.to_owned(), title, None),
+                // Kimi and oh-my-pi have no chip for each question, and ask in both places then.
+                (None, true) => (self.message.to_owned(), title.filter(|title| title != self.message), None),
                 (None, false) => (title.unwrap_or_else(|| key.to_owned()), None, None),
             };
         }
-        (title.unwrap_or_else(|| key.to_owned()), None, description)
+        // A lone field without a title is what the message asks for: its key is no text for a person.
+        let asked = Some(self.message).filter(|message| alone && !message.is_empty()).unwrap_or(key);
+        (title.unwrap_or_else(|| asked.to_owned()), None, description)
     }
 
     fn kind(&self, key: &str, property: &Property) -> Result<Kind, String> {
@@ -224,5 +223,122 @@ fn option(titled: &Titled) -> FieldOption {
         label: titled.title.clone().unwrap_or_else(|| titled.value.clone()),
         description: titled.description.clone(),
         preview: preview.map(|text| Preview { format: PreviewFormat::Markdown, text: text.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a form with these members beside its properties.
+    fn asked(members: &str, properties: &str) -> Question {
+        let params = format!(r#"{{{members}"requestedSchema":{{"properties":{{{properties}}}}}}}"#);
+        let asked = read(METHOD, params.as_bytes(), "made-up").expect("no mistake").expect("a question");
+        asked.question
+    }
+
+    fn texts(field: &Field) -> (&str, Option<&str>, Option<&str>) {
+        (&field.label, field.header.as_deref(), field.help.as_deref())
+    }
+
+    const TEXTS: &str = r#""type":"string","title":"T","description":"D""#;
+
+    #[test]
+    fn who_asks_in_the_title_and_who_in_the_description() {
+        let message = r#""message":"M","#;
+        for (members, properties, expected) in [
+            // Claude and Kimi: the chip is the title.
+            (message, format!(r#""question_0":{{{TEXTS}}}"#), ("D", Some("T"), None)),
+            (message, format!(r#""q0":{{{TEXTS}}}"#), ("D", Some("T"), None)),
+            (message, r#""q0":{"type":"string","title":"T"}"#.to_owned(), ("M", Some("T"), None)),
+            (message, r#""q0":{"type":"string","title":"M"}"#.to_owned(), ("M", None, None)),
+            (
+                message,
+                r#""q0":{"type":"string","title":"T"},"q1":{"type":"string"}"#.to_owned(),
+                ("T", None, None),
+            ),
+            ("", r#""q0":{"type":"string"}"#.to_owned(), ("q0", None, None)),
+            // Codex: the chip is the description.
+            (message, format!(r#""db":{{{TEXTS},"_meta":{{"codex":{{}}}}}}"#), ("T", Some("D"), None)),
+            (r#""_meta":{"codex":{}},"#, format!(r#""question_0":{{{TEXTS}}}"#), ("T", Some("D"), None)),
+            // All others.
+            (message, format!(r#""db":{{{TEXTS}}}"#), ("T", None, Some("D"))),
+            (message, r#""db":{"type":"string","description":"D"}"#.to_owned(), ("M", None, Some("D"))),
+            (message, r#""db":{"type":"string"},"lang":{"type":"string"}"#.to_owned(), ("db", None, None)),
+            (message, format!(r#""question":{{{TEXTS}}}"#), ("T", None, Some("D"))),
+        ] {
+            assert_eq!(texts(&asked(members, &properties).fields[0]), expected, "{members}{properties}");
+        }
+    }
+
+    #[test]
+    fn codex_may_not_wait_and_may_wait_for_so_long_only() {
+        let timed = |codex: &str| {
+            let question = asked(&format!(r#""_meta":{{"codex":{codex}}},"#), r#""a":{"type":"string"}"#);
+            (question.blocking, question.timeout)
+        };
+        assert_eq!(timed(r#"{"delivery":"async"}"#), (false, None));
+        assert_eq!(timed(r#"{"autoResolutionMs":1500}"#), (true, Some(Duration::from_millis(1500))));
+        assert_eq!(timed(r#"{"autoResolutionMs":null}"#), (true, None));
+        assert_eq!(timed(r#"{"autoResolutionMs":-1}"#), (true, None));
+        assert_eq!(timed("5"), (true, None));
+    }
+
+    #[test]
+    fn what_is_secret_is_so() {
+        let codex = |is_secret: &str| {
+            let question = asked(
+                "",
+                &format!(r#""a":{{"type":"string","_meta":{{"codex":{{"isSecret":{is_secret}}}}}}}"#),
+            );
+            question.fields[0].secret
+        };
+        assert!(codex("true"));
+        assert!(!codex("false"));
+        assert!(!codex(r#""true""#));
+    }
+
+    #[test]
+    fn where_a_text_may_stand_for_an_option() {
+        let takes_other = |members: &str, property: &str, beside: &str| {
+            let properties = format!(r#""db":{{"type":"string","enum":["A"]{property}}}{beside}"#);
+            asked(members, &properties).fields[0].kind.takes_other()
+        };
+        assert!(!takes_other("", "", ""));
+        assert!(takes_other("", "", r#","db_custom":{"type":"string"}"#));
+        assert!(!takes_other("", "", r#","db_note":{"type":"string"}"#));
+        assert!(takes_other(r#""_meta":{"cognition.ai/allowOther":true},"#, "", ""));
+        assert!(takes_other("", r#","_meta":{"cognition.ai/allowOther":true}"#, ""));
+        assert!(!takes_other(r#""_meta":{"cognition.ai/allowOther":false},"#, "", ""));
+    }
+
+    #[test]
+    fn a_default_of_another_type_is_none() {
+        let kind = |property: &str| {
+            let question = asked("", &format!(r#""a":{{{property}}}"#));
+            question.fields.into_iter().next().expect("a field").kind
+        };
+        assert_eq!(kind(r#""type":"boolean","default":"yes""#), Kind::Boolean { default: None });
+        let array = r#""type":"array","items":{"enum":["a"]},"default""#;
+        for (default, expected) in [(r#"["a"]"#, 1), (r#""a""#, 0), ("[1]", 0)] {
+            let Kind::Choices { default: read, .. } = kind(&format!("{array}:{default}")) else {
+                panic!("no choices")
+            };
+            assert_eq!(read.len(), expected, "{default}");
+        }
+    }
+
+    #[test]
+    fn modes_and_types_that_are_not_known_are_left_alone() {
+        for params in [
+            r#"{"mode":"url","url":"https://example.org"}"#,
+            r#"{"mode":"","requestedSchema":5}"#,
+            r#"{"requestedSchema":{"properties":{"a":{"type":"string"},"b":{"type":"file"}}}}"#,
+        ] {
+            assert_eq!(read(METHOD, params.as_bytes(), "q"), Ok(None), "{params}");
+        }
+        let untyped = asked("", r#""a":{"enum":["x"]},"b":{}"#);
+        assert_eq!(untyped.fields[0].kind.options().len(), 1);
+        assert!(matches!(untyped.fields[1].kind, Kind::Text { .. }));
     }
 }

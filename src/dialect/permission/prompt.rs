@@ -165,8 +165,13 @@ impl Prompt<'_> {
         match self.field {
             None if question.dangerous => format!("{heading} (cannot be answered by a permission prompt)"),
             None => format!("{heading} (needs a typed answer, which a permission prompt cannot take)"),
-            Some(field) if heading.contains(&*field.label) && question.fields.len() == 1 => {
-                heading.to_owned()
+            // Kimi says all that it asks in the message as well.
+            Some(field) if heading.contains(&*field.label) => {
+                if question.fields.len() == 1 {
+                    heading.to_owned()
+                } else {
+                    field.label.clone()
+                }
             }
             Some(field) if question.message.is_empty() => field.label.clone(),
             Some(field) => format!("{heading}\n{}", field.label),

@@ -131,11 +131,8 @@ fn asked(params: &Params, fields: Vec<Field>, words: Words, made_up: &str) -> As
         request: None,
         id: made_up.to_owned(),
         title: None,
-        message: if fields.len() == 1 {
-            String::new()
-        } else {
-            params.tool_call.title.clone().unwrap_or_default()
-        },
+        // Qwen's title counts its questions, and asks nothing.
+        message: String::new(),
         fields,
         submit: None,
         tool_call: params.tool_call.tool_call_id.clone(),
@@ -165,7 +162,7 @@ fn qwen_questions(tool_call: &ToolCall) -> Option<&Json> {
     let meta = tool_call.meta.as_object();
     let says =
         |name: &str, value: &str| meta.and_then(|meta: &Map<_, _>| meta.get(name)?.as_str()) == Some(value);
-    if let Some(questions) = meta.and_then(|meta| meta.get("qwenQuestions")) {
+    if let Some(questions) = meta.and_then(|meta| meta.get("qwenQuestions")).filter(|it| !it.is_null()) {
         return Some(questions);
     }
     let asks = says("qwenInteractionKind", "user_question") || says("toolName", "ask_user_question");

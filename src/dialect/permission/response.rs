@@ -32,23 +32,25 @@ enum Outcome {
 
 /// Says an answer.
 pub fn answered(words: &Words, question: &Question, answer: &Answer) -> Response {
-    let meta = Meta::of_notes(question, answer, |_| true);
-    let values = question.fields.iter().map(|field| answer.values.get(&field.name));
     match words {
         Words::Option { .. } => {
-            let chosen = values.flatten().find_map(|value| match value {
+            let meta = Meta::of_notes(question, answer, |_| true);
+            let chosen = question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
                 Value::Text(option) => Some(Outcome::Selected { option_id: option.clone() }),
                 _ => None,
             });
             Response { outcome: chosen.unwrap_or(Outcome::Cancelled), answers: None, meta }
         }
         Words::Answers { submit, .. } => {
-            let answers =
-                values.enumerate().filter_map(|(index, value)| Some((index.to_string(), text(value?))));
+            let answers = question.fields.iter().enumerate().filter_map(|(index, field)| {
+                let said = text(answer.values.get(&field.name)?);
+                // It has no place of its own, and is as much of the answer.
+                Some((index.to_string(), joined::with_note(said, answer.notes.get(&field.name))))
+            });
             Response {
                 outcome: Outcome::Selected { option_id: submit.clone() },
                 answers: Some(Entries(answers.collect())),
-                meta,
+                meta: None,
             }
         }
     }

@@ -120,7 +120,9 @@ impl Walk {
                 });
                 let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
                 let most = max.map_or(usize::MAX, |max| max as usize);
-                (marked.collect(), (least..=most).contains(&self.chosen.len()))
+                // What is optional may be left out, however many it takes otherwise.
+                let left_out = !field.required && self.chosen.is_empty();
+                (marked.collect(), left_out || (least..=most).contains(&self.chosen.len()))
             }
             Kind::Boolean { .. } => (vec![name("Yes"), name("No")], false),
             Kind::Confirm { yes, no } => (vec![name(yes), name(no)], false),
@@ -163,5 +165,160 @@ fn can_be_asked(field: &Field) -> bool {
         Kind::Choice { options, .. } | Kind::Choices { options, .. } => !options.is_empty(),
         Kind::Boolean { .. } | Kind::Confirm { .. } => true,
         Kind::Text { .. } | Kind::Number { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::dialect::sandboxagent;
+
+    fn question(fields: &serde_json::Value, dangerous: bool) -> Question {
+        let additions = json!({ "fields": fields, "dangerous": dangerous });
+        let params = json!({ "sessionId": "s", "prompt": "?", "_meta": { "askbridge": additions } });
+        sandboxagent::request::read(params.to_string().as_bytes(), "q").expect("a question")
+    }
+
+    /// The prompts of one question, by the numbers 1, 2 and so on.
+    struct Prompts {
+        question: Question,
+        walk: Walk,
+        number: u64,
+    }
+
+    impl Prompts {
+        fn of(fields: &serde_json::Value) -> Self {
+            Prompts { question: question(fields, false), walk: Walk::new(1, Answer::default()), number: 1 }
+        }
+
+        /// The ids of the options that are shown, without what all of this prompt begin with.
+        fn shown(&self) -> Vec<String> {
+            let prompt = self.walk.prompt(&self.question).expect("a prompt");
+            let prompt: serde_json::Value = serde_json::from_str(prompt.get()).expect("JSON");
+            let options = prompt["options"].as_array().expect("options").iter();
+            let ids = options.map(|option| option["optionId"].as_str().expect("an id"));
+            ids.map(|id| id.rsplit('-').next().unwrap_or_default().to_owned()).collect()
+        }
+
+        fn choose(&mut self, option: &str) -> Step {
+            let id = format!("askbridge-{}-{option}", self.number);
+            self.number += 1;
+            let step = self.say(&json!({ "outcome": { "outcome": "selected", "optionId": id } }));
+            if step != Step::Next {
+                self.number -= 1;
+            }
+            step
+        }
+
+        fn say(&mut self, result: &serde_json::Value) -> Step {
+            self.walk.take(&self.question, result.to_string().as_bytes(), self.number)
+        }
+    }
+
+    fn answered(values: &serde_json::Value) -> Step {
+        Step::Answered(serde_json::from_value(json!({ "values": values })).expect("an answer"))
+    }
+
+    fn choices(members: &serde_json::Value) -> serde_json::Value {
+        let mut field = json!({ "name": "m", "label": "M", "kind": "choices", "options": [
+            { "value": "a", "label": "A" }, { "value": "b", "label": "B" },
+        ] });
+        let object = field.as_object_mut().expect("an object");
+        object.extend(members.as_object().expect("an object").clone());
+        field
+    }
+
+    #[test]
+    fn done_is_there_from_the_least_to_the_most() {
+        for (members, at) in [
+            (json!({}), [true, true, true]),
+            (json!({ "required": true }), [false, true, true]),
+            (json!({ "required": true, "min": 2 }), [false, false, true]),
+            (json!({ "min": 2 }), [true, false, true]),
+            (json!({ "max": 1 }), [true, true, false]),
+        ] {
+            let mut prompts = Prompts::of(&json!([choices(&members)]));
+            for (chosen, done) in at.into_iter().enumerate() {
+                assert_eq!(prompts.shown().contains(&"done".to_owned()), done, "{members}, {chosen} chosen");
+                if chosen < 2 {
+                    assert_eq!(prompts.choose(&chosen.to_string()), Step::Next);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_choice_is_taken_back_by_choosing_it_again() {
+        let mut prompts = Prompts::of(&json!([choices(&json!({}))]));
+        for option in ["1", "0", "1"] {
+            assert_eq!(prompts.choose(option), Step::Next);
+        }
+        assert_eq!(prompts.choose("done"), answered(&json!({ "m": ["a"] })));
+    }
+
+    #[test]
+    fn the_choices_of_one_field_are_not_those_of_the_next() {
+        let mut second = choices(&json!({}));
+        second["name"] = json!("n");
+        let mut prompts = Prompts::of(&json!([choices(&json!({})), second]));
+        assert_eq!(prompts.choose("0"), Step::Next);
+        assert_eq!(prompts.choose("done"), Step::Next);
+        assert_eq!(prompts.choose("done"), answered(&json!({ "m": ["a"], "n": [] })));
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_is_left_out_or_left_to_others() {
+        let flag = json!({ "name": "b", "label": "B", "kind": "boolean" });
+        let text =
+            |required: bool| json!({ "name": "t", "label": "T", "kind": "text", "required": required });
+        let mut prompts = Prompts::of(&json!([text(false), flag]));
+        assert_eq!(prompts.choose("1"), answered(&json!({ "b": false })));
+        let mut prompts = Prompts::of(&json!([text(true), flag]));
+        assert_eq!(prompts.choose("0"), Step::Next);
+        assert_eq!(prompts.shown(), ["elsewhere", "skip"]);
+        assert_eq!(prompts.choose("elsewhere"), Step::Elsewhere);
+        assert_eq!(prompts.walk.answer().values.len(), 1);
+    }
+
+    #[test]
+    fn what_was_answered_before_is_not_asked() {
+        let flags = json!([{ "name": "a", "label": "A", "kind": "boolean" }, { "name": "b", "label": "B", "kind": "boolean" }]);
+        let mut prompts = Prompts::of(&flags);
+        let kept = serde_json::from_value(json!({ "values": { "a": true } })).expect("an answer");
+        prompts.walk = Walk::new(1, kept);
+        assert_eq!(prompts.choose("0"), answered(&json!({ "a": true, "b": true })));
+    }
+
+    #[test]
+    fn what_is_dangerous_is_never_answered() {
+        let fields = json!([{ "name": "b", "label": "B", "kind": "boolean" }]);
+        let mut prompts = Prompts::of(&fields);
+        prompts.question = question(&fields, true);
+        assert_eq!(prompts.shown(), ["elsewhere", "skip"]);
+        assert_eq!(prompts.choose("0"), Step::Unknown);
+        assert_eq!(prompts.choose("skip"), Step::Rejected(Reason::User));
+    }
+
+    #[test]
+    fn what_is_no_choice_of_this_prompt() {
+        let mut prompts = Prompts::of(&json!([{ "name": "b", "label": "B", "kind": "boolean" }]));
+        let selected = |id: &str| json!({ "outcome": { "outcome": "selected", "optionId": id } });
+        for (result, step) in [
+            (selected("askbridge-0-0"), Step::Stale),
+            (selected("askbridge-11-0"), Step::Stale),
+            (selected("askbridge-"), Step::Stale),
+            (selected("askbridge-1-2"), Step::Unknown),
+            (selected("askbridge-1-done"), Step::Unknown),
+            (selected("askbridge-1-all"), Step::Stale),
+            (selected("allow"), Step::Unknown),
+            (json!({ "outcome": { "outcome": "cancelled" } }), Step::Rejected(Reason::Cancelled)),
+            (json!({ "outcome": "cancelled" }), Step::Unknown),
+            (json!({}), Step::Unknown),
+            (json!(null), Step::Unknown),
+        ] {
+            assert_eq!(prompts.say(&result), step, "{result}");
+        }
     }
 }

@@ -44,6 +44,8 @@ pub fn read(result: &[u8], question: &Question) -> Reply {
 struct Canonical {
     status: Status,
     answers: Option<Vec<Vec<String>>>,
+    #[serde(rename = "_meta", default)]
+    meta: Json,
 }
 
 #[derive(Deserialize)]
@@ -55,21 +57,26 @@ enum Status {
 
 impl Canonical {
     fn read(self, result: &[u8], question: &Question) -> Option<Reply> {
+        // What the bridge itself adds: another one may stand between us and the client.
+        let additions = self.meta.get("askbridge").unwrap_or(&Json::Null);
         let answers = match (self.status, self.answers) {
             (Status::Answered, answers) => answers?,
-            (Status::Rejected, _) => return Some(Reply::Canonical(Outcome::Rejected(Reason::User))),
+            (Status::Rejected, _) => {
+                let reason = additions.get("reason").and_then(|reason| Reason::deserialize(reason).ok());
+                return Some(Reply::Canonical(Outcome::Rejected(reason.unwrap_or(Reason::User))));
+            }
         };
+        let notes = additions.as_object().map(|additions| notes(additions, question)).unwrap_or_default();
         // A label in the place of a value is the one thing that a canonical answer may get wrong.
         let by_value = question
             .fields
             .iter()
             .zip(&answers)
             .all(|(field, chosen)| chosen.iter().all(|text| field.value_of(text) == **text));
-        let outcome = |answers: Vec<Vec<String>>| {
-            answered(question, answers.into_iter().map(Some).collect(), BTreeMap::new())
-        };
+        let outcome =
+            |answers: Vec<Vec<String>>| answered(question, answers.into_iter().map(Some).collect(), notes);
         if by_value {
-            return Some(Reply::Canonical(outcome(answers)));
+            return Some(Reply::Canonical(outcome(answers)?));
         }
         let mut values = answers;
         for (field, chosen) in question.fields.iter().zip(&mut values) {
@@ -78,7 +85,7 @@ impl Canonical {
         let answers = serde_json::to_string(&values).ok()?;
         // Whatever else the client said goes along.
         let relabelled = String::from_utf8(splice::replace_member(result, "answers", &answers)?).ok()?;
-        Some(Reply::Translated(outcome(values), RawValue::from_string(relabelled).ok()?))
+        Some(Reply::Translated(outcome(values)?, RawValue::from_string(relabelled).ok()?))
     }
 }
 
@@ -88,13 +95,13 @@ fn other_shape(object: &Map<String, Json>, question: &Question) -> Option<Outcom
     match (word("outcome"), word("action")) {
         (Some("answered" | "selected"), _) => {
             let answers = object.get("_meta")?.get("sandboxagent.dev")?.get("answers")?;
-            return Some(answered(question, by_place(answers)?, BTreeMap::new()));
+            return answered(question, by_place(answers)?, BTreeMap::new());
         }
         (Some("rejected"), _) | (_, Some("decline")) => return Some(Outcome::Rejected(Reason::User)),
         (Some("cancelled"), _) | (_, Some("cancel")) => return Some(Outcome::Rejected(Reason::Cancelled)),
         (_, Some("accept")) => {
             let content = object.get("content")?.as_object()?;
-            return Some(answered(question, by_key(content, question)?, BTreeMap::new()));
+            return answered(question, by_key(content, question)?, BTreeMap::new());
         }
         (Some(_), _) | (_, Some(_)) => return None,
         (None, None) => {}
@@ -103,7 +110,7 @@ fn other_shape(object: &Map<String, Json>, question: &Question) -> Option<Outcom
         return Some(Outcome::Rejected(Reason::Cancelled));
     }
     if let Some(values) = object.get("values") {
-        return Some(answered(question, vec![Some(strings(values)?)], BTreeMap::new()));
+        return answered(question, vec![Some(strings(values)?)], BTreeMap::new());
     }
     keyed(object, question)
 }
@@ -126,16 +133,21 @@ fn keyed(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
     if selections.iter().all(Option::is_none) {
         return Some(Outcome::Rejected(Reason::User));
     }
-    Some(answered(question, selections, notes))
+    answered(question, selections, notes)
 }
 
-/// Puts selections together as an answer, labels turned into values.
-fn answered(question: &Question, selections: Selections, notes: BTreeMap<String, String>) -> Outcome {
+/// Puts selections together as an answer, labels turned into values. `None` where one is for no field: without it,
+/// the answer would be another one.
+fn answered(question: &Question, selections: Selections, notes: BTreeMap<String, String>) -> Option<Outcome> {
+    let mut beyond = selections.iter().skip(question.fields.len()).flatten();
+    if beyond.any(|texts| !texts.is_empty()) {
+        return None;
+    }
     let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
         let texts = selection?.iter().map(|text| field.value_of(text).into_owned()).collect();
         Some((field.name.clone(), typed(&field.kind, texts)?))
     });
-    Outcome::Answered(Answer { values: values.collect(), notes })
+    Some(Outcome::Answered(Answer { values: values.collect(), notes }))
 }
 
 /// Gives texts the type of the field. A text that has another type stays one: only the agent can judge it.
@@ -360,6 +372,47 @@ mod tests {
     fn values_and_cancelled_are_understood() {
         check(ONE, r#"{"questionId":"q","values":["Option A"]}"#, r#"[["option-a"]]"#);
         check(ONE, r#"{"questionId":"q","cancelled":true}"#, "cancelled");
+    }
+
+    #[track_caller]
+    fn outcome(params: &str, result: &str) -> Outcome {
+        let question = request::read(params.as_bytes(), "q").expect("a question");
+        match read(result.as_bytes(), &question) {
+            Reply::Canonical(outcome) | Reply::Translated(outcome, _) => outcome,
+            Reply::Unknown => panic!("not understood: {result}"),
+        }
+    }
+
+    #[test]
+    fn what_another_bridge_adds_is_read() {
+        for (reason, read) in [
+            (r#""user""#, Reason::User),
+            (r#""timeout""#, Reason::Timeout),
+            (r#""replied_in_chat""#, Reason::RepliedInChat),
+            (r#""a new one""#, Reason::User),
+            ("5", Reason::User),
+        ] {
+            let rejected =
+                format!(r#"{{"status":"rejected","_meta":{{"askbridge":{{"reason":{reason}}}}}}}"#);
+            assert_eq!(outcome(ONE, &rejected), Outcome::Rejected(read), "for {reason}");
+        }
+        for chosen in ["option-a", "Option A"] {
+            let noted = format!(
+                r#"{{"status":"answered","answers":[["{chosen}"]],"_meta":{{"askbridge":{{"notes":{{"0":"later"}}}}}}}}"#
+            );
+            let notes = [("q0".to_owned(), "later".to_owned())].into();
+            let values = [("q0".to_owned(), Value::Text("option-a".to_owned()))].into();
+            assert_eq!(outcome(ONE, &noted), Outcome::Answered(Answer { values, notes }));
+        }
+    }
+
+    #[test]
+    fn no_choice_is_lost() {
+        // One entry for each choice, in the place of one for each field.
+        check(ONE, r#"{"status":"answered","answers":[["option-a"],["option-b"]]}"#, "unknown");
+        check(ONE, r#"{"status":"answered","answers":[["option-a"],[]]}"#, "canonical");
+        let in_meta = r#"{"outcome":"answered","_meta":{"sandboxagent.dev":{"answers":[["a"],["b"]]}}}"#;
+        check(ONE, in_meta, "unknown");
     }
 
     #[test]
