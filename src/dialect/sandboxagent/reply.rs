@@ -44,6 +44,8 @@ pub fn read(result: &[u8], question: &Question) -> Reply {
 struct Canonical {
     status: Status,
     answers: Option<Vec<Vec<String>>>,
+    #[serde(rename = "_meta", default)]
+    meta: Json,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +57,7 @@ enum Status {
 
 impl Canonical {
     fn read(self, result: &[u8], question: &Question) -> Option<Reply> {
+        let notes = self.notes(question);
         let answers = match (self.status, self.answers) {
             (Status::Answered, answers) => answers?,
             (Status::Rejected, _) => return Some(Reply::Canonical(Outcome::Rejected(Reason::User))),
@@ -66,7 +69,7 @@ impl Canonical {
             .zip(&answers)
             .all(|(field, chosen)| chosen.iter().all(|text| field.value_of(text) == **text));
         let outcome = |answers: Vec<Vec<String>>| {
-            answered(question, answers.into_iter().map(Some).collect(), BTreeMap::new())
+            answered(question, answers.into_iter().map(Some).collect(), notes)
         };
         if by_value {
             return Some(Reply::Canonical(outcome(answers)));
@@ -79,6 +82,16 @@ impl Canonical {
         // Whatever else the client said goes along.
         let relabelled = String::from_utf8(splice::replace_member(result, "answers", &answers)?).ok()?;
         Some(Reply::Translated(outcome(values), RawValue::from_string(relabelled).ok()?))
+    }
+
+    /// Remarks, where the bridge itself says them: by the place of their field.
+    fn notes(&self, question: &Question) -> BTreeMap<String, String> {
+        let notes = self.meta.pointer("/askbridge/notes").and_then(Json::as_object).into_iter().flatten();
+        let noted = notes.filter_map(|(place, note)| {
+            let field = question.fields.get(place.parse::<usize>().ok()?)?;
+            Some((field.name.clone(), note.as_str()?.to_owned()))
+        });
+        noted.collect()
     }
 }
 
@@ -273,6 +286,17 @@ mod tests {
             other => other.to_owned(),
         };
         assert_eq!(told(params, result), expected, "for {result}");
+    }
+
+    #[test]
+    fn remarks_on_a_canonical_answer_are_understood() {
+        let question = request::read(TWO.as_bytes(), "q").expect("a question");
+        let result = br#"{"status":"answered","answers":[["pg"],[]],"_meta":{"askbridge":{"notes":
+            {"0":"only in prod","1":5,"2":"no field","x":"no place"}}}}"#;
+        let Reply::Canonical(Outcome::Answered(answer)) = read(result, &question) else {
+            panic!("no canonical answer");
+        };
+        assert_eq!(answer.notes, [("q0".to_owned(), "only in prod".to_owned())].into());
     }
 
     #[test]
