@@ -47,7 +47,7 @@ pub fn write(question: &Question) -> Option<(Box<RawValue>, Words)> {
         if field.kind.takes_other() {
             let key = free_key(field, question);
             properties.push((key.clone(), custom(field)));
-            companion = Companion::Custom { key };
+            companion = Companion::Custom { key, remarks: true };
         }
         companions.push(companion);
     }

@@ -68,9 +68,8 @@ impl Canonical {
             .iter()
             .zip(&answers)
             .all(|(field, chosen)| chosen.iter().all(|text| field.value_of(text) == **text));
-        let outcome = |answers: Vec<Vec<String>>| {
-            answered(question, answers.into_iter().map(Some).collect(), notes)
-        };
+        let outcome =
+            |answers: Vec<Vec<String>>| answered(question, answers.into_iter().map(Some).collect(), notes);
         if by_value {
             return Some(Reply::Canonical(outcome(answers)));
         }
