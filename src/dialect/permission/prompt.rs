@@ -103,12 +103,13 @@ impl Prompt<'_> {
     /// Says the prompt as the `params` of a permission request in this session.
     pub(super) fn write(&self, question: &Question, session: &str) -> Box<RawValue> {
         let made_up = format!("askbridge-{}", question.id);
+        let title = self.title(question);
         asked::json(&Params {
             session_id: session,
             tool_call: ToolCall {
                 tool_call_id: question.tool_call.as_deref().unwrap_or(&made_up),
-                title: self.title(question),
-                content: self.content(),
+                content: self.content(&title),
+                title,
             },
             options: self.options(),
         })
@@ -116,19 +117,20 @@ impl Prompt<'_> {
 
     fn title(&self, question: &Question) -> String {
         let heading = question.heading();
+        let no_title = question.title.as_deref().is_none_or(str::is_empty);
         match self.field {
             None if question.dangerous => format!("{heading} (cannot be answered by a permission prompt)"),
             None => format!("{heading} (needs a typed answer, which a permission prompt cannot take)"),
             Some(field) if heading.contains(&*field.label) && question.fields.len() == 1 => {
                 heading.to_owned()
             }
-            Some(field) if question.message.is_empty() => field.label.clone(),
+            Some(field) if question.message.is_empty() && no_title => field.label.clone(),
             Some(field) => format!("{heading}\n{}", field.label),
         }
     }
 
-    /// Says what the names of the options leave out.
-    fn content(&self) -> Vec<Content> {
+    /// Says what the title and the names of the options leave out.
+    fn content(&self, title: &str) -> Vec<Content> {
         let Some(field) = self.field else { return Vec::new() };
         let described = |option: &FieldOption| {
             let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));
@@ -136,8 +138,9 @@ impl Prompt<'_> {
                 option.preview.as_ref().map(|preview| format!("{}:\n{}", option.label, preview.text));
             description.into_iter().chain(preview)
         };
-        let texts: Vec<_> =
-            field.help.iter().cloned().chain(field.kind.options().iter().flat_map(described)).collect();
+        let header = field.header.iter().filter(|header| !title.contains(header.as_str()));
+        let above = header.chain(&field.help).cloned();
+        let texts: Vec<_> = above.chain(field.kind.options().iter().flat_map(described)).collect();
         if texts.is_empty() {
             Vec::new()
         } else {
