@@ -149,6 +149,8 @@ impl Agent {
             Kind::Text { .. } if !free => TEXT,
             kind => kind,
         };
+        // These take it whatever they asked.
+        field.typed |= matches!(self, Agent::Qwen | Agent::Grok | Agent::Kiro | Agent::Devin);
         field.typed &= self.takes_typed() && !field.options.is_empty();
         field.noted &= self.takes_notes();
         field

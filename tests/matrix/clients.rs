@@ -33,8 +33,8 @@ pub(crate) enum Wish {
     /// The client takes back what it shows.
     Cancel,
     Nothing,
-    /// This as the native result or as the form's, whatever it is; nothing to a prompt.
-    Odd(Value, Value),
+    /// This, although it does not fit what is asked; nothing to a prompt.
+    Broken(Vec<Given>),
 }
 
 /// What a client says to a request.
@@ -117,10 +117,9 @@ fn check_shown(params: &Value, fields: &[Field]) {
 fn native(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
     check_shown(params, fields);
     let given = match wish {
-        Wish::Answer(given) => given,
+        Wish::Answer(given) | Wish::Broken(given) => given,
         Wish::Decline => return Reply::Result(json!({ "status": "rejected" })),
         Wish::Cancel => return Reply::Result(json!({ "outcome": "cancelled" })),
-        Wish::Odd(native, _) => return Reply::Result(native.clone()),
         Wish::Nothing => return Reply::Nothing,
     };
     let answers: Vec<_> = given.iter().map(|given| &given.said).collect();
@@ -145,7 +144,7 @@ fn form(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
         }
         Wish::Decline => Reply::Result(json!({ "action": "decline" })),
         Wish::Cancel => Reply::Result(json!({ "action": "cancel" })),
-        Wish::Odd(_, form) => Reply::Result(form.clone()),
+        Wish::Broken(given) => Reply::Result(json!({ "action": "accept", "content": scrawl(params, given) })),
         Wish::Nothing => Reply::Nothing,
     }
 }
@@ -208,6 +207,24 @@ fn fill(params: &Value, fields: &[Field], given: &[Given]) -> Option<Map<String,
     Some(content)
 }
 
+/// Fills in a form without a look at what it takes.
+fn scrawl(params: &Value, given: &[Given]) -> Map<String, Value> {
+    let entries = entries(params["requestedSchema"]["properties"].as_object().expect("properties"));
+    let scrawled = entries.iter().zip(given).filter_map(|(entry, given)| {
+        let value = match given.said.as_slice() {
+            [] => return None,
+            said if entry.property["type"] == "array" => json!(said),
+            [text] => serde_json::from_str(text)
+                .ok()
+                .filter(|value: &Value| value.is_number() || value.is_boolean())
+                .unwrap_or_else(|| json!(text)),
+            said => json!(said),
+        };
+        Some((entry.key.to_owned(), value))
+    });
+    scrawled.collect()
+}
+
 fn prompt(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
     let options = params["options"].as_array().expect("options");
     let named = |name: &str| options.iter().find(|option| option["name"] == name);
@@ -217,14 +234,21 @@ fn prompt(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
         Wish::Answer(given) => given,
         Wish::Decline => return selected(named("Skip").expect("a way to decline")),
         Wish::Cancel => return Reply::Result(json!({ "outcome": { "outcome": "cancelled" } })),
-        Wish::Nothing | Wish::Odd(..) => return Reply::Nothing,
+        Wish::Nothing | Wish::Broken(_) => return Reply::Nothing,
     };
     // Who has something to say that is never asked for goes to where it is.
     let unsayable = |(field, given): (&Field, &Given)| match field.is_choice() {
         true => given.note.is_some() || given.typed(field).is_some(),
         false => !given.is_empty(),
     };
-    if fields.iter().zip(given).any(unsayable) {
+    if fields.iter().zip(given).any(unsayable) || !fields.iter().any(Field::is_choice) {
+        fields
+            .iter()
+            .for_each(|field| assert!(field.is_choice() || options.len() > 2 || shows(params, &field.text)));
+        return selected(elsewhere);
+    }
+    if options.len() == 2 {
+        // All is said but what has to be typed.
         return selected(elsewhere);
     }
     let title = params["toolCall"]["title"].as_str().expect("a title");

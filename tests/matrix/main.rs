@@ -3,25 +3,31 @@
 //! is not the bridge's own reading of it.
 
 #[cfg(test)]
+mod field;
+
+#[cfg(test)]
 mod agents;
 
 #[cfg(test)]
 mod asking;
 
 #[cfg(test)]
-mod cells;
+mod hearing;
 
 #[cfg(test)]
 mod clients;
 
 #[cfg(test)]
-mod field;
-
-#[cfg(test)]
-mod hearing;
+mod world;
 
 #[cfg(test)]
 mod typed;
 
 #[cfg(test)]
-mod world;
+mod cells;
+
+#[cfg(test)]
+mod random;
+
+#[cfg(test)]
+mod rounds;

@@ -108,7 +108,7 @@ impl Prompt<'_> {
             session_id: session,
             tool_call: ToolCall {
                 tool_call_id: question.tool_call.as_deref().unwrap_or(&made_up),
-                content: self.content(&title),
+                content: self.content(question, &title),
                 title,
             },
             options: self.options(),
@@ -116,22 +116,25 @@ impl Prompt<'_> {
     }
 
     fn title(&self, question: &Question) -> String {
-        let heading = question.heading();
-        let no_title = question.title.as_deref().is_none_or(str::is_empty);
+        let asks = match (self.field, &*question.fields) {
+            (Some(field), _) => title_of(field, question),
+            (None, [field]) => title_of(field, question),
+            (None, _) => question.heading().to_owned(),
+        };
         match self.field {
-            None if question.dangerous => format!("{heading} (cannot be answered by a permission prompt)"),
-            None => format!("{heading} (needs a typed answer, which a permission prompt cannot take)"),
-            Some(field) if heading.contains(&*field.label) && question.fields.len() == 1 => {
-                heading.to_owned()
-            }
-            Some(field) if question.message.is_empty() && no_title => field.label.clone(),
-            Some(field) => format!("{heading}\n{}", field.label),
+            Some(_) => asks,
+            None if question.dangerous => format!("{asks} (cannot be answered by a permission prompt)"),
+            None => format!("{asks} (needs a typed answer, which a permission prompt cannot take)"),
         }
     }
 
     /// Says what the title and the names of the options leave out.
-    fn content(&self, title: &str) -> Vec<Content> {
-        let Some(field) = self.field else { return Vec::new() };
+    fn content(&self, question: &Question, title: &str) -> Vec<Content> {
+        let Some(field) = self.field else {
+            let labels = question.fields.iter().map(|field| field.label.as_str());
+            let labels: Vec<_> = labels.filter(|label| !title.contains(label)).collect();
+            return content(&labels.join("\n"));
+        };
         let described = |option: &FieldOption| {
             let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));
             let preview =
@@ -141,11 +144,7 @@ impl Prompt<'_> {
         let header = field.header.iter().filter(|header| !title.contains(header.as_str()));
         let above = header.chain(&field.help).cloned();
         let texts: Vec<_> = above.chain(field.kind.options().iter().flat_map(described)).collect();
-        if texts.is_empty() {
-            Vec::new()
-        } else {
-            vec![Content { content: Text { text: texts.join("\n\n") } }]
-        }
+        content(&texts.join("\n\n"))
     }
 
     fn options(&self) -> Vec<PermissionOption> {
@@ -163,4 +162,20 @@ impl Prompt<'_> {
         options.push(option(Chosen::Skip, "Skip", "reject_once"));
         options
     }
+}
+
+fn title_of(field: &Field, question: &Question) -> String {
+    let heading = question.heading();
+    let no_title = question.title.as_deref().is_none_or(str::is_empty);
+    if heading.contains(&*field.label) && question.fields.len() == 1 {
+        heading.to_owned()
+    } else if question.message.is_empty() && no_title {
+        field.label.clone()
+    } else {
+        format!("{heading}\n{}", field.label)
+    }
+}
+
+fn content(text: &str) -> Vec<Content> {
+    if text.is_empty() { Vec::new() } else { vec![Content { content: Text { text: text.to_owned() } }] }
 }
