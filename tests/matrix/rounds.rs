@@ -30,7 +30,7 @@ fn is_sayable(client: Client, fields: &[Field], given: &[Given]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_agent_hears_exactly_what_was_chosen_or_nothing(asked in asked()) {
