@@ -99,13 +99,11 @@ mod any {
 
     /// A form with random properties: most of what is said of a form is right, and little is not.
     fn form() -> impl Strategy<Value = Json> {
-        let option = || {
-            (any_name(), any_name()).prop_map(|(value, title)| json!({ "const": value, "title": title }))
-        };
+        let option =
+            || (any_name(), any_name()).prop_map(|(value, title)| json!({ "const": value, "title": title }));
         let property = prop_oneof![
             any_json(),
-            prop::collection::vec(option(), 0..4)
-                .prop_map(|of| json!({ "type": "string", "oneOf": of })),
+            prop::collection::vec(option(), 0..4).prop_map(|of| json!({ "type": "string", "oneOf": of })),
             prop::collection::vec(option(), 0..4)
                 .prop_map(|of| json!({ "type": "array", "items": { "anyOf": of } })),
             (any::<f64>(), any::<f64>()).prop_map(|(least, most)| {

@@ -69,6 +69,9 @@ pub fn write(question: &Question) -> Option<(Box<RawValue>, Words)> {
     Some((asked::json(&params), Words { companions, ..Words::default() }))
 }
 
+/// The formats of texts that the standard has.
+const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
+
 /// Returns a key for the companion of a field that no field of the question has.
 fn free_key(field: &Field, question: &Question) -> String {
     let mut key = format!("{}_custom", field.name);
@@ -115,7 +118,8 @@ fn of_kind(kind: &Kind) -> Property {
             min_length: *min_length,
             max_length: *max_length,
             pattern: pattern.clone(),
-            format: format.clone(),
+            // A client that knows the standard's types only could not read the form with another one: it is a hint.
+            format: format.clone().filter(|format| FORMATS.contains(&&**format)),
             default: default.clone().map(Json::from),
             ..Property::default()
         },
@@ -136,12 +140,20 @@ fn of_kind(kind: &Kind) -> Property {
         Kind::Boolean { default } => {
             Property { kind: named("boolean"), default: default.map(Json::from), ..Property::default() }
         }
-        Kind::Number { integer, min, max, step, default } => Property {
-            kind: named(if *integer { "integer" } else { "number" }),
+        Kind::Number { integer: true, min, max, step, default } => Property {
+            kind: named("integer"),
+            minimum: min.map(|min| Bound(min.ceil())).filter(Bound::is_integer),
+            maximum: max.map(|max| Bound(max.floor())).filter(Bound::is_integer),
+            multiple_of: step.map(Bound),
+            default: default.map(Bound).filter(Bound::is_integer).map(Bound::to_json),
+            ..Property::default()
+        },
+        Kind::Number { integer: false, min, max, step, default } => Property {
+            kind: named("number"),
             minimum: min.map(Bound),
             maximum: max.map(Bound),
             multiple_of: step.map(Bound),
-            default: default.map(|default| serde_json::to_value(Bound(default)).unwrap_or_default()),
+            default: default.map(|default| Bound(default).to_json()),
             ..Property::default()
         },
         Kind::Confirm { yes, no } => Property {
