@@ -1,5 +1,6 @@
-//! Whatever happens, a question that the agent asks gets one response while the agent listens (I4).
-//! Each line of the input is one event: a line of a peer, time that passes, or the end of somebody.
+//! Whatever happens, a question that the agent asks, in whatever dialect, gets one response while the agent listens
+//! (I4). Each line of the input is one event: a line of a peer, time that passes, or the end of somebody. A digit in the
+//! first place says in which way alone the client is asked.
 //!
 //! ```sh
 //! mkdir -p fuzz/corpus/engine
@@ -14,8 +15,8 @@ use std::{
 };
 
 use askbridge::{
-    dialect::sandboxagent,
-    engine::{Action, Bridge, Config, Event, Line, Peer},
+    dialect,
+    engine::{Action, Bridge, Config, Event, Line, Peer, Tier},
     wire::{
         envelope::{Envelope, Message, peek},
         frame::Verdict,
@@ -30,7 +31,7 @@ mod members;
 use members::Members;
 
 fuzz_target!(|data: &[u8]| {
-    let mut world = World::new();
+    let mut world = World::new(data.first().and_then(|byte| tier(*byte)));
     for line in data.split(|byte| *byte == b'\n') {
         if let Some((kind, rest)) = line.split_first() {
             world.step(*kind, rest);
@@ -38,6 +39,27 @@ fuzz_target!(|data: &[u8]| {
     }
     world.end();
 });
+
+fn tier(byte: u8) -> Option<Tier> {
+    match byte {
+        b'1' => Some(Tier::Native),
+        b'2' => Some(Tier::Elicitation),
+        b'3' => Some(Tier::Permission),
+        b'4' => Some(Tier::None),
+        _ => None,
+    }
+}
+
+/// What a line of the agent asks.
+#[derive(Clone, PartialEq)]
+enum Asks {
+    /// A question with this id.
+    Question(String),
+    /// One with this id that is not right: it is refused, unless the client takes the dialect and may judge better.
+    Wrong(String),
+    /// Nothing.
+    Nothing,
+}
 
 /// A bridge, and what its agent has been told.
 struct World {
@@ -59,9 +81,10 @@ struct World {
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(tier: Option<Tier>) -> Self {
+        let timeout = Some(Duration::from_secs(60));
         World {
-            bridge: Bridge::new(Config { timeout: Some(Duration::from_secs(60)), ..Config::default() }),
+            bridge: Bridge::new(Config { timeout, tier, ..Config::default() }),
             now: Duration::ZERO,
             owed: BTreeMap::new(),
             shown: BTreeSet::new(),
@@ -145,33 +168,43 @@ impl World {
 
     fn agent_line(&mut self, line: &[u8], whole: bool) {
         let line = of(line, whole);
-        let question = self.asks(&line);
+        let asks = asks(&line);
         let wanted = self.bridge.judge(Peer::Agent, &line.bytes) == Verdict::Wanted;
-        assert!(wanted || question.is_none(), "a question passed");
-        if !wanted {
-            return;
-        }
-        let actions = self.bridge.handle(Event::Line(Peer::Agent, line), self.now);
-        if actions.iter().any(|action| matches!(action, Action::Opened(_))) {
-            let forwarded = actions.first() == Some(&Action::Forward);
-            assert!(question.is_some() && forwarded, "{actions:?} opens what nobody asked");
-            self.shown.extend(question);
+        assert!(wanted || asks == Asks::Nothing, "a question passed");
+        let actions = if wanted {
+            self.bridge.handle(Event::Line(Peer::Agent, line.clone()), self.now)
+        } else {
+            vec![Action::Forward]
+        };
+        let forwards = actions.contains(&Action::Forward);
+        let opens = actions.iter().any(|action| matches!(action, Action::Opened(_)));
+        match asks {
+            Asks::Question(id) => {
+                self.owes(&id);
+                if opens && (forwards || shows(&actions)) {
+                    self.shown.insert(id);
+                }
+            }
+            Asks::Wrong(id) if !forwards => {
+                assert!(!opens, "{actions:?} opens what is no question");
+                self.owes(&id);
+            }
+            Asks::Wrong(_) | Asks::Nothing => {
+                assert!(!opens, "{actions:?} opens what nobody asked");
+                self.share(&line);
+            }
         }
         self.perform(actions, None);
     }
 
-    /// Notes what the agent asks. Returns the id of a question. What begins as a response is none.
-    fn asks(&mut self, line: &Line) -> Option<String> {
-        let calls = line.whole && matches!(peek(&line.bytes), Envelope::Call(_));
-        let message = if calls { Message::read(&line.bytes) } else { None };
-        if let Some(message) = message
-            && let (Some(sandboxagent::METHOD), Some(id)) = (message.method.as_deref(), message.id)
-        {
-            if self.agent_listens {
-                *self.owed.entry(id.to_owned()).or_default() += 1;
-            }
-            return Some(id.to_owned());
+    fn owes(&mut self, id: &str) {
+        if self.agent_listens {
+            *self.owed.entry(id.to_owned()).or_default() += 1;
         }
+    }
+
+    /// The agent uses an id for something that is no question.
+    fn share(&mut self, line: &Line) {
         match Members::of(String::from_utf8_lossy(&line.bytes).as_bytes()) {
             Some(members) => self.shared.extend(members.all("id").map(str::to_owned)),
             None => {
@@ -179,7 +212,6 @@ impl World {
                 self.shared.extend(id.map(str::to_owned));
             }
         }
-        None
     }
 
     fn happens(&mut self, event: Event) {
@@ -225,6 +257,27 @@ impl World {
             *owed = owed.saturating_sub(1);
         }
     }
+}
+
+/// Says what a line of the agent asks. What begins as a response asks nothing.
+fn asks(line: &Line) -> Asks {
+    let calls = line.whole && matches!(peek(&line.bytes), Envelope::Call(_));
+    let message = if calls { Message::read(&line.bytes) } else { None };
+    let Some(message) = message else { return Asks::Nothing };
+    let (Some(method), Some(id)) = (message.method.as_deref(), message.id) else { return Asks::Nothing };
+    match dialect::read(method, message.params.unwrap_or_default(), "made-up") {
+        Ok(Some(_)) => Asks::Question(id.to_owned()),
+        Ok(None) => Asks::Nothing,
+        Err(_) => Asks::Wrong(id.to_owned()),
+    }
+}
+
+/// Says whether the client is asked by a request of the bridge's own.
+fn shows(actions: &[Action]) -> bool {
+    actions.iter().any(|action| {
+        let Action::Send(Peer::Client, bytes) = action else { return false };
+        Message::read(bytes).is_some_and(|message| message.method.is_some() && message.id.is_some())
+    })
 }
 
 fn of(line: &[u8], whole: bool) -> Line {

@@ -17,14 +17,6 @@ pub(super) fn join(items: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(SEPARATOR)
 }
 
-/// Puts a remark behind what was answered, for an agent that takes any text and has no other place for it.
-pub(super) fn with_note(answer: String, note: Option<&String>) -> String {
-    match note {
-        Some(note) => format!("{answer} (note: {note})"),
-        None => answer,
-    }
-}
-
 /// Splits values that were joined. An item that contains the separator is an option, or is quoted as JSON.
 pub(super) fn split(joined: &str, options: &[FieldOption]) -> Vec<String> {
     let mut items = Vec::new();

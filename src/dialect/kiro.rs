@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{asked::read_params, joined};
+use super::{asked::read_params, meta::Meta};
 use crate::question::{Answer, Dialect, Field, FieldOption, Kind, Outcome, Question, Reason, Value};
 
 /// The request's method.
@@ -83,6 +83,9 @@ pub enum Response {
     Answered {
         /// The title of the option, or what was typed.
         answer: String,
+        /// What was remarked, which the dialect has no place for.
+        #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+        meta: Option<Meta>,
     },
     /// Nobody will answer.
     Dismissed,
@@ -93,7 +96,7 @@ pub fn answered(question: &Question, answer: &Answer) -> Response {
     let Some(field) = question.fields.first() else { return Response::Dismissed };
     match answer.values.get(&field.name) {
         Some(Value::Text(text)) => {
-            Response::Answered { answer: joined::with_note(text.clone(), answer.notes.get(&field.name)) }
+            Response::Answered { answer: text.clone(), meta: Meta::of_notes(question, answer, |_| true) }
         }
         _ => Response::Dismissed,
     }
@@ -106,8 +109,8 @@ pub fn rejected() -> Response {
 
 /// Reads what a client said that knows this dialect.
 pub fn reply(question: &Question, result: &[u8]) -> Option<Outcome> {
-    match serde_json::from_slice(result).ok()? {
-        Response::Answered { answer } => {
+    match result.starts_with(b"{").then(|| serde_json::from_slice(result).ok()).flatten()? {
+        Response::Answered { answer, .. } => {
             let name = question.fields.first()?.name.clone();
             let values = [(name, Value::Text(answer))].into();
             Some(Outcome::Answered(Answer { values, ..Answer::default() }))
@@ -151,15 +154,18 @@ mod tests {
     #[test]
     fn an_answer_is_one_text() {
         let question = asked(r#","options":["A"]"#);
-        for (answer, expected) in [
-            (json!({ "values": { "q0": "A" } }), "A"),
-            (json!({ "values": { "q0": "x" } }), "x"),
-            (json!({ "values": { "q0": "A" }, "notes": { "q0": "y" } }), "A (note: y)"),
-        ] {
+        for (answer, expected) in
+            [(json!({ "values": { "q0": "A" } }), "A"), (json!({ "values": { "q0": "x" } }), "x")]
+        {
             let answer = serde_json::from_value(answer).expect("an answer");
             let written = serde_json::to_value(answered(&question, &answer)).expect("JSON");
             assert_eq!(written, json!({ "action": "answered", "answer": expected }));
         }
+        // A remark never changes what was chosen.
+        let noted = serde_json::from_value(json!({ "values": { "q0": "A" }, "notes": { "q0": "y" } }));
+        let written = serde_json::to_value(answered(&question, &noted.expect("an answer"))).expect("JSON");
+        let meta = json!({ "askbridge": { "notes": { "0": "y" } } });
+        assert_eq!(written, json!({ "action": "answered", "answer": "A", "_meta": meta }));
     }
 
     #[test]

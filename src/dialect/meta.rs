@@ -1,5 +1,5 @@
 //! What the bridge adds to a response under `_meta`, where the dialect itself has no place for it.
-//! Dialects that are known only from others' code get nothing added.
+//! Where that is and what it says is up to the dialect; none has it but for a reason or a remark.
 
 use std::collections::BTreeMap;
 

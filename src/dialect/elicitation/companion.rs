@@ -22,10 +22,12 @@ pub enum Companion {
     /// It has none, or is the field itself.
     #[default]
     None,
-    /// To a field beside it: alone, it is the answer; beside a single choice, a remark; beside many, one more.
+    /// To a field beside it: alone, it is the answer; beside many choices, one more.
     Custom {
         /// The key of that field.
         key: String,
+        /// Whether it is a remark beside a single choice. Otherwise it takes the place of that.
+        remarks: bool,
     },
     /// To a field beside it, as a remark: the answer itself must be an option.
     Note {
@@ -39,19 +41,34 @@ pub enum Companion {
 /// Codex's option for an answer that is in the note.
 const NONE_OF_THE_ABOVE: &str = "None of the above";
 
+/// What the text of a companion is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// An answer.
+    Answer,
+    /// An answer, or a remark beside a choice.
+    AnswerOrRemark,
+    /// A remark.
+    Remark,
+}
+
 /// The suffixes of companions that nothing else marks: Claude's and opencode's, oh-my-pi's, Codex's.
-const SUFFIXES: [(&str, bool); 3] = [("_custom", false), ("__other", false), ("_note", true)];
+const SUFFIXES: [(&str, Role); 3] =
+    [("_custom", Role::Answer), ("__other", Role::Answer), ("_note", Role::Remark)];
+/// What the keys of Claude's fields begin with.
+const CLAUDE: &str = "question_";
 
 /// Returns where the free text of the field with this key goes.
 pub(super) fn of(key: &str, schema: &Schema) -> Companion {
     let found = schema.properties.0.iter().find_map(|(other, property)| {
-        let (owner, is_note) = owner(other, property, schema)?;
-        (owner == key).then_some((other, is_note))
+        let (owner, role) = owner(other, property, schema)?;
+        (owner == key).then_some((other, role))
     });
     match found {
         None => Companion::None,
-        Some((key, false)) => Companion::Custom { key: key.clone() },
-        Some((note, true)) => {
+        Some((key, Role::Answer)) => Companion::Custom { key: key.clone(), remarks: false },
+        Some((key, Role::AnswerOrRemark)) => Companion::Custom { key: key.clone(), remarks: true },
+        Some((note, Role::Remark)) => {
             let options = schema.properties.get(key).and_then(|property| property.one_of.as_deref());
             let none = options.into_iter().flatten().find(|option| option.value == NONE_OF_THE_ABOVE);
             Companion::Note { key: note.clone(), none: none.map(|option| option.value.clone()) }
@@ -64,8 +81,8 @@ pub(super) fn is_companion(key: &str, property: &Property, schema: &Schema) -> b
     owner(key, property, schema).is_some()
 }
 
-/// Returns the key of the field that this one is the companion of, and whether it takes a remark.
-fn owner<'a>(key: &'a str, property: &'a Property, schema: &Schema) -> Option<(&'a str, bool)> {
+/// Returns the key of the field that this one is the companion of, and what its text is.
+fn owner<'a>(key: &'a str, property: &'a Property, schema: &Schema) -> Option<(&'a str, Role)> {
     let is_text =
         property.kind.as_deref() == Some("string") && property.values.is_none() && property.one_of.is_none();
     let required = schema.required.iter().flatten().any(|name| name == key);
@@ -74,28 +91,35 @@ fn owner<'a>(key: &'a str, property: &'a Property, schema: &Schema) -> Option<(&
     }
     let by_suffix = || {
         let mut suffixes = SUFFIXES.iter();
-        suffixes.find_map(|(suffix, is_note)| Some((key.strip_suffix(suffix)?, *is_note)))
+        suffixes.find_map(|(suffix, role)| {
+            let owner = key.strip_suffix(suffix)?;
+            let is_claude = *suffix == "_custom" && owner.starts_with(CLAUDE);
+            Some((owner, if is_claude { Role::AnswerOrRemark } else { *role }))
+        })
     };
     let marked = property.meta.as_ref().and_then(marked);
-    let (owner, is_note) = marked.or_else(by_suffix)?;
+    let (owner, role) = marked.or_else(by_suffix)?;
     // The marks of a field that is not there, or that has no options, mean something else.
     let owned = schema.properties.get(owner)?;
     let is_choice = owned.values.is_some() || owned.one_of.is_some() || owned.items.is_some();
-    (is_choice && owner != key).then_some((owner, is_note))
+    (is_choice && owner != key).then_some((owner, role))
 }
 
 /// Reads the marks of Codex, of Claude, and of Claude for JetBrains' client.
-fn marked(meta: &Map<String, Json>) -> Option<(&str, bool)> {
+fn marked(meta: &Map<String, Json>) -> Option<(&str, Role)> {
     if let Some(codex) = meta.get("codex") {
         let is_note = codex.get("role").and_then(Json::as_str) == Some("user_note");
         let is_other = codex.get("isOtherAnswer") == Some(&Json::Bool(true));
         let owner = codex.get("questionId").and_then(Json::as_str).filter(|_| is_note || is_other);
-        return owner.map(|owner| (owner, is_note));
+        return owner.map(|owner| (owner, if is_note { Role::Remark } else { Role::Answer }));
     }
     let air = meta.get("jetbrains").and_then(|jetbrains| jetbrains.get("air")?.get("customAnswer"));
     let mark = meta.get(CUSTOM_ANSWER).or(air)?;
     let is_custom = mark.get("isCustomAnswer") == Some(&Json::Bool(true));
-    mark.get("questionId").and_then(Json::as_str).filter(|_| is_custom).map(|owner| (owner, false))
+    mark.get("questionId")
+        .and_then(Json::as_str)
+        .filter(|_| is_custom)
+        .map(|owner| (owner, Role::AnswerOrRemark))
 }
 
 /// The mark that Claude's adapter puts on a companion.
@@ -121,14 +145,18 @@ mod tests {
         let others: Vec<_> = others.map(|(key, _)| key.clone()).collect();
         let key = match &companion {
             Companion::None => Vec::new(),
-            Companion::Custom { key } | Companion::Note { key, .. } => vec![key.clone()],
+            Companion::Custom { key, .. } | Companion::Note { key, .. } => vec![key.clone()],
         };
         assert_eq!(others, key, "what is a companion is that of a field");
         companion
     }
 
     fn custom(key: &str) -> Companion {
-        Companion::Custom { key: key.to_owned() }
+        Companion::Custom { key: key.to_owned(), remarks: false }
+    }
+
+    fn claude(key: &str) -> Companion {
+        Companion::Custom { key: key.to_owned(), remarks: true }
     }
 
     fn note(key: &str) -> Companion {
@@ -150,10 +178,10 @@ mod tests {
         assert_eq!(marked(r#"{"codex":{"questionId":"db","role":"user_note"}}"#), note("x"));
         assert_eq!(marked(r#"{"codex":{"questionId":"db","isOtherAnswer":true}}"#), custom("x"));
         let custom_answer = r#"{"questionId":"db","isCustomAnswer":true}"#;
-        assert_eq!(marked(&format!(r#"{{"_askUserQuestionCustomAnswer":{custom_answer}}}"#)), custom("x"));
+        assert_eq!(marked(&format!(r#"{{"_askUserQuestionCustomAnswer":{custom_answer}}}"#)), claude("x"));
         assert_eq!(
             marked(&format!(r#"{{"jetbrains":{{"air":{{"customAnswer":{custom_answer}}}}}}}"#)),
-            custom("x")
+            claude("x")
         );
         assert_eq!(marked(r#"{"codex":{"questionId":"db"}}"#), Companion::None);
         assert_eq!(marked(r#"{"codex":{"questionId":"lang","role":"user_note"}}"#), Companion::None);

@@ -17,13 +17,16 @@ pub fn write(words: &Words, question: &Question, answer: &Answer) -> (Entries<Js
         let note = answer.notes.get(&field.name);
         let companion = words.companions.get(place).unwrap_or(&Companion::None);
         let (value, text) = split(field, answer.values.get(&field.name), companion);
+        let chosen = value.is_some();
         if let Some(value) = value {
             content.push((field.name.clone(), value));
         }
         let text = match (text, note, companion) {
             (Some(text), None, _) => Some(text),
-            // Beside many choices, a text would be one more of them.
-            (None, Some(note), Companion::Custom { .. }) if matches!(field.kind, Kind::Choice { .. }) => {
+            // Alone it would be the answer, and beside many choices one more of them.
+            (None, Some(note), Companion::Custom { remarks: true, .. })
+                if chosen && matches!(field.kind, Kind::Choice { .. }) =>
+            {
                 Some(note.clone())
             }
             (None, Some(note), Companion::Note { .. }) => Some(note.clone()),
@@ -33,7 +36,7 @@ pub fn write(words: &Words, question: &Question, answer: &Answer) -> (Entries<Js
             }
             (None, None, _) => None,
         };
-        if let (Some(text), Companion::Custom { key } | Companion::Note { key, .. }) = (text, companion) {
+        if let (Some(text), Companion::Custom { key, .. } | Companion::Note { key, .. }) = (text, companion) {
             content.push((key.clone(), text.into()));
         }
     }
@@ -79,7 +82,7 @@ pub fn read(words: &Words, question: &Question, content: &Map<String, Json>) -> 
     for (place, field) in question.fields.iter().enumerate() {
         let companion = words.companions.get(place).unwrap_or(&Companion::None);
         let text = match companion {
-            Companion::Custom { key } | Companion::Note { key, .. } => {
+            Companion::Custom { key, .. } | Companion::Note { key, .. } => {
                 content.get(key).and_then(Json::as_str)
             }
             Companion::None => None,
@@ -115,6 +118,7 @@ fn join(
             }
             (Some(Value::Many(texts)), None)
         }
+        (Some(Value::Text(_)), Companion::Custom { remarks: false, .. }) => (Some(Value::Text(text)), None),
         (Some(value), _) => (Some(value), Some(text)),
         (None, Companion::Note { none: None, .. }) => (None, Some(text)),
         (None, _) if matches!(field.kind, Kind::Choices { .. }) => (Some(Value::Many(vec![text])), None),
@@ -174,8 +178,10 @@ mod tests {
         (serde_json::to_string(&content).expect("JSON"), unsaid)
     }
 
-    const CLAUDE: &str = r#""a":{"type":"string","enum":["A","B"]},"a_custom":{"type":"string"},
-        "b":{"type":"array","items":{"enum":["C","D"]}},"b_custom":{"type":"string"}"#;
+    const CLAUDE: &str = r#""a":{"type":"string","enum":["A","B"]},
+        "a_custom":{"type":"string","_meta":{"_askUserQuestionCustomAnswer":{"questionId":"a","isCustomAnswer":true}}},
+        "b":{"type":"array","items":{"enum":["C","D"]}},
+        "b_custom":{"type":"string","_meta":{"_askUserQuestionCustomAnswer":{"questionId":"b","isCustomAnswer":true}}}"#;
     const CODEX: &str = r#""a":{"type":"string","oneOf":[{"const":"A"},{"const":"None of the above"}]},"a_note":{"type":"string"}"#;
 
     #[test]
@@ -247,5 +253,31 @@ mod tests {
         let answer = read(&words, &question, &content.expect("an object"));
         let expected = json!({ "values": { "a": "A", "b": ["C"] } });
         assert_eq!(serde_json::to_value(&answer).expect("JSON"), expected);
+    }
+
+    /// What an agent with a companion of this name is told, and which notes are left over.
+    fn told(key: &str, companion: &str, chosen: Option<&str>) -> (Json, Vec<usize>) {
+        let options = r#""oneOf":[{"const":"a","title":"A"}]"#;
+        let params = format!(
+            r#"{{"sessionId":"s","mode":"form","message":"?","requestedSchema":{{"type":"object","properties":{{
+            "{key}":{{"type":"string",{options}}},"{companion}":{{"type":"string"}}}}}}}}"#
+        );
+        let asked = request::read("elicitation/create", params.as_bytes(), "q").expect("a form");
+        let asked = asked.expect("a question");
+        let AnyWords::Elicitation(words) = asked.words else { panic!("no form") };
+        let values = chosen.map(|chosen| (key.to_owned(), Value::Text(chosen.to_owned())));
+        let notes = [(key.to_owned(), "careful".to_owned())].into();
+        let answer = Answer { values: values.into_iter().collect(), notes };
+        let (content, unsaid) = write(&words, &asked.question, &answer);
+        (serde_json::to_value(content).expect("JSON"), unsaid)
+    }
+
+    #[test]
+    fn a_remark_never_takes_the_place_of_a_choice() {
+        let both = json!({ "question_0": "a", "question_0_custom": "careful" });
+        assert_eq!(told("question_0", "question_0_custom", Some("a")), (both, vec![]));
+        assert_eq!(told("question_0", "question_0_custom", None), (json!({}), vec![0]));
+        assert_eq!(told("db", "db_custom", Some("a")), (json!({ "db": "a" }), vec![0]));
+        assert_eq!(told("q0", "q0__other", Some("a")), (json!({ "q0": "a" }), vec![0]));
     }
 }

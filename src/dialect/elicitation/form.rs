@@ -47,7 +47,7 @@ pub fn write(question: &Question) -> Option<(Box<RawValue>, Words)> {
         if field.kind.takes_other() {
             let key = free_key(field, question);
             properties.push((key.clone(), custom(field)));
-            companion = Companion::Custom { key };
+            companion = Companion::Custom { key, remarks: true };
         }
         companions.push(companion);
     }
@@ -68,6 +68,9 @@ pub fn write(question: &Question) -> Option<(Box<RawValue>, Words)> {
     };
     Some((asked::json(&params), Words { companions, ..Words::default() }))
 }
+
+/// The formats of texts that the standard has.
+const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
 /// Returns a key for the companion of a field that no field of the question has.
 fn free_key(field: &Field, question: &Question) -> String {
@@ -115,7 +118,8 @@ fn of_kind(kind: &Kind, required: bool) -> Property {
             min_length: *min_length,
             max_length: *max_length,
             pattern: pattern.clone(),
-            format: format.clone(),
+            // A client that knows the standard's types only could not read the form with another one: it is a hint.
+            format: format.clone().filter(|format| FORMATS.contains(&&**format)),
             default: default.clone().map(Json::from),
             ..Property::default()
         },
@@ -137,12 +141,20 @@ fn of_kind(kind: &Kind, required: bool) -> Property {
         Kind::Boolean { default } => {
             Property { kind: named("boolean"), default: default.map(Json::from), ..Property::default() }
         }
-        Kind::Number { integer, min, max, step, default } => Property {
-            kind: named(if *integer { "integer" } else { "number" }),
+        Kind::Number { integer: true, min, max, step, default } => Property {
+            kind: named("integer"),
+            minimum: min.map(|min| Bound(min.ceil())).filter(Bound::is_integer),
+            maximum: max.map(|max| Bound(max.floor())).filter(Bound::is_integer),
+            multiple_of: step.map(Bound),
+            default: default.map(Bound).filter(Bound::is_integer).map(Bound::to_json),
+            ..Property::default()
+        },
+        Kind::Number { integer: false, min, max, step, default } => Property {
+            kind: named("number"),
             minimum: min.map(Bound),
             maximum: max.map(Bound),
             multiple_of: step.map(Bound),
-            default: default.map(|default| serde_json::to_value(Bound(default)).unwrap_or_default()),
+            default: default.map(|default| Bound(default).to_json()),
             ..Property::default()
         },
         Kind::Confirm { yes, no } => Property {
@@ -248,7 +260,7 @@ mod tests {
             r#"{{"sessionId":"s","prompt":"M","_meta":{{"askbridge":{{"fields":[{},{text}]}}}}}}"#,
             other("a")
         ));
-        let expected = Companion::Custom { key: "a_custom_".to_owned() };
+        let expected = Companion::Custom { key: "a_custom_".to_owned(), remarks: true };
         assert_eq!(words.companions, [expected, Companion::None]);
         let custom = &params["requestedSchema"]["properties"]["a_custom_"];
         assert_eq!(custom["_meta"][CUSTOM_ANSWER], json!({ "questionId": "a", "isCustomAnswer": true }));

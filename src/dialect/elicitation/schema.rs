@@ -83,11 +83,22 @@ pub struct Property {
 #[serde(transparent)]
 pub struct Bound(pub f64);
 
+impl Bound {
+    /// Says whether it can be written as an integer. Beyond 2^53 not every whole number is a double.
+    pub fn is_integer(&self) -> bool {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        self.0.fract() == 0.0 && self.0.abs() <= EXACT
+    }
+
+    /// Says it as JSON.
+    pub fn to_json(self) -> Json {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
 impl Serialize for Bound {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Beyond 2^53 not every whole number is a double.
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        if self.0.fract() == 0.0 && self.0.abs() <= EXACT {
+        if self.is_integer() {
             #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
             return serializer.serialize_i64(self.0 as i64);
         }

@@ -142,7 +142,8 @@ impl Prompt<'_> {
     pub(super) fn write(&self, question: &Question, session: &str, protocol: Protocol) -> Box<RawValue> {
         let made_up = format!("askbridge-{}", question.id);
         let tool_call = question.tool_call.as_deref();
-        let (title, text) = (self.title(question), self.text());
+        let title = self.title(question);
+        let text = self.text(question, &title);
         let about = match protocol {
             Protocol::V1 => About::V1 {
                 tool_call: ToolCall {
@@ -161,34 +162,34 @@ impl Prompt<'_> {
     }
 
     fn title(&self, question: &Question) -> String {
-        let heading = question.heading();
+        let asks = match (self.field, &*question.fields) {
+            (Some(field), _) => title_of(field, question),
+            (None, [field]) => title_of(field, question),
+            (None, _) => question.heading().to_owned(),
+        };
         match self.field {
-            None if question.dangerous => format!("{heading} (cannot be answered by a permission prompt)"),
-            None => format!("{heading} (needs a typed answer, which a permission prompt cannot take)"),
-            // Kimi says all that it asks in the message as well.
-            Some(field) if heading.contains(&*field.label) => {
-                if question.fields.len() == 1 {
-                    heading.to_owned()
-                } else {
-                    field.label.clone()
-                }
-            }
-            Some(field) if question.message.is_empty() => field.label.clone(),
-            Some(field) => format!("{heading}\n{}", field.label),
+            Some(_) => asks,
+            None if question.dangerous => format!("{asks} (cannot be answered by a permission prompt)"),
+            None => format!("{asks} (needs a typed answer, which a permission prompt cannot take)"),
         }
     }
 
-    /// Says what the names of the options leave out.
-    fn text(&self) -> Option<String> {
-        let field = self.field?;
+    /// Says what the title and the names of the options leave out.
+    fn text(&self, question: &Question, title: &str) -> Option<String> {
+        let Some(field) = self.field else {
+            let labels = question.fields.iter().map(|field| field.label.as_str());
+            let labels: Vec<_> = labels.filter(|label| !title.contains(label)).collect();
+            return (!labels.is_empty()).then(|| labels.join("\n"));
+        };
         let described = |option: &FieldOption| {
             let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));
             let preview =
                 option.preview.as_ref().map(|preview| format!("{}:\n{}", option.label, preview.text));
             description.into_iter().chain(preview)
         };
-        let options = field.kind.options().iter().flat_map(described);
-        let texts: Vec<_> = field.help.iter().cloned().chain(options).collect();
+        let header = field.header.iter().filter(|header| !title.contains(header.as_str()));
+        let above = header.chain(&field.help).cloned();
+        let texts: Vec<_> = above.chain(field.kind.options().iter().flat_map(described)).collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
@@ -206,5 +207,18 @@ impl Prompt<'_> {
         }
         options.push(option(Chosen::Skip, "Skip", "reject_once"));
         options
+    }
+}
+
+fn title_of(field: &Field, question: &Question) -> String {
+    let heading = question.heading();
+    let no_title = question.title.as_deref().is_none_or(str::is_empty);
+    let says_it = heading.contains(&*field.label);
+    if says_it && question.fields.len() == 1 {
+        heading.to_owned()
+    } else if says_it || question.message.is_empty() && no_title {
+        field.label.clone()
+    } else {
+        format!("{heading}\n{}", field.label)
     }
 }

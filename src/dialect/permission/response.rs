@@ -32,9 +32,9 @@ enum Outcome {
 
 /// Says an answer.
 pub fn answered(words: &Words, question: &Question, answer: &Answer) -> Response {
+    let meta = Meta::of_notes(question, answer, |_| true);
     match words {
         Words::Option { .. } => {
-            let meta = Meta::of_notes(question, answer, |_| true);
             let chosen = question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
                 Value::Text(option) => Some(Outcome::Selected { option_id: option.clone() }),
                 _ => None,
@@ -43,14 +43,12 @@ pub fn answered(words: &Words, question: &Question, answer: &Answer) -> Response
         }
         Words::Answers { submit, .. } => {
             let answers = question.fields.iter().enumerate().filter_map(|(index, field)| {
-                let said = text(answer.values.get(&field.name)?);
-                // It has no place of its own, and is as much of the answer.
-                Some((index.to_string(), joined::with_note(said, answer.notes.get(&field.name))))
+                Some((index.to_string(), text(answer.values.get(&field.name)?)))
             });
             Response {
                 outcome: Outcome::Selected { option_id: submit.clone() },
                 answers: Some(Entries(answers.collect())),
-                meta: None,
+                meta,
             }
         }
     }

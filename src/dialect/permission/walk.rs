@@ -72,7 +72,8 @@ impl Walk {
 
     /// Takes the `result` of the prompt that is shown. `number` is that of the next one.
     pub fn take(&mut self, question: &Question, result: &[u8], number: u64) -> Step {
-        let Ok(Reply { outcome }) = serde_json::from_slice(result) else { return Step::Unknown };
+        let reply = result.starts_with(b"{").then(|| serde_json::from_slice(result).ok()).flatten();
+        let Some(Reply { outcome }) = reply else { return Step::Unknown };
         let Outcome::Selected { option_id } = outcome else { return Step::Rejected(Reason::Cancelled) };
         let Some(chosen) = Chosen::read(&option_id, self.number) else {
             // Some clients answer twice, and some make ids up.
@@ -195,7 +196,7 @@ mod tests {
 
         /// The ids of the options that are shown, without what all of this prompt begin with.
         fn shown(&self) -> Vec<String> {
-            let prompt = self.walk.prompt(&self.question).expect("a prompt");
+            let prompt = self.walk.prompt(&self.question, Protocol::V1).expect("a prompt");
             let prompt: serde_json::Value = serde_json::from_str(prompt.get()).expect("JSON");
             let options = prompt["options"].as_array().expect("options").iter();
             let ids = options.map(|option| option["optionId"].as_str().expect("an id"));

@@ -26,6 +26,10 @@ type Selections = Vec<Option<Vec<String>>>;
 
 /// Reads the `result` of a client's response to this question.
 pub fn read(result: &[u8], question: &Question) -> Reply {
+    // A type may be read from an array of its members as well: here that is none of the shapes.
+    if !result.starts_with(b"{") {
+        return Reply::Unknown;
+    }
     if let Ok(canonical) = serde_json::from_slice::<Canonical>(result) {
         return canonical.read(result, question).unwrap_or(Reply::Unknown);
     }
@@ -288,6 +292,17 @@ mod tests {
     }
 
     #[test]
+    fn remarks_on_a_canonical_answer_are_understood() {
+        let question = request::read(TWO.as_bytes(), "q").expect("a question");
+        let result = br#"{"status":"answered","answers":[["pg"],[]],"_meta":{"askbridge":{"notes":
+            {"0":"only in prod","1":5,"2":"no field","x":"no place"}}}}"#;
+        let Reply::Canonical(Outcome::Answered(answer)) = read(result, &question) else {
+            panic!("no canonical answer");
+        };
+        assert_eq!(answer.notes, [("q0".to_owned(), "only in prod".to_owned())].into());
+    }
+
+    #[test]
     fn the_canonical_shape_is_recognised() {
         for result in [
             r#"{"status":"answered","answers":[["option-a"]]}"#,
@@ -417,7 +432,17 @@ mod tests {
 
     #[test]
     fn what_says_nothing_known_is_unknown() {
-        for result in ["null", "{}", "[]", "5", r#"{"status":"answered"}"#, r#"{"status":"maybe"}"#, "{"] {
+        for result in [
+            r#"["rejected"]"#,
+            "null",
+            "{}",
+            "[]",
+            r#"["rejected"]"#,
+            "5",
+            r#"{"status":"answered"}"#,
+            r#"{"status":"maybe"}"#,
+            "{",
+        ] {
             check(ONE, result, "unknown");
         }
     }

@@ -1,0 +1,23 @@
+//! Whatever an agent asks, in any dialect, is shown in every way that clients know, and answered in its own words.
+//! The input is a letter for the method, the parameters of the request behind it, and on a line of its own what
+//! chooses the answers.
+//!
+//! ```sh
+//! mkdir -p fuzz/corpus/dialects
+//! RUSTC_BOOTSTRAP=1 cargo fuzz run dialects fuzz/corpus/dialects fuzz/seeds/dialects -- -max_total_time=300
+//! ```
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../tests/support/asking.rs"]
+mod asking;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((letter, rest)) = data.split_first() else { return };
+    let method = asking::METHODS[usize::from(letter.wrapping_sub(b'a')) % asking::METHODS.len()];
+    let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let (params, dice) = rest.split_at(end);
+    asking::check_request(method, params, dice.strip_prefix(b"\n").unwrap_or_default());
+});

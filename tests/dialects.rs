@@ -1,0 +1,253 @@
+//! Every dialect reads whatever an agent sends as one question, as none, or not at all; and the check of an answer
+//! says what a slower and simpler one says.
+
+#[cfg(test)]
+#[path = "support/asking.rs"]
+mod asking;
+
+#[cfg(test)]
+mod any {
+    use askbridge::question::{Answer, Dialect, Field, FieldOption, Kind, Question, Value, check};
+    use proptest::{prelude::*, sample::select};
+    use serde_json::{Number, Value as Json, json};
+
+    use crate::asking::{METHODS, check_request};
+
+    fn config(cases: u32) -> ProptestConfig {
+        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
+    /// Any JSON, often with the names and words that the dialects look for.
+    fn any_json() -> impl Strategy<Value = Json> {
+        const NAMES: [&str; 40] = [
+            "sessionId",
+            "toolCallId",
+            "requestId",
+            "mode",
+            "message",
+            "requestedSchema",
+            "properties",
+            "required",
+            "type",
+            "title",
+            "description",
+            "enum",
+            "oneOf",
+            "anyOf",
+            "items",
+            "const",
+            "minItems",
+            "minimum",
+            "default",
+            "_meta",
+            "codex",
+            "questionId",
+            "role",
+            "q0",
+            "q0_custom",
+            "question_0",
+            "question_0_custom",
+            "toolCall",
+            "rawInput",
+            "questions",
+            "question",
+            "options",
+            "optionId",
+            "name",
+            "kind",
+            "label",
+            "id",
+            "prompt",
+            "multiSelect",
+            "params",
+        ];
+        const WORDS: [&str; 16] = [
+            "form",
+            "url",
+            "object",
+            "string",
+            "array",
+            "integer",
+            "boolean",
+            "number",
+            "q0",
+            "q0_opt_0",
+            "q0_skip",
+            "pi-ui-1",
+            "allow_once",
+            "reject_once",
+            "user_note",
+            "",
+        ];
+        let leaf = prop_oneof![
+            1 => Just(Json::Null),
+            1 => any::<bool>().prop_map(Json::from),
+            1 => (-3..9i64).prop_map(Json::from),
+            1 => any::<f64>().prop_map(Json::from),
+            4 => select(&WORDS[..]).prop_map(Json::from),
+        ];
+        leaf.prop_recursive(6, 60, 8, |value| {
+            let object = prop::collection::vec((select(&NAMES[..]), value.clone()), 0..8);
+            prop_oneof![
+                1 => prop::collection::vec(value, 0..4).prop_map(Json::from),
+                3 => object.prop_map(|members| {
+                    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+                }),
+            ]
+        })
+    }
+
+    /// A form with random properties: most of what is said of a form is right, and little is not.
+    fn form() -> impl Strategy<Value = Json> {
+        let option =
+            || (any_name(), any_name()).prop_map(|(value, title)| json!({ "const": value, "title": title }));
+        let property = prop_oneof![
+            any_json(),
+            prop::collection::vec(option(), 0..4).prop_map(|of| json!({ "type": "string", "oneOf": of })),
+            prop::collection::vec(option(), 0..4)
+                .prop_map(|of| json!({ "type": "array", "items": { "anyOf": of } })),
+            (any::<f64>(), any::<f64>()).prop_map(|(least, most)| {
+                json!({ "type": "integer", "minimum": least, "maximum": most })
+            }),
+            Just(json!({ "type": "string" })),
+            Just(json!({ "type": "boolean" })),
+        ];
+        let properties = prop::collection::vec((any_name(), property), 0..5);
+        (properties, any_json()).prop_map(|(properties, meta)| {
+            let properties: serde_json::Map<_, _> = properties.into_iter().collect();
+            let schema = json!({ "type": "object", "properties": properties });
+            json!({ "sessionId": "s", "mode": "form", "message": "?", "requestedSchema": schema, "_meta": meta })
+        })
+    }
+
+    fn any_name() -> impl Strategy<Value = String> {
+        let known = ["a", "b", "a_custom", "b__other", "a_note", "question_0", "None of the above", "q0"];
+        prop_oneof![select(known.to_vec()).prop_map(str::to_owned), "\\PC{0,3}"]
+    }
+
+    proptest! {
+        #![proptest_config(config(800))]
+
+        #[test]
+        fn any_request_is_one_question_or_none(
+            method in select(&METHODS[..]), params in any_json(), dice in any::<[u8; 8]>(),
+        ) {
+            check_request(method, params.to_string().as_bytes(), &dice);
+        }
+
+        #[test]
+        fn any_form_is_asked_and_answered_in_every_way(params in form(), dice in any::<[u8; 8]>()) {
+            check_request("elicitation/create", params.to_string().as_bytes(), &dice);
+        }
+    }
+
+    fn question(kind: Kind, required: bool) -> Question {
+        let (name, label) = ("f".to_owned(), "F".to_owned());
+        let field = Field { name, label, header: None, help: None, required, secret: false, kind };
+        Question {
+            session: None,
+            request: None,
+            id: "q".to_owned(),
+            title: None,
+            message: String::new(),
+            fields: vec![field],
+            submit: None,
+            tool_call: None,
+            dialect: Dialect::SandboxAgent,
+            dangerous: false,
+            blocking: true,
+            timeout: None,
+        }
+    }
+
+    fn fits(kind: Kind, required: bool, value: Option<Value>) -> bool {
+        let values = value.into_iter().map(|value| ("f".to_owned(), value)).collect();
+        check(&question(kind, required), &Answer { values, ..Answer::default() }).is_ok()
+    }
+
+    /// A number of tenths, as a double.
+    fn tenths(tenths: i64) -> f64 {
+        format!("{}{}.{}", if tenths < 0 { "-" } else { "" }, tenths.abs() / 10, tenths.abs() % 10)
+            .parse()
+            .expect("a number")
+    }
+
+    proptest! {
+        #![proptest_config(config(4000))]
+
+        #[test]
+        fn numbers_fit_that_are_in_the_bounds_and_on_a_step(
+            value in -300..300i64,
+            min in prop::option::of(-300..300i64),
+            max in prop::option::of(-300..300i64),
+            step in prop::option::of(1..40i64),
+            integer: bool,
+        ) {
+            let expected = min.is_none_or(|min| value >= min)
+                && max.is_none_or(|max| value <= max)
+                && step.is_none_or(|step| value % step == 0)
+                && (!integer || value % 10 == 0);
+            let kind = Kind::Number {
+                integer, min: min.map(tenths), max: max.map(tenths), step: step.map(tenths), default: None,
+            };
+            let number = Number::from_f64(tenths(value)).map(Value::Number);
+            prop_assert_eq!(fits(kind, true, number), expected);
+        }
+
+        #[test]
+        fn texts_fit_that_are_neither_too_short_nor_too_long(
+            text in "[aé\u{1f600}]{0,8}",
+            min_length in prop::option::of(0..8u32),
+            max_length in prop::option::of(0..8u32),
+            required: bool,
+        ) {
+            let length = u32::try_from(text.chars().count()).expect("short");
+            let in_bounds = min_length.is_none_or(|least| length >= least) && max_length.is_none_or(|most| length <= most);
+            let expected = if length == 0 { !required } else { in_bounds };
+            let kind = Kind::Text {
+                multiline: false, min_length, max_length, pattern: None, format: None, placeholder: None, default: None,
+            };
+            prop_assert_eq!(fits(kind, required, Some(Value::Text(text))), expected);
+        }
+
+        #[test]
+        fn choices_fit_that_are_different_options_and_not_too_few_or_too_many(
+            values in prop::collection::vec(select(&["a", "b", "c", "x", "y"][..]), 0..5),
+            min in prop::option::of(0..4u32),
+            max in prop::option::of(0..4u32),
+            other: bool,
+            required: bool,
+        ) {
+            let option = |value: &str| FieldOption { value: value.to_owned(), label: value.to_uppercase(), ..FieldOption::default() };
+            let options: Vec<_> = ["a", "b", "c"].map(option).into();
+            let mut different = values.clone();
+            different.sort_unstable();
+            different.dedup();
+            let typed = values.iter().filter(|value| matches!(**value, "x" | "y")).count();
+            let count = u32::try_from(values.len()).expect("a few");
+            let expected = different.len() == values.len()
+                && typed <= usize::from(other)
+                && max.is_none_or(|most| count <= most)
+                && match count {
+                    0 => !required,
+                    count => min.is_none_or(|least| count >= least),
+                };
+            let kind = Kind::Choices { options, other, min, max, default: Vec::new() };
+            let values = values.into_iter().map(str::to_owned).collect();
+            prop_assert_eq!(fits(kind, required, Some(Value::Many(values))), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_required_is_not_left_out_and_has_its_type() {
+        let number = || Kind::Number { integer: true, min: None, max: None, step: None, default: None };
+        assert!(fits(number(), false, None) && !fits(number(), true, None));
+        for value in [Value::Text("1".to_owned()), Value::Flag(true), Value::Many(Vec::new())] {
+            assert!(!fits(number(), false, Some(value)));
+        }
+        for huge in ["1e999", "-1e999"] {
+            let huge = serde_json::from_str::<Number>(huge).ok().map(Value::Number);
+            assert!(huge.is_none() || !fits(number(), false, huge));
+        }
+    }
+}

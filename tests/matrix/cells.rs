@@ -1,0 +1,238 @@
+//! Every agent before every client: what can be answered there, and how everything else ends.
+//! The README's tables are what comes out. `UPDATE=1 cargo test --test matrix` writes them.
+
+use std::{fmt::Write, fs, path::Path};
+
+use askbridge::engine::Unanswered;
+use serde_json::Value;
+
+use crate::{
+    agents::Agent,
+    clients::{Client, Wish},
+    field::{Field, Given, Heard, Kind, MANY, TEXT},
+    world::World,
+};
+
+/// One thing that can be asked and answered.
+struct Case {
+    /// What it is called in the table.
+    name: &'static str,
+    fields: Vec<Field>,
+    given: Vec<Given>,
+}
+
+const NUMBER: Kind = Kind::Number { integer: true, least: 1.0, most: 10.0 };
+
+/// What an agent can ask, and what is answered to it.
+fn cases(agent: Agent) -> Vec<Case> {
+    let which =
+        |key: &str, kind| Field::new(key, &format!("Which {key}?"), kind, &["Alpha", "Beta, too", "Gamma"]);
+    let plain = |key: &str, kind| Field::new(key, &format!("What {key}?"), kind, &[]);
+    let one = || which("one", Kind::One);
+    let many = || which("some", MANY);
+    let all = [
+        ("choice", one(), Given::new(&["1"], None)),
+        ("own text", one(), Given::new(&["Mine, \"all\" mine"], None)),
+        ("remark", one(), Given::new(&["0"], Some("Only in prod"))),
+        ("choices", many(), Given::new(&["1", "2"], None)),
+        ("choices and own text", many(), Given::new(&["1", "Mine, too"], None)),
+        ("text", plain("text", TEXT), Given::new(&["Two\nlines, \"quoted\""], None)),
+        ("yes or no", plain("flag", Kind::Flag), Given::new(&["false"], None)),
+        ("number", plain("number", NUMBER), Given::new(&["7"], None)),
+    ];
+    let mut cases: Vec<_> = all
+        .into_iter()
+        .filter(|(_, field, _)| agent.can_ask(field.kind))
+        .map(|(name, field, given)| case(agent, name, vec![field], vec![given]))
+        .filter(|case| can_say(agent, &case.fields[0], &case.given[0]))
+        .collect();
+    if agent.asks_several() {
+        let both = [(one(), Given::new(&["2"], None)), (which("other", Kind::One), Given::new(&["0"], None))];
+        let some = [
+            (many(), Given::new(&["0", "1"], None)),
+            (plain("flag", Kind::Flag), Given::new(&["true"], None)),
+        ];
+        let several = both.into_iter().chain(some).filter(|(field, _)| agent.can_ask(field.kind));
+        let (fields, given) = several.unzip();
+        cases.push(case(agent, "several fields", fields, given));
+    }
+    cases
+}
+
+/// A digit stands for the option in that place.
+fn case(agent: Agent, name: &'static str, fields: Vec<Field>, mut given: Vec<Given>) -> Case {
+    let fields: Vec<_> =
+        fields.into_iter().enumerate().map(|(place, field)| agent.fitted(field, place)).collect();
+    for (field, given) in fields.iter().zip(&mut given) {
+        for said in given.said.iter_mut().filter(|_| !field.options.is_empty()) {
+            if let Ok(place) = said.parse::<usize>() {
+                said.clone_from(&field.options[place].0);
+            }
+        }
+    }
+    Case { name, fields, given }
+}
+
+fn can_say(agent: Agent, field: &Field, given: &Given) -> bool {
+    (field.typed || given.typed(field).is_none()) && (agent.asks_for_notes() || given.note.is_none())
+}
+
+/// What a client can carry of what an agent can ask.
+struct Cell {
+    carried: Vec<&'static str>,
+    left_open: Vec<&'static str>,
+    /// Whether all that was said went through as it was.
+    unchanged: bool,
+}
+
+impl Cell {
+    fn words(&self) -> String {
+        match (self.carried.is_empty(), self.left_open.is_empty()) {
+            (true, _) => "stays open".to_owned(),
+            (false, true) if self.unchanged => "unchanged".to_owned(),
+            (false, true) => "all".to_owned(),
+            (false, false) => {
+                format!("{}; stays open: {}", self.carried.join(", "), self.left_open.join(", "))
+            }
+        }
+    }
+}
+
+/// Plays all that can be answered. What is not told to the agent exactly as it was chosen stays open, with a reason.
+fn answered(agent: Agent, client: Client) -> Cell {
+    let mut cell = Cell { carried: Vec::new(), left_open: Vec::new(), unchanged: true };
+    for Case { name, fields, given } in cases(agent) {
+        let mut world = World::new(agent, client, &fields, Wish::Answer(given.clone()));
+        match world.heard() {
+            Some(heard) => {
+                assert_eq!(heard, Heard::Given(given), "{agent:?} before {client:?}: {name}");
+                assert!(!world.is_open());
+                cell.carried.push(name);
+                cell.unchanged &= world.own;
+                world.end();
+            }
+            None => {
+                assert!(world.is_open(), "{agent:?} before {client:?}: {name}");
+                check_reason(client, &world);
+                cell.left_open.push(name);
+                assert_eq!(agent.hears(&world.end()["result"], &fields), agent.cancelled());
+            }
+        }
+    }
+    cell
+}
+
+/// A question that stays open does so for a reason that others are told, or because the client is silent.
+fn check_reason(client: Client, world: &World) {
+    match (client, world.unanswered.last()) {
+        (Client::Silent, None) | (Client::NotAsked, Some(Unanswered::NoWay)) => {}
+        (Client::Prompts | Client::Approver, Some(Unanswered::Elsewhere(_))) => {}
+        (client, why) => panic!("{client:?} leaves it open: {why:?}"),
+    }
+}
+
+/// Plays all the ways to end without an answer. Returns what the agent is told when the person declines, if there
+/// is one, and when the turn is cancelled.
+fn ended(agent: Agent, client: Client) -> [Value; 2] {
+    let case = cases(agent).remove(0);
+    let world = |wish| World::new(agent, client, &case.fields, wish);
+    let shows = !matches!(client, Client::Approver | Client::Silent | Client::NotAsked);
+    for (wish, expected) in [(Wish::Decline, agent.declined()), (Wish::Cancel, agent.cancelled())] {
+        let mut world = world(wish.clone());
+        assert_eq!(world.heard().is_some(), shows, "{agent:?} before {client:?}: {wish:?}");
+        if let Some(heard) = world.heard() {
+            // On its own line, the client speaks for itself.
+            assert_eq!(heard, expected, "{agent:?} before {client:?}: {wish:?}");
+        }
+        world.end();
+    }
+    let declined = if shows { world(Wish::Decline).response()["result"].clone() } else { Value::Null };
+    let mut cancelled = world(Wish::Nothing);
+    assert!(cancelled.is_open() && cancelled.heard().is_none(), "nobody chose anything");
+    let result = cancelled.end()["result"].clone();
+    assert_eq!(agent.hears(&result, &case.fields), agent.cancelled());
+    let owed = matches!(client, Client::Native | Client::Forms | Client::Prompts | Client::Silent);
+    assert_eq!(cancelled.taken_back, usize::from(owed), "{agent:?} before {client:?}");
+    let withdrawn = world(Wish::Nothing).withdraw().clone();
+    assert_eq!(withdrawn["error"]["code"], -32800, "{withdrawn}");
+    [declined, result]
+}
+
+fn tables() -> String {
+    let mut text = String::from("| agent | can ask |");
+    Client::ALL.iter().for_each(|client| write!(text, " {} |", client.name()).expect("a string"));
+    text.push_str("\n| --- | --- |");
+    text.push_str(&" --- |".repeat(Client::ALL.len()));
+    for agent in Agent::ALL {
+        let names: Vec<_> = cases(agent).iter().map(|case| case.name).collect();
+        write!(text, "\n| {} | {} |", agent.name(), names.join(", ")).expect("a string");
+        for client in Client::ALL {
+            write!(text, " {} |", answered(agent, client).words()).expect("a string");
+        }
+    }
+    text + &words_of_the_end()
+}
+
+/// What the agents are told when nobody answers, those together that are told the same.
+fn words_of_the_end() -> String {
+    let mut rows: Vec<([String; 2], Vec<&str>)> = Vec::new();
+    for agent in Agent::ALL {
+        let told = Client::ALL.map(|client| ended(agent, client));
+        let cancelled = |told: &[Value; 2]| told[1].clone();
+        assert!(
+            told.iter().all(|other| cancelled(other) == cancelled(&told[0])),
+            "the client makes no difference"
+        );
+        // Those before permission prompts: all of them are the bridge's own words.
+        let words = told[2].clone().map(|result| bare(result).to_string());
+        let name = agent.name().split(':').next().unwrap_or_default();
+        match rows.iter_mut().find(|(other, _)| *other == words) {
+            Some((_, names)) => names.push(name),
+            None => rows.push((words, vec![name])),
+        }
+    }
+    let mut text =
+        String::from("\n\n| agent | the person declines | the turn is cancelled |\n| --- | --- | --- |");
+    for ([declined, cancelled], names) in rows {
+        write!(text, "\n| {} | `{declined}` | `{cancelled}` |", names.join(", ")).expect("a string");
+    }
+    text
+}
+
+/// Without the reason that is under `_meta`.
+fn bare(result: Value) -> Value {
+    match result {
+        Value::Object(members) => {
+            let members = members.into_iter().filter(|(key, _)| key != "_meta");
+            members.map(|(key, value)| (key, bare(value))).collect()
+        }
+        other => other,
+    }
+}
+
+const BEGIN: &str = "<!-- what each client can carry: UPDATE=1 cargo test --test matrix writes it -->\n";
+const END: &str = "\n<!-- end of what each client can carry -->";
+
+#[test]
+fn every_agent_before_every_client_is_answered_as_the_readme_says_and_never_hangs() {
+    let tables = tables();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).expect("the README");
+    let (before, rest) = readme.split_once(BEGIN).expect("where the tables begin");
+    let (written, after) = rest.split_once(END).expect("where the tables end");
+    if written != tables && std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}")).expect("a writable README");
+    }
+    assert!(written == tables, "not what comes out:\n{tables}\nUPDATE=1 cargo test --test matrix writes it");
+}
+
+#[test]
+fn who_approves_everything_answers_nothing() {
+    for agent in Agent::ALL {
+        for case in cases(agent) {
+            let world = World::new(agent, Client::Approver, &case.fields, Wish::Answer(case.given.clone()));
+            assert!(world.heard().is_none() && world.is_open(), "{agent:?}: {}", case.name);
+            assert!(matches!(world.unanswered.last(), Some(Unanswered::Elsewhere(_))));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The clients: what each says that it can show, and how a person in front of it says what they want.
+//! They look at what is on the screen, and know nothing of the agent's dialect.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    asking::NONE_OF_THE_ABOVE,
+    field::{Field, Given, Kind},
+};
+
+/// A kind of client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    /// Knows the native request.
+    Native,
+    /// Shows forms.
+    Forms,
+    /// Knows permission prompts alone.
+    Prompts,
+    /// Approves whatever it is asked, without asking anyone.
+    Approver,
+    /// Never replies, whatever it is asked.
+    Silent,
+    /// Is not asked, because the user said so.
+    NotAsked,
+}
+
+/// What the person wants to say.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Wish {
+    Answer(Vec<Given>),
+    Decline,
+    /// The client takes back what it shows.
+    Cancel,
+    Nothing,
+    /// This, although it does not fit what is asked; nothing to a prompt.
+    Broken(Vec<Given>),
+}
+
+/// What a client says to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Reply {
+    Result(Value),
+    Unknown,
+    Nothing,
+}
+
+impl Client {
+    pub(crate) const ALL: [Client; 6] =
+        [Client::Native, Client::Forms, Client::Prompts, Client::Approver, Client::Silent, Client::NotAsked];
+
+    /// Its name in the table.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Client::Native => "knows the native request",
+            Client::Forms => "shows forms",
+            Client::Prompts => "permission prompts only",
+            Client::Approver => "approves everything",
+            Client::Silent => "never replies",
+            Client::NotAsked => "`--client-questions none`",
+        }
+    }
+
+    /// What it says in `initialize` that it can do.
+    pub(crate) fn capabilities(self) -> Value {
+        match self {
+            Client::Native => json!({ "_meta": { "sandboxagent.dev": { "extensions": {
+                "sessionRequestQuestion": true,
+            } } } }),
+            Client::Forms => json!({ "elicitation": { "form": {} } }),
+            _ => json!({}),
+        }
+    }
+
+    /// Says what is said to a request, by a person who wants this.
+    pub(crate) fn replies(self, method: &str, params: &Value, fields: &[Field], wish: &Wish) -> Reply {
+        match (self, method) {
+            (Client::Silent, _) => Reply::Nothing,
+            (Client::NotAsked, _) => panic!("it is asked {method}"),
+            (Client::Approver, "session/request_permission") => approves(params),
+            (_, "session/request_permission") => prompt(params, fields, wish),
+            (Client::Native, "_sandboxagent/session/request_question") => native(params, fields, wish),
+            (Client::Forms, "elicitation/create") => form(params, fields, wish),
+            _ => Reply::Unknown,
+        }
+    }
+}
+
+fn selected(option: &Value) -> Reply {
+    Reply::Result(json!({ "outcome": { "outcome": "selected", "optionId": option["optionId"] } }))
+}
+
+fn approves(params: &Value) -> Reply {
+    let allows = |option: &&Value| option["kind"].as_str().is_some_and(|kind| kind.starts_with("allow"));
+    params["options"].as_array().into_iter().flatten().find(allows).map_or(Reply::Nothing, selected)
+}
+
+/// Says whether a text stands anywhere in a request.
+fn shows(json: &Value, text: &str) -> bool {
+    match json {
+        Value::String(shown) => shown.contains(text),
+        Value::Array(entries) => entries.iter().any(|entry| shows(entry, text)),
+        Value::Object(members) => members.values().any(|member| shows(member, text)),
+        _ => false,
+    }
+}
+
+fn check_shown(params: &Value, fields: &[Field]) {
+    for field in fields {
+        assert!(shows(params, &field.text), "{:?} is not shown in {params}", field.text);
+        for (_, label) in &field.options {
+            assert!(shows(params, label), "{label:?} is not shown in {params}");
+        }
+    }
+}
+
+fn native(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
+    check_shown(params, fields);
+    let given = match wish {
+        Wish::Answer(given) | Wish::Broken(given) => given,
+        Wish::Decline => return Reply::Result(json!({ "status": "rejected" })),
+        Wish::Cancel => return Reply::Result(json!({ "outcome": "cancelled" })),
+        Wish::Nothing => return Reply::Nothing,
+    };
+    let answers: Vec<_> = given.iter().map(|given| &given.said).collect();
+    let notes = given.iter().enumerate();
+    let notes = notes.filter_map(|(place, given)| Some((place.to_string(), json!(given.note.as_ref()?))));
+    let notes: Map<_, _> = notes.collect();
+    let mut result = json!({ "status": "answered", "answers": answers });
+    if !notes.is_empty() {
+        result["_meta"] = json!({ "askbridge": { "notes": notes } });
+    }
+    Reply::Result(result)
+}
+
+fn form(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
+    check_shown(params, fields);
+    match wish {
+        Wish::Answer(given) => {
+            let filled = fill(params, fields, given);
+            filled.map_or(Reply::Nothing, |content| {
+                Reply::Result(json!({ "action": "accept", "content": content }))
+            })
+        }
+        Wish::Decline => Reply::Result(json!({ "action": "decline" })),
+        Wish::Cancel => Reply::Result(json!({ "action": "cancel" })),
+        Wish::Broken(given) => Reply::Result(json!({ "action": "accept", "content": scrawl(params, given) })),
+        Wish::Nothing => Reply::Nothing,
+    }
+}
+
+/// A field of a form, and the one beside it for a text.
+struct Entry<'a> {
+    key: &'a str,
+    property: &'a Value,
+    companion: Option<(&'a str, &'a Value)>,
+}
+
+fn entries(properties: &Map<String, Value>) -> Vec<Entry<'_>> {
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for (key, property) in properties {
+        match entries.last_mut() {
+            Some(last) if key.starts_with(&format!("{}_", last.key)) && property["type"] == "string" => {
+                last.companion = Some((key, property));
+            }
+            _ => entries.push(Entry { key, property, companion: None }),
+        }
+    }
+    entries
+}
+
+/// Fills in a form. `None` where it has no place for something, so that the person leaves it alone.
+fn fill(params: &Value, fields: &[Field], given: &[Given]) -> Option<Map<String, Value>> {
+    let entries = entries(params["requestedSchema"]["properties"].as_object().expect("properties"));
+    assert_eq!(entries.len(), fields.len(), "{params}");
+    let in_place = params["_meta"]["cognition.ai/allowOther"] == true;
+    let mut content = Map::new();
+    for ((entry, field), given) in entries.iter().zip(fields).zip(given) {
+        let (typed, note) = (given.typed(field), given.note.as_ref());
+        let mut said: Vec<_> = given.said.iter().filter(|text| typed != Some(text)).cloned().collect();
+        match (typed, note, entry.companion) {
+            (None, None, _) => {}
+            (Some(text), None, Some((key, _))) => {
+                content.insert(key.to_owned(), json!(text));
+                if field.kind == Kind::One && shows(&entry.property["oneOf"], NONE_OF_THE_ABOVE) {
+                    said.push(NONE_OF_THE_ABOVE.to_owned());
+                }
+            }
+            (Some(text), None, None) if in_place => said.push(text.clone()),
+            (None, Some(note), Some((key, companion)))
+                if shows(companion, "note") && field.kind == Kind::One && !said.is_empty() =>
+            {
+                content.insert(key.to_owned(), json!(note));
+            }
+            _ => return None,
+        }
+        let value = match (field.kind, said.as_slice()) {
+            (_, []) => continue,
+            (Kind::Many { .. }, said) => json!(said),
+            (Kind::Flag, [flag]) => json!(flag == "true"),
+            (Kind::Number { .. }, [number]) => serde_json::from_str(number).expect("a number"),
+            (_, [text]) => json!(text),
+            (_, _) => panic!("{said:?} for {field:?}"),
+        };
+        content.insert(entry.key.to_owned(), value);
+    }
+    Some(content)
+}
+
+/// Fills in a form without a look at what it takes.
+fn scrawl(params: &Value, given: &[Given]) -> Map<String, Value> {
+    let entries = entries(params["requestedSchema"]["properties"].as_object().expect("properties"));
+    let scrawled = entries.iter().zip(given).filter_map(|(entry, given)| {
+        let value = match given.said.as_slice() {
+            [] => return None,
+            said if entry.property["type"] == "array" => json!(said),
+            [text] => serde_json::from_str(text)
+                .ok()
+                .filter(|value: &Value| value.is_number() || value.is_boolean())
+                .unwrap_or_else(|| json!(text)),
+            said => json!(said),
+        };
+        Some((entry.key.to_owned(), value))
+    });
+    scrawled.collect()
+}
+
+fn prompt(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
+    let options = params["options"].as_array().expect("options");
+    let named = |name: &str| options.iter().find(|option| option["name"] == name);
+    let elsewhere = named("Answer elsewhere").expect("a way to leave it to others");
+    assert_eq!(elsewhere, &options[0], "the first option is the one that auto-approvers take");
+    let given = match wish {
+        Wish::Answer(given) => given,
+        Wish::Decline => return selected(named("Skip").expect("a way to decline")),
+        Wish::Cancel => return Reply::Result(json!({ "outcome": { "outcome": "cancelled" } })),
+        Wish::Nothing | Wish::Broken(_) => return Reply::Nothing,
+    };
+    // Who has something to say that is never asked for goes to where it is.
+    let unsayable = |(field, given): (&Field, &Given)| match field.is_choice() {
+        true => given.note.is_some() || given.typed(field).is_some(),
+        false => !given.is_empty(),
+    };
+    if fields.iter().zip(given).any(unsayable) || !fields.iter().any(Field::is_choice) {
+        fields
+            .iter()
+            .for_each(|field| assert!(field.is_choice() || options.len() > 2 || shows(params, &field.text)));
+        return selected(elsewhere);
+    }
+    if options.len() == 2 {
+        // All is said but what has to be typed.
+        return selected(elsewhere);
+    }
+    let title = params["toolCall"]["title"].as_str().expect("a title");
+    let asked = |(field, _): &(&Field, &Given)| fields.len() == 1 || title.ends_with(&field.text);
+    let (field, given) = fields.iter().zip(given).find(asked).expect("what is asked for");
+    check_shown(params, std::slice::from_ref(field));
+    selected(choose(options, field, given).unwrap_or(elsewhere))
+}
+
+/// Returns the option to pick next. `None` where there is none for what the person wants.
+fn choose<'a>(options: &'a [Value], field: &Field, given: &Given) -> Option<&'a Value> {
+    let named = |name: &str| options.iter().find(|option| option["name"] == name);
+    match field.kind {
+        Kind::Flag => named(if *given.said.first()? == "true" { "Yes" } else { "No" }),
+        Kind::One => {
+            let (_, label) = field.options.iter().find(|(value, _)| Some(value) == given.said.first())?;
+            named(label)
+        }
+        // In the order in which they are wanted.
+        _ => {
+            let label =
+                |value: &String| &field.options.iter().find(|(other, _)| other == value).expect("it").1;
+            let mut wanted = given.chosen(field).map(label);
+            let next = wanted.find_map(|label| named(&format!("☐ {label}")));
+            next.or_else(|| named("Done"))
+        }
+    }
+}

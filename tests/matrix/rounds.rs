@@ -1,0 +1,69 @@
+//! There and back: a random question of any dialect, shown in every way that clients know, and answered there. The
+//! agent hears exactly what was chosen, or nothing at all.
+
+use askbridge::engine::Unanswered;
+use proptest::prelude::*;
+
+use crate::{
+    clients::{Client, Wish},
+    field::{Field, Given, Heard, Kind},
+    random::{Asked, asked, broken},
+    world::World,
+};
+
+/// Says whether a person in front of this client can say all of it.
+fn is_sayable(client: Client, fields: &[Field], given: &[Given]) -> bool {
+    let mut all = fields.iter().zip(given);
+    match client {
+        Client::Native => true,
+        Client::Forms => all.all(|(_, given)| given.note.is_none()),
+        _ => {
+            let by_choice = |(field, given): (&Field, &Given)| match field.kind {
+                _ if given.note.is_some() || given.typed(field).is_some() => false,
+                Kind::One | Kind::Flag => given.said.len() == 1,
+                Kind::Many { least, .. } => given.said.len() >= least as usize,
+                Kind::Text { .. } | Kind::Number { .. } => given.is_empty(),
+            };
+            all.all(by_choice) && fields.iter().any(Field::is_choice)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_agent_hears_exactly_what_was_chosen_or_nothing(asked in asked()) {
+        let Asked { agent, fields, given, .. } = asked;
+        for client in [Client::Native, Client::Forms, Client::Prompts] {
+            let mut world = World::new(agent, client, &fields, Wish::Answer(given.clone()));
+            match world.heard() {
+                Some(heard) => prop_assert_eq!(heard, Heard::Given(given.clone()), "before {:?}", client),
+                None => {
+                    prop_assert!(!is_sayable(client, &fields, &given), "{:?} says nothing", client);
+                    prop_assert!(world.is_open());
+                }
+            }
+            world.end();
+        }
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_is_refused_and_not_bent(asked in asked()) {
+        let Asked { agent, fields, mut given, breaks: (place, way) } = asked;
+        let place = place.index(fields.len());
+        let Some(said) = broken(&fields[place], way) else { return Ok(()) };
+        given[place].said = said;
+        for client in [Client::Native, Client::Forms] {
+            let mut world = World::new(agent, client, &fields, Wish::Broken(given.clone()));
+            // Of what it asked itself, the agent is the judge.
+            if !world.own {
+                prop_assert_eq!(world.heard(), None, "before {:?}", client);
+                prop_assert!(world.is_open());
+                let refused = |why: &Unanswered| matches!(why, Unanswered::DoesNotFit(_));
+                prop_assert!(world.unanswered.iter().any(refused), "{:?}", world.unanswered);
+            }
+            world.end();
+        }
+    }
+}

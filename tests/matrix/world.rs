@@ -1,0 +1,203 @@
+//! One question between an agent and a client, on the engine alone, with a virtual clock.
+
+use std::{collections::VecDeque, time::Duration};
+
+use askbridge::{
+    engine::{Action, Bridge, Config, Event, Line, Peer, Tier, Unanswered},
+    wire::frame::Verdict,
+};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::{
+    agents::Agent,
+    clients::{Client, Reply, Wish},
+    field::{Field, Heard},
+    typed,
+};
+
+/// The id of the question. The client's `initialize` has the same.
+const ID: u32 = 0;
+
+pub(crate) struct World {
+    bridge: Bridge,
+    now: Duration,
+    agent: Agent,
+    client: Client,
+    fields: Vec<Field>,
+    wish: Wish,
+    /// What the client was asked and has not looked at yet.
+    asked: VecDeque<Value>,
+    /// Whether it got the agent's own line, and what it said to that went on as it was.
+    pub(crate) own: bool,
+    /// The responses that the agent got to its question.
+    responses: Vec<Value>,
+    /// Why the question stayed open, for every way in which the client was asked.
+    pub(crate) unanswered: Vec<Unanswered>,
+    /// How often the client was told to take back what it shows.
+    pub(crate) taken_back: usize,
+}
+
+impl World {
+    /// The agent asks these fields in a running turn, and the client replies for a person who wants this.
+    pub(crate) fn new(agent: Agent, client: Client, fields: &[Field], wish: Wish) -> Self {
+        let tier = (client == Client::NotAsked).then_some(Tier::None);
+        let mut world = World {
+            bridge: Bridge::new(Config { tier, ..Config::default() }),
+            now: Duration::ZERO,
+            agent,
+            client,
+            fields: fields.to_vec(),
+            wish,
+            asked: VecDeque::new(),
+            own: false,
+            responses: Vec::new(),
+            unanswered: Vec::new(),
+            taken_back: 0,
+        };
+        let name = if agent == Agent::Cursor { "Cursor Agent" } else { "agent" };
+        world.client_calls(
+            ID,
+            "initialize",
+            &json!({ "protocolVersion": 1, "clientCapabilities": client.capabilities() }),
+        );
+        world.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "result": {
+            "protocolVersion": 1, "agentCapabilities": {}, "agentInfo": { "name": name, "version": "1" },
+        } }));
+        // With two turns, only the tool call tells the session of a question that does not name it.
+        world.client_calls(1, "session/prompt", &json!({ "sessionId": "s", "prompt": [] }));
+        world.client_calls(2, "session/prompt", &json!({ "sessionId": "other", "prompt": [] }));
+        let update = json!({ "sessionUpdate": "tool_call", "toolCallId": "call", "title": "Ask" });
+        world.agent_says(&json!({ "jsonrpc": "2.0", "method": "session/update", "params": {
+            "sessionId": "s", "update": update,
+        } }));
+        let (method, params) = agent.asks(fields);
+        world.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "method": method, "params": params }));
+        world.client_looks();
+        world
+    }
+
+    /// The client replies to all that it was asked.
+    fn client_looks(&mut self) {
+        let mut rounds = 0;
+        while let Some(request) = self.asked.pop_front() {
+            let method = request["method"].as_str().expect("a method");
+            let reply = self.client.replies(method, &request["params"], &self.fields, &self.wish);
+            let (member, value) = match reply {
+                Reply::Result(result) => ("result", result),
+                Reply::Unknown => ("error", json!({ "code": -32601, "message": "Method not found" })),
+                Reply::Nothing => continue,
+            };
+            let mut response = json!({ "jsonrpc": "2.0", "id": request["id"] });
+            response[member] = value;
+            self.says(Peer::Client, &response);
+            rounds += 1;
+            assert!(rounds < 200, "the client is asked without end");
+        }
+    }
+
+    /// What the agent was told, if it was told anything: once, and then never again.
+    pub(crate) fn heard(&self) -> Option<Heard> {
+        let response = self.responses.first()?;
+        assert_eq!(self.responses.len(), 1, "more than one response: {:?}", self.responses);
+        assert!(response["result"].is_object(), "{response}");
+        Some(self.agent.hears(&response["result"], &self.fields))
+    }
+
+    /// The one response that the agent got.
+    pub(crate) fn response(&self) -> &Value {
+        assert_eq!(self.responses.len(), 1, "not one response: {:?}", self.responses);
+        &self.responses[0]
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.bridge.open_questions() == 1
+    }
+
+    /// The turn is cancelled: after that nobody waits, and whatever the client still says reaches nobody.
+    pub(crate) fn end(&mut self) -> &Value {
+        let before = self.responses.len();
+        let cancel = json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": "s" } });
+        self.says(Peer::Client, &cancel);
+        assert_eq!(self.bridge.open_questions(), 0, "{:?} hangs before {:?}", self.agent, self.client);
+        assert_eq!(self.responses.len(), before.max(1));
+        self.late_replies();
+        self.response()
+    }
+
+    /// The agent takes its question back, and the client does not say anything to that.
+    pub(crate) fn withdraw(&mut self) -> &Value {
+        let params = json!({ "requestId": ID });
+        self.agent_says(&json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": params }));
+        while let Some(deadline) = self.bridge.next_deadline() {
+            self.now = deadline;
+            let actions = self.bridge.handle(Event::Tick, self.now);
+            self.perform(actions, None);
+        }
+        assert_eq!(self.bridge.open_questions(), 0);
+        self.late_replies();
+        self.response()
+    }
+
+    fn late_replies(&mut self) {
+        let responses = self.responses.clone();
+        if self.client != Client::NotAsked {
+            for result in [json!({ "action": "decline" }), json!({ "status": "rejected" })] {
+                self.says(Peer::Client, &json!({ "jsonrpc": "2.0", "id": ID, "result": result }));
+            }
+        }
+        assert_eq!(self.responses, responses, "a late reply reaches the agent");
+    }
+
+    fn client_calls(&mut self, id: u32, method: &str, params: &Value) {
+        self.says(Peer::Client, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    }
+
+    fn agent_says(&mut self, message: &Value) {
+        self.says(Peer::Agent, message);
+    }
+
+    fn says(&mut self, from: Peer, message: &Value) {
+        let line = Line { bytes: Bytes::from(format!("{message}\n")), whole: true };
+        if self.bridge.judge(from, &line.bytes) == Verdict::Ordinary {
+            return self.arrive(from, &line.bytes, true);
+        }
+        let actions = self.bridge.handle(Event::Line(from, line.clone()), self.now);
+        self.perform(actions, Some((from, &line)));
+    }
+
+    fn perform(&mut self, actions: Vec<Action>, line: Option<(Peer, &Line)>) {
+        for action in actions {
+            match (action, line) {
+                (Action::Forward, Some((from, line))) => self.arrive(from, &line.bytes, true),
+                (Action::Send(Peer::Agent, bytes), _) => self.arrive(Peer::Client, &bytes, false),
+                (Action::Send(Peer::Client, bytes), _) => self.arrive(Peer::Agent, &bytes, false),
+                (Action::Unanswered(_, why), _) => self.unanswered.push(why),
+                (Action::Opened(_) | Action::Settled(_), _) => {}
+                (action, _) => panic!("{action:?}"),
+            }
+        }
+    }
+
+    fn arrive(&mut self, from: Peer, bytes: &Bytes, forwarded: bool) {
+        let message: Value = serde_json::from_slice(bytes).expect("a message");
+        let method = message["method"].as_str();
+        if !forwarded {
+            typed::check(self.agent, &message);
+        }
+        match (from, method) {
+            (Peer::Agent, Some("$/cancel_request")) => self.taken_back += 1,
+            (Peer::Agent, Some(_)) if message.get("id").is_some() => {
+                assert_eq!(message["id"], ID, "the client is asked under the agent's own id");
+                self.own = forwarded;
+                self.asked.push_back(message);
+            }
+            (Peer::Client, None) => {
+                assert_eq!(message["id"], ID);
+                self.own &= forwarded;
+                self.responses.push(message);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What must hold of every dialect, whatever an agent asks and whoever answers.
+//! The property tests and the fuzz targets share it.
+
+use askbridge::{
+    dialect::{
+        self, Asked, Reply, elicitation, kiro,
+        permission::{self, Protocol, Step, Walk},
+        sandboxagent,
+    },
+    limits,
+    question::{Answer, Field, Kind, Outcome, Question, Reason, Value, check},
+};
+use serde_json::{Map, Value as Json, value::RawValue};
+
+/// All methods by which an agent can ask.
+pub(crate) const METHODS: [&str; 11] = [
+    sandboxagent::METHOD,
+    permission::METHOD,
+    elicitation::METHODS[0],
+    elicitation::METHODS[1],
+    elicitation::METHODS[2],
+    elicitation::METHODS[3],
+    elicitation::METHODS[4],
+    dialect::cursor::METHOD,
+    dialect::grok::METHODS[0],
+    dialect::grok::METHODS[1],
+    kiro::METHOD,
+];
+
+const REASONS: [Reason; 10] = [
+    Reason::User,
+    Reason::Cancelled,
+    Reason::Withdrawn,
+    Reason::Timeout,
+    Reason::RepliedInChat,
+    Reason::ClientGone,
+    Reason::AgentGone,
+    Reason::SessionClosed,
+    Reason::Shutdown,
+    Reason::Policy,
+];
+
+/// Reads a request. If it is a question, it is asked and answered in every way; the dice choose the answers, and are
+/// what a client says as well.
+pub(crate) fn check_request(method: &str, params: &[u8], dice: &[u8]) -> Option<Asked> {
+    let asked = match dialect::read(method, params, "made-up") {
+        Ok(asked) => asked?,
+        Err(wrong) => {
+            assert!(!wrong.is_empty());
+            return None;
+        }
+    };
+    let Asked { question, words } = &asked;
+    check_limits(question);
+    for reason in REASONS {
+        object(&words.rejected(reason));
+    }
+    let answer = answer(question, dice);
+    let fits = check(question, &answer);
+    if fits.is_ok() {
+        object(&words.answered(question, &answer));
+    } else {
+        let missing = |field: &Field| field.required && !answer.values.contains_key(&field.name);
+        assert!(question.fields.iter().any(missing), "{fits:?} of {answer:?}");
+    }
+    drop(words.reply(question, dice));
+    check_native(question, dice);
+    check_form(question, &answer, dice);
+    check_prompts(question, dice);
+    Some(asked)
+}
+
+fn check_limits(question: &Question) {
+    let fields = &question.fields;
+    assert!((1..=limits::FIELDS).contains(&fields.len()));
+    for (index, field) in fields.iter().enumerate() {
+        assert!(field.kind.options().len() <= limits::OPTIONS);
+        assert!(fields[..index].iter().all(|other| other.name != field.name), "two fields {:?}", field.name);
+    }
+}
+
+fn object(json: &RawValue) -> Map<String, Json> {
+    match serde_json::from_str(json.get()) {
+        Ok(Json::Object(object)) => object,
+        other => panic!("{other:?} is no object: {json}"),
+    }
+}
+
+/// What is shown by a native request is what is asked.
+fn check_native(question: &Question, dice: &[u8]) {
+    let params = sandboxagent::ask::write(question);
+    object(&params);
+    match dialect::read(sandboxagent::METHOD, params.get().as_bytes(), "another") {
+        Ok(Some(again)) => {
+            assert_eq!(again.question.fields, question.fields);
+            assert_eq!(again.question.id, question.id);
+        }
+        // What is written takes more room than what was read.
+        other => assert!(params.get().len() > limits::QUESTION, "{other:?}: {params}"),
+    }
+    match sandboxagent::reply::read(dice, question) {
+        Reply::Translated(_, result) => drop(object(&result)),
+        Reply::Canonical(_) | Reply::Unknown => {}
+    }
+}
+
+/// What is filled in is what is read.
+fn check_form(question: &Question, answer: &Answer, dice: &[u8]) {
+    let Some((params, words)) = elicitation::form::write(question) else { return };
+    object(&params);
+    let (content, _) = elicitation::content::write(&words, question, answer);
+    let result = serde_json::json!({ "action": "accept", "content": content }).to_string();
+    match elicitation::reply::read(&words, question, result.as_bytes()) {
+        Some(Outcome::Answered(read)) => {
+            assert_eq!(said(&read), said(answer), "{result}");
+        }
+        other => panic!("{other:?} of {result}"),
+    }
+    drop(elicitation::reply::read(&words, question, dice));
+}
+
+/// What is chosen, without what was left empty.
+fn said(answer: &Answer) -> Vec<(&String, &Value)> {
+    let is_empty = |value: &Value| *value == Value::Many(Vec::new()) || *value == Value::Text(String::new());
+    answer.values.iter().filter(|(_, value)| !is_empty(value)).collect()
+}
+
+/// Prompts that are answered by the dice come to an end that fits, or go on.
+fn check_prompts(question: &Question, dice: &[u8]) {
+    let mut walk = Walk::new(1, Answer::default());
+    drop(walk.clone().take(question, dice, 2));
+    for (number, die) in (2..).zip(dice.iter().take(50)) {
+        let Some(params) = walk.prompt(question, Protocol::V1) else {
+            assert_eq!(question.session, None);
+            return;
+        };
+        let params = object(&params);
+        let Some(Json::Array(options)) = params.get("options") else { panic!("no options in {params:?}") };
+        let option = &options[usize::from(*die) % options.len()];
+        let result =
+            serde_json::json!({ "outcome": { "outcome": "selected", "optionId": option["optionId"] } });
+        match walk.take(question, result.to_string().as_bytes(), number) {
+            Step::Next => {}
+            Step::Answered(answer) => {
+                assert_eq!(check(question, &answer), Ok(()));
+                assert!(!question.dangerous);
+                return;
+            }
+            Step::Elsewhere => assert_eq!(option, &options[0]),
+            Step::Rejected(reason) => {
+                assert_eq!((reason, Some(option)), (Reason::User, options.last()));
+                return;
+            }
+            step => panic!("{step:?} by {option}"),
+        }
+    }
+}
+
+/// Answers as many fields as it can.
+fn answer(question: &Question, dice: &[u8]) -> Answer {
+    let mut answer = Answer::default();
+    for (place, field) in question.fields.iter().enumerate() {
+        let die = dice.get(place % dice.len().max(1)).copied().map_or(0, usize::from);
+        let candidates = candidates(field, die);
+        let fits = |value: &&Value| {
+            let alone = [(field.name.clone(), (*value).clone())].into();
+            let alone = Answer { values: alone, ..Answer::default() };
+            !check(question, &alone).is_err_and(|errors| errors.iter().any(|error| error.field == field.name))
+        };
+        if let Some(value) = candidates.iter().find(fits) {
+            answer.values.insert(field.name.clone(), value.clone());
+        }
+    }
+    answer
+}
+
+fn candidates(field: &Field, die: usize) -> Vec<Value> {
+    let options = field.kind.options();
+    let is_name = |text: &str| options.iter().any(|option| option.value == text || option.label == text);
+    let mut typed = format!("typed, \"{die}\"");
+    while is_name(&typed) {
+        typed.push('!');
+    }
+    match &field.kind {
+        Kind::Text { min_length, .. } => {
+            let least = min_length.unwrap_or(1).clamp(1, 5000) as usize;
+            [typed, "a@b.c".to_owned(), "7".to_owned(), "x".repeat(least)].map(Value::Text).into()
+        }
+        Kind::Choice { other, .. } => {
+            let chosen = options.get(die % options.len().max(1)).map(|option| option.value.clone());
+            let typed = (*other && die % 3 == 0).then_some(typed);
+            typed.into_iter().chain(chosen).map(Value::Text).collect()
+        }
+        Kind::Choices { other, min, max, .. } => {
+            let mut values: Vec<String> = Vec::new();
+            for option in options.iter().skip(die % options.len().max(1)).chain(options) {
+                if !values.contains(&option.value) {
+                    values.push(option.value.clone());
+                }
+            }
+            let most = max.map_or(usize::MAX, |max| max as usize);
+            values.truncate(most.min((die % 4).max(min.unwrap_or(1).max(1) as usize)));
+            if *other && values.len() < most {
+                values.push(typed);
+            }
+            vec![Value::Many(values)]
+        }
+        Kind::Boolean { .. } | Kind::Confirm { .. } => vec![Value::Flag(die % 2 == 0)],
+        Kind::Number { min, max, step, .. } => {
+            let die = u32::try_from(die).map_or(0.0, f64::from);
+            let bounds = [*min, *max, *step, min.map(f64::ceil), max.map(f64::floor)];
+            let numbers = [die, die / 4.0, -die, 0.0, 1.0].into_iter().chain(bounds.into_iter().flatten());
+            numbers.filter_map(serde_json::Number::from_f64).map(Value::Number).collect()
+        }
+    }
+}
