@@ -1,0 +1,121 @@
+//! What agents ask in a random conversation, and what clients say to what they are shown: right, wrong and odd.
+
+use askbridge::engine::Tier;
+use serde_json::{Value, json};
+
+/// How many ways to ask there are.
+pub(crate) const COUNT: usize = 14;
+/// How many kinds of clients there are.
+pub(crate) const CLIENTS: usize = 8;
+
+/// Returns what a client says that it can show, and the one way in which it is asked if the user says so.
+pub(crate) fn client(kind: usize) -> (Value, Option<Tier>) {
+    let native = |knows: bool| json!({ "_meta": { "sandboxagent.dev": { "extensions": { "requestQuestion": knows } } } });
+    match kind {
+        0 => (json!({ "elicitation": { "form": {} } }), None),
+        1 => (native(true), None),
+        2 => (native(false), None),
+        3 => (json!({ "_meta": { "kiro": { "userInput": true } }, "elicitation": { "form": {} } }), None),
+        4 => (json!({}), Some(Tier::Permission)),
+        5 => (json!({}), Some(Tier::None)),
+        6 => (json!({}), Some(Tier::Elicitation)),
+        _ => (json!({}), None),
+    }
+}
+
+/// Returns a request that is owed one response, whatever the client: a question, or one that is refused.
+pub(crate) fn ask(how: usize, session: u8) -> (&'static str, Value) {
+    const NATIVE: &str = "_sandboxagent/session/request_question";
+    const PERMISSION: &str = "session/request_permission";
+    let session = session.to_string();
+    let pairs = json!([["a", "Option A"], ["b", "Option B"]]);
+    let of = json!([{ "const": "a", "title": "Option A" }, { "const": "b", "title": "Option B" }]);
+    let form = |properties: Value| {
+        json!({ "sessionId": session, "mode": "form", "message": "?",
+            "requestedSchema": { "type": "object", "properties": properties } })
+    };
+    let claude = || {
+        form(json!({
+            "question_0": { "type": "string", "oneOf": of }, "question_0_custom": { "type": "string" },
+            "question_1": { "type": "array", "items": { "anyOf": of } },
+        }))
+    };
+    match how {
+        0 | 1 => (NATIVE, json!({ "sessionId": session, "prompt": "?", "options": pairs })),
+        2 => (NATIVE, json!({ "sessionId": session, "prompt": 5, "options": pairs })),
+        3 | 4 => ("elicitation/create", claude()),
+        5 => {
+            let mut form = form(json!({ "q": { "type": "integer", "minimum": 1 } }));
+            form["requestedSchema"]["required"] = json!(["q"]);
+            ("elicitation/create", form)
+        }
+        6 => {
+            let mut form = claude();
+            form["_meta"] = json!({ "codex": { "delivery": "async" } });
+            ("elicitation/create", form)
+        }
+        7 => ("session/elicitation", claude()),
+        8 => {
+            let questions = json!([{ "question": "?", "multiSelect": true, "options": [{ "label": "A" }, { "label": "B" }] }]);
+            let options = json!([{ "optionId": "proceed_once", "name": "Submit", "kind": "allow_once" }]);
+            let tool_call = json!({ "toolCallId": "t", "_meta": { "qwenQuestions": questions } });
+            (PERMISSION, json!({ "sessionId": session, "toolCall": tool_call, "options": options }))
+        }
+        9 => {
+            let options = json!([{ "optionId": "q0_opt_0", "name": "A", "kind": "allow_once" },
+                { "optionId": "q0_skip", "name": "Skip", "kind": "reject_once" }]);
+            (
+                PERMISSION,
+                json!({ "sessionId": session, "toolCall": { "toolCallId": "t" }, "options": options }),
+            )
+        }
+        10 => {
+            let options = json!([{ "id": "a", "label": "A" }, { "id": "b" }]);
+            let questions = json!([{ "id": "d", "prompt": "?", "options": options, "allowMultiple": true }]);
+            ("cursor/ask_question", json!({ "toolCallId": "t", "questions": questions }))
+        }
+        11 => ("cursor/ask_question", json!({ "questions": [{ "id": "d", "prompt": "?" }] })),
+        12 => {
+            ("_x.ai/ask_user_question", json!({ "sessionId": session, "questions": [{ "question": "?" }] }))
+        }
+        _ => ("_kiro/userInput", json!({ "sessionId": session, "question": "?", "options": ["A", "B"] })),
+    }
+}
+
+/// Returns the result or the error that a client says to this request.
+pub(crate) fn answer(request: &Value, how: usize) -> String {
+    let choose = |answers: &[&str]| answers[how % answers.len()].to_owned();
+    match request["method"].as_str() {
+        Some("session/request_permission") => {
+            let options = request["params"]["options"].as_array().expect("options");
+            match options.get(how) {
+                Some(option) => {
+                    let id = &option["optionId"];
+                    format!(r#""result":{{"outcome":{{"outcome":"selected","optionId":{id}}}}}"#)
+                }
+                None => choose(&[
+                    r#""result":{"outcome":{"outcome":"cancelled"}}"#,
+                    r#""result":{"outcome":{"outcome":"selected","optionId":"allow"}}"#,
+                    r#""result":{"outcome":{"outcome":"selected","optionId":"askbridge-1-0"}}"#,
+                    r#""result":{}"#,
+                    r#""error":{"code":-32601,"message":"Method not found"}"#,
+                    r#""error":{"code":-32603,"message":"Internal error"}"#,
+                ]),
+            }
+        }
+        _ => choose(&[
+            r#""result":{"status":"answered","answers":[["a"]]}"#,
+            r#""result":{"status":"rejected"}"#,
+            r#""result":{"action":"accept","content":{"x":"Option A"}}"#,
+            r#""result":{"action":"accept","content":{"question_0":"a","question_1":["b"],"q":3,"q0":"A","d":["a"]}}"#,
+            r#""result":{"action":"accept","content":{"question_0":"c","q":0}}"#,
+            r#""result":{"action":"decline"}"#,
+            r#""result":{"action":"answered","answer":"A"}"#,
+            r#""result":{"outcome":"cancelled"}"#,
+            r#""result":{"who":"knows"}"#,
+            r#""error":{"code":-32601,"message":"Method not found"}"#,
+            r#""error":{"code":-32602,"message":"Invalid params"}"#,
+            r#""error":{"code":-32603,"message":"Internal error"}"#,
+        ]),
+    }
+}

@@ -1,0 +1,261 @@
+//! Random conversations on the engine: whatever happens in whatever order, each question gets exactly one response
+//! (I4), each direction keeps its order (I2), the same events give the same actions (I3), and nothing is left open.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use askbridge::{
+    engine::{Action, Bridge, Config, Event, Line, Peer},
+    wire::{envelope::Message, frame::Verdict},
+};
+use bytes::Bytes;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::asks;
+
+/// One thing that happens. The numbers choose among a few ids and sessions, so that they meet often.
+#[derive(Clone, Debug)]
+enum Move {
+    Ask { id: u8, session: u8, how: usize },
+    Withdraw(u8),
+    Answer { which: u8, how: usize },
+    Prompt { id: u8, session: u8 },
+    EndTurn(u8),
+    CancelTurn(u8),
+    CloseSession(u8),
+    CancelPrompt(u8),
+    Ordinary { from_client: bool },
+    Pass(u16),
+    Signal,
+    ClientEnds,
+    AgentExits,
+}
+
+fn any_move() -> impl Strategy<Value = Move> {
+    let id = 0..4u8;
+    let session = 0..2u8;
+    prop_oneof![
+        8 => (id.clone(), session.clone(), 0..asks::COUNT)
+            .prop_map(|(id, session, how)| Move::Ask { id, session, how }),
+        3 => id.clone().prop_map(Move::Withdraw),
+        8 => (any::<u8>(), 0..24usize).prop_map(|(which, how)| Move::Answer { which, how }),
+        4 => (id.clone(), session.clone()).prop_map(|(id, session)| Move::Prompt { id, session }),
+        4 => id.clone().prop_map(Move::EndTurn),
+        2 => session.clone().prop_map(Move::CancelTurn),
+        1 => session.prop_map(Move::CloseSession),
+        2 => id.prop_map(Move::CancelPrompt),
+        4 => any::<bool>().prop_map(|from_client| Move::Ordinary { from_client }),
+        4 => (0..4000u16).prop_map(Move::Pass),
+        // These end the conversation: rarely before it has become interesting.
+        1 => prop_oneof![20 => Just(Move::Pass(1)), 1 => Just(Move::Signal), 1 => Just(Move::ClientEnds),
+            1 => Just(Move::AgentExits)],
+    ]
+}
+
+struct World {
+    bridge: Bridge,
+    now: Duration,
+    /// How many questions were asked with an id, and how many responses the agent got.
+    asked: BTreeMap<u8, usize>,
+    responded: BTreeMap<u8, usize>,
+    /// What the client was shown last under each id: it answers nothing else.
+    shown: BTreeMap<String, Value>,
+    ordinary: u32,
+    sent: [Vec<u32>; 2],
+    arrived: [Vec<u32>; 2],
+    agent_lives: bool,
+    client_lives: bool,
+    journal: Vec<String>,
+}
+
+impl World {
+    fn new(client: usize) -> Self {
+        let (capabilities, tier) = asks::client(client);
+        let config = Config { timeout: Some(Duration::from_secs(5)), tier, ..Config::default() };
+        let mut world = World {
+            bridge: Bridge::new(config),
+            now: Duration::ZERO,
+            asked: BTreeMap::new(),
+            responded: BTreeMap::new(),
+            shown: BTreeMap::new(),
+            ordinary: 0,
+            sent: [Vec::new(), Vec::new()],
+            arrived: [Vec::new(), Vec::new()],
+            agent_lives: true,
+            client_lives: true,
+            journal: Vec::new(),
+        };
+        let params = format!(r#"{{"protocolVersion":1,"clientCapabilities":{capabilities}}}"#);
+        world.line(
+            Peer::Client,
+            &format!(r#"{{"jsonrpc":"2.0","id":99,"method":"initialize","params":{params}}}"#),
+        );
+        world
+    }
+
+    fn play(&mut self, step: &Move) {
+        let call = |id: &dyn std::fmt::Display, method: &str, session: u8| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"sessionId":"{session}"}}}}"#
+            )
+        };
+        match step {
+            Move::Ask { id, session, how } if self.agent_lives => self.ask(*id, *session, *how),
+            Move::Withdraw(id) if self.agent_lives => self.line(Peer::Agent, &cancel(*id)),
+            Move::EndTurn(id) if self.agent_lives => {
+                self.line(
+                    Peer::Agent,
+                    &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"stopReason":"end_turn"}}}}"#),
+                );
+            }
+            Move::Answer { which, how } if self.client_lives && !self.shown.is_empty() => {
+                let place = usize::from(*which) % self.shown.len();
+                let (id, request) = self.shown.iter().nth(place).expect("it is shown");
+                let said = format!(r#"{{"jsonrpc":"2.0","id":{id},{}}}"#, asks::answer(request, *how));
+                self.line(Peer::Client, &said);
+            }
+            Move::Prompt { id, session } if self.client_lives => {
+                self.line(Peer::Client, &call(id, "session/prompt", *session));
+            }
+            Move::CancelTurn(session) if self.client_lives => {
+                self.line(Peer::Client, &format!(
+                    r#"{{"jsonrpc":"2.0","method":"session/cancel","params":{{"sessionId":"{session}"}}}}"#
+                ));
+            }
+            Move::CloseSession(session) if self.client_lives => {
+                self.line(Peer::Client, &call(&99, "session/close", *session));
+            }
+            Move::CancelPrompt(id) if self.client_lives => self.line(Peer::Client, &cancel(*id)),
+            Move::Ordinary { from_client } => {
+                self.ordinary(if *from_client { Peer::Client } else { Peer::Agent })
+            }
+            Move::Pass(milliseconds) => self.pass(Duration::from_millis((*milliseconds).into())),
+            Move::Signal => self.happen(Event::Signal),
+            Move::ClientEnds if self.client_lives => {
+                self.client_lives = false;
+                self.happen(Event::ClientEnded);
+            }
+            Move::AgentExits if self.agent_lives => {
+                self.agent_lives = false;
+                self.happen(Event::AgentExited { group: false });
+            }
+            _ => {}
+        }
+    }
+
+    fn ask(&mut self, id: u8, session: u8, how: usize) {
+        let (method, params) = asks::ask(how, session);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+        *self.asked.entry(id).or_default() += 1;
+        self.line(Peer::Agent, &line);
+    }
+
+    fn ordinary(&mut self, from: Peer) {
+        if (from == Peer::Client && !self.client_lives) || (from == Peer::Agent && !self.agent_lives) {
+            return;
+        }
+        self.ordinary += 1;
+        self.sent[from as usize].push(self.ordinary);
+        self.line(
+            from,
+            &format!(r#"{{"jsonrpc":"2.0","method":"ordinary","params":{{"n":{}}}}}"#, self.ordinary),
+        );
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let until = self.now + time;
+        while let Some(deadline) = self.bridge.next_deadline().filter(|deadline| *deadline <= until) {
+            self.now = self.now.max(deadline);
+            self.happen(Event::Tick);
+        }
+        self.now = until;
+    }
+
+    fn line(&mut self, from: Peer, text: &str) {
+        self.journal.push(format!("{from:?} says {text}"));
+        let line = Line { bytes: Bytes::from(format!("{text}\n")), whole: true };
+        if self.bridge.judge(from, &line.bytes) == Verdict::Ordinary {
+            return self.arrive(from, &line.bytes);
+        }
+        let actions = self.bridge.handle(Event::Line(from, line.clone()), self.now);
+        self.perform(&actions, Some((from, &line)));
+    }
+
+    fn happen(&mut self, event: Event) {
+        self.journal.push(format!("{event:?}"));
+        let actions = self.bridge.handle(event, self.now);
+        self.perform(&actions, None);
+    }
+
+    fn perform(&mut self, actions: &[Action], line: Option<(Peer, &Line)>) {
+        for action in actions {
+            self.journal.push(format!("  {action:?}"));
+            match (action, line) {
+                (Action::Forward, Some((from, line))) => self.arrive(from, &line.bytes),
+                (Action::Forward, None) => panic!("only a line can be forwarded"),
+                (Action::Send(Peer::Agent, bytes), _) => self.arrive(Peer::Client, bytes),
+                (Action::Send(Peer::Client, bytes), _) => self.arrive(Peer::Agent, bytes),
+                _ => {}
+            }
+        }
+    }
+
+    /// A line from this side, or our own in its place, reaches the other one.
+    fn arrive(&mut self, from: Peer, bytes: &Bytes) {
+        let message = Message::read(bytes).expect("all lines are messages");
+        let number: Option<u32> = message
+            .param("n")
+            .map(|text| std::str::from_utf8(text).expect("digits").parse().expect("a number"));
+        self.arrived[from as usize].extend(number);
+        let id = message.id.and_then(|id| id.parse::<u8>().ok());
+        match (from, id, &message.method) {
+            (Peer::Client, Some(id), None) if self.agent_lives => *self.responded.entry(id).or_default() += 1,
+            (Peer::Agent, _, Some(_)) if message.id.is_some() => {
+                let request = serde_json::from_slice(bytes).expect("JSON");
+                self.shown.insert(message.id.expect("an id").to_owned(), request);
+            }
+            _ => {}
+        }
+        for (id, responses) in &self.responded {
+            let asked = self.asked.get(id).copied().unwrap_or(0);
+            assert!(*responses <= asked, "{responses} responses to {asked} questions with id {id}");
+        }
+    }
+}
+
+fn cancel(id: u8) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_question_gets_exactly_one_response_and_every_line_keeps_its_place(
+        client in 0..asks::CLIENTS, moves in prop::collection::vec(any_move(), 0..60),
+    ) {
+        let mut world = World::new(client);
+        for step in &moves {
+            world.play(step);
+        }
+        let before_the_end = world.agent_lives;
+        world.play(&Move::ClientEnds);
+        if before_the_end {
+            prop_assert_eq!(&world.responded, &world.asked, "{}", world.journal.join("\n"));
+        }
+        prop_assert_eq!(&world.arrived, &world.sent, "{}", world.journal.join("\n"));
+        prop_assert_eq!(world.bridge.open_questions(), 0);
+    }
+
+    #[test]
+    fn the_same_events_give_the_same_actions(
+        client in 0..asks::CLIENTS, moves in prop::collection::vec(any_move(), 0..60),
+    ) {
+        let [mut one, mut other] = [World::new(client), World::new(client)];
+        for step in &moves {
+            one.play(step);
+            other.play(step);
+        }
+        prop_assert_eq!(one.journal, other.journal);
+    }
+}
