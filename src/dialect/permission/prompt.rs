@@ -169,8 +169,10 @@ impl Prompt<'_> {
         };
         match self.field {
             Some(_) => asks,
-            None if question.dangerous => format!("{asks} (cannot be answered by a permission prompt)"),
-            None => format!("{asks} (needs a typed answer, which a permission prompt cannot take)"),
+            None if question.dangerous => {
+                format!("{asks} (is not answered by a permission prompt: answer elsewhere)")
+            }
+            None => format!("{asks} (needs a typed answer: write it in the chat, or answer elsewhere)"),
         }
     }
 
