@@ -41,20 +41,9 @@ struct Choice {
 /// Reads the `params` of a request.
 pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
     let Params { session_id, tool_call_id, title, questions } = read_params(params)?;
-    Ok(Question {
-        session: session_id,
-        request: None,
-        id: made_up.to_owned(),
-        message: String::new(),
-        title,
-        fields: questions.into_iter().map(Asking::into_field).collect::<Result<_, _>>()?,
-        submit: None,
-        tool_call: tool_call_id,
-        dialect: Dialect::Cursor,
-        dangerous: false,
-        blocking: true,
-        timeout: None,
-    })
+    let fields = questions.into_iter().map(Asking::into_field).collect::<Result<_, _>>()?;
+    let question = Question::new(Dialect::Cursor, made_up, fields);
+    Ok(Question { session: session_id, title, tool_call: tool_call_id, ..question })
 }
 
 impl Asking {
@@ -67,21 +56,8 @@ impl Asking {
             value: id,
             ..FieldOption::default()
         });
-        let options = options.collect();
-        let kind = if self.allow_multiple.unwrap_or(false) {
-            Kind::Choices { options, other: false, min: None, max: None, default: Vec::new() }
-        } else {
-            Kind::Choice { options, other: false, default: None }
-        };
-        Ok(Field {
-            name: self.id,
-            label: self.prompt,
-            header: None,
-            help: None,
-            required: true,
-            secret: false,
-            kind,
-        })
+        let kind = Kind::choice(options.collect(), self.allow_multiple.unwrap_or(false), false);
+        Ok(Field { name: self.id, ..Field::at(0, self.prompt, None, kind) })
     }
 }
 

@@ -53,42 +53,17 @@ pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
             return Err(format!("params.questions: {:?} is asked twice", asking.question));
         }
     }
-    Ok(Question {
-        session: session_id,
-        request: None,
-        id: made_up.to_owned(),
-        title: None,
-        message: String::new(),
-        fields: questions.into_iter().enumerate().map(|(index, asking)| asking.into_field(index)).collect(),
-        submit: None,
-        tool_call: tool_call_id,
-        dialect: Dialect::Grok,
-        dangerous: false,
-        blocking: true,
-        timeout: None,
-    })
+    let fields = questions.into_iter().enumerate().map(|(index, asking)| asking.into_field(index));
+    let question = Question::new(Dialect::Grok, made_up, fields.collect());
+    Ok(Question { session: session_id, tool_call: tool_call_id, ..question })
 }
 
 impl Asking {
     fn into_field(self, index: usize) -> Field {
-        let options: Vec<_> = self.options.unwrap_or_default().into_iter().map(Choice::into_option).collect();
-        let kind = match (options.is_empty(), self.multi_select.unwrap_or(false)) {
-            (true, _) => Kind::free_text(),
-            // A text in the place of a label is an answer as well.
-            (false, true) => {
-                Kind::Choices { options, other: true, min: None, max: None, default: Vec::new() }
-            }
-            (false, false) => Kind::Choice { options, other: true, default: None },
-        };
-        Field {
-            name: format!("q{index}"),
-            label: self.question,
-            header: self.header,
-            help: None,
-            required: true,
-            secret: false,
-            kind,
-        }
+        let options = self.options.unwrap_or_default().into_iter().map(Choice::into_option).collect();
+        // A text in the place of a label is an answer as well.
+        let kind = Kind::choice(options, self.multi_select.unwrap_or(false), true);
+        Field::at(index, self.question, self.header, kind)
     }
 }
 

@@ -50,29 +50,9 @@ pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
     let options: Vec<_> = options.collect();
     let kind =
         if options.is_empty() { Kind::free_text() } else { Kind::Choice { options, other: true, default } };
-    let field = Field {
-        name: "q0".to_owned(),
-        label: question,
-        header: None,
-        help: None,
-        required: true,
-        secret: false,
-        kind,
-    };
-    Ok(Question {
-        session: session_id,
-        request: None,
-        id: made_up.to_owned(),
-        title: None,
-        message: String::new(),
-        fields: vec![field],
-        submit: None,
-        tool_call: tool_call_id,
-        dialect: Dialect::Kiro,
-        dangerous: false,
-        blocking: true,
-        timeout: None,
-    })
+    let fields = vec![Field::at(0, question, None, kind)];
+    let question = Question::new(Dialect::Kiro, made_up, fields);
+    Ok(Question { session: session_id, tool_call: tool_call_id, ..question })
 }
 
 /// The `result` of a request.

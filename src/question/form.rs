@@ -197,6 +197,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns a choice of one or of many of these options, or a text where there are none.
+    pub fn choice(options: Vec<FieldOption>, many: bool, other: bool) -> Self {
+        match (options.is_empty(), many) {
+            (true, _) => Kind::free_text(),
+            (false, true) => Kind::Choices { options, other, min: None, max: None, default: Vec::new() },
+            (false, false) => Kind::Choice { options, other, default: None },
+        }
+    }
+
     /// Returns a text without limits.
     pub fn free_text() -> Self {
         Kind::Text {
@@ -277,6 +286,24 @@ pub enum PreviewFormat {
 }
 
 impl Question {
+    /// Returns a question of this dialect that asks for these fields and says no more.
+    pub fn new(dialect: Dialect, id: &str, fields: Vec<Field>) -> Self {
+        Question {
+            session: None,
+            request: None,
+            id: id.to_owned(),
+            title: None,
+            message: String::new(),
+            fields,
+            submit: None,
+            tool_call: None,
+            dialect,
+            dangerous: false,
+            blocking: true,
+            timeout: None,
+        }
+    }
+
     /// Returns what is asked by the form as a whole; never empty.
     pub fn heading(&self) -> &str {
         match (&*self.message, &self.title, &*self.fields) {
@@ -318,6 +345,11 @@ impl Question {
 }
 
 impl Field {
+    /// Returns a field that must be filled in, by its place in the form.
+    pub fn at(place: usize, label: String, header: Option<String>, kind: Kind) -> Self {
+        Field { name: format!("q{place}"), label, header, help: None, required: true, secret: false, kind }
+    }
+
     /// Returns the value that a text stands for: itself, if it is an option's value or is typed; else the value of
     /// the option with this label.
     pub fn value_of<'a>(&'a self, text: &'a str) -> Cow<'a, str> {

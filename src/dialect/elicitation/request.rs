@@ -62,16 +62,11 @@ pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>,
     let question = Question {
         session: session_id,
         request: request_id.map(|id| id.get().to_owned()),
-        id: made_up.to_owned(),
-        title: None,
         message: message.clone(),
-        fields,
-        submit: None,
         tool_call: tool_call_id,
-        dialect: Dialect::Elicitation,
-        dangerous: false,
         blocking: codex.and_then(|codex| codex.get("delivery")).and_then(Json::as_str) != Some("async"),
         timeout: codex.and_then(|codex| codex.get("autoResolutionMs")?.as_u64()).map(Duration::from_millis),
+        ..Question::new(Dialect::Elicitation, made_up, fields)
     };
     let words = Words { former: method != METHOD, nested: NESTED.contains(&method), companions };
     Ok(Some(Asked { question, words: AnyWords::Elicitation(words) }))

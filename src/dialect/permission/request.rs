@@ -99,7 +99,8 @@ pub fn read(params: &[u8], made_up: &str) -> Result<Option<Asked>, String> {
     if options.is_empty() {
         return Ok(None);
     }
-    let field = choice(params.tool_call.asks(), options);
+    let kind = Kind::choice(options, false, false);
+    let field = Field::at(0, params.tool_call.asks(), None, kind);
     Ok(Some(asked(&params, vec![field], Words::Option { skip }, made_up)))
 }
 
@@ -113,33 +114,12 @@ fn option(id: &str, name: &str) -> FieldOption {
     FieldOption { value: id.to_owned(), label: name.to_owned(), ..FieldOption::default() }
 }
 
-fn choice(label: String, options: Vec<FieldOption>) -> Field {
-    Field {
-        name: "q0".to_owned(),
-        label,
-        header: None,
-        help: None,
-        required: true,
-        secret: false,
-        kind: Kind::Choice { options, other: false, default: None },
-    }
-}
-
 fn asked(params: &Params, fields: Vec<Field>, words: Words, made_up: &str) -> Asked {
+    // Qwen's title counts its questions, and asks nothing.
     let question = Question {
         session: params.session_id.clone(),
-        request: None,
-        id: made_up.to_owned(),
-        title: None,
-        // Qwen's title counts its questions, and asks nothing.
-        message: String::new(),
-        fields,
-        submit: None,
         tool_call: params.tool_call.tool_call_id.clone(),
-        dialect: Dialect::Permission,
-        dangerous: false,
-        blocking: true,
-        timeout: None,
+        ..Question::new(Dialect::Permission, made_up, fields)
     };
     Asked { question, words: AnyWords::Permission(words) }
 }
@@ -186,24 +166,10 @@ fn qwen(params: &Params, questions: &Json, made_up: &str) -> Result<Asked, Strin
 
 impl QwenQuestion {
     fn into_field(self, index: usize) -> Field {
-        let options: Vec<_> = self.options.into_iter().map(QwenOption::into_option).collect();
-        let kind = match (options.is_empty(), self.multi_select.unwrap_or(false)) {
-            (true, _) => Kind::free_text(),
-            // Qwen takes any text in the place of an option.
-            (false, true) => {
-                Kind::Choices { options, other: true, min: None, max: None, default: Vec::new() }
-            }
-            (false, false) => Kind::Choice { options, other: true, default: None },
-        };
-        Field {
-            name: format!("q{index}"),
-            label: self.question,
-            header: self.header,
-            help: None,
-            required: true,
-            secret: false,
-            kind,
-        }
+        let options = self.options.into_iter().map(QwenOption::into_option).collect();
+        // Qwen takes any text in the place of an option.
+        let kind = Kind::choice(options, self.multi_select.unwrap_or(false), true);
+        Field::at(index, self.question, self.header, kind)
     }
 }
 

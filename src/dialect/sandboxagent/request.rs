@@ -195,29 +195,18 @@ impl Params {
             (None, None) if message.is_empty() => {
                 return Err("params: a question needs a prompt or questions".to_owned());
             }
-            (None, None) => vec![Field {
-                name: "q0".to_owned(),
-                label: message.clone(),
-                header: None,
-                help: None,
-                required: true,
-                secret: false,
-                kind: choice(self.options.unwrap_or_default(), false, false)?,
-            }],
+            (None, None) => {
+                let kind = choice(self.options.unwrap_or_default(), false, false)?;
+                vec![Field::at(0, message.clone(), None, kind)]
+            }
         };
         Ok(Question {
             session: self.session_id,
-            request: None,
-            id: self.question_id.unwrap_or_else(|| made_up.to_owned()),
-            title: None,
             message,
-            fields,
-            submit: None,
             tool_call: self.tool_call_id,
-            dialect: Dialect::SandboxAgent,
             dangerous,
-            blocking: true,
             timeout: timeout_ms.map(Duration::from_millis),
+            ..Question::new(Dialect::SandboxAgent, self.question_id.as_deref().unwrap_or(made_up), fields)
         })
     }
 }
@@ -227,28 +216,16 @@ impl QuestionShape {
         let many = self.multiple.or(self.multi_select).unwrap_or(false);
         let kind = choice(self.options.unwrap_or_default(), many, self.custom.unwrap_or(false))
             .map_err(|error| format!("params.questions[{index}]: {error}"))?;
-        Ok(Field {
-            name: format!("q{index}"),
-            label: self.question,
-            header: self.header,
-            help: None,
-            required: true,
-            secret: false,
-            kind,
-        })
+        Ok(Field::at(index, self.question, self.header, kind))
     }
 }
 
 fn choice(options: Vec<OptionShape>, many: bool, other: bool) -> Result<Kind, String> {
-    let options: Vec<_> =
+    let options =
         options.into_iter().map(OptionShape::into_option).collect::<Option<_>>().ok_or_else(|| {
             "an option has neither a value (value, id) nor a label (label, name, title)".to_owned()
         })?;
-    Ok(match (options.is_empty(), many) {
-        (true, _) => Kind::free_text(),
-        (false, true) => Kind::Choices { options, other, min: None, max: None, default: Vec::new() },
-        (false, false) => Kind::Choice { options, other, default: None },
-    })
+    Ok(Kind::choice(options, many, other))
 }
 
 impl OptionShape {
