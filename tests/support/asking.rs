@@ -188,7 +188,7 @@ fn candidates(field: &Field, die: usize) -> Vec<Value> {
         }
         Kind::Choice { other, .. } => {
             let chosen = options.get(die % options.len().max(1)).map(|option| option.value.clone());
-            let typed = (*other && die % 3 == 0).then_some(typed);
+            let typed = (*other && die.is_multiple_of(3)).then_some(typed);
             typed.into_iter().chain(chosen).map(Value::Text).collect()
         }
         Kind::Choices { other, min, max, .. } => {
@@ -205,7 +205,7 @@ fn candidates(field: &Field, die: usize) -> Vec<Value> {
             }
             vec![Value::Many(values)]
         }
-        Kind::Boolean { .. } | Kind::Confirm { .. } => vec![Value::Flag(die % 2 == 0)],
+        Kind::Boolean { .. } | Kind::Confirm { .. } => vec![Value::Flag(die.is_multiple_of(2))],
         Kind::Number { min, max, step, .. } => {
             let die = u32::try_from(die).map_or(0.0, f64::from);
             let bounds = [*min, *max, *step, min.map(f64::ceil), max.map(f64::floor)];
