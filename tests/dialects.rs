@@ -202,4 +202,13 @@ mod any {
             assert!(huge.is_none() || !fits(number(), false, huge));
         }
     }
+
+    #[test]
+    fn nothing_dangerous_is_chosen_by_a_permission_prompt() {
+        let meta = json!({ "askbridge": { "dangerous": true } });
+        let params =
+            json!({ "sessionId": "s", "prompt": "Drop it?", "options": ["Yes", "No"], "_meta": meta });
+        let asked = check_request(METHODS[0], params.to_string().as_bytes(), &[0, 1, 2, 3]);
+        assert!(asked.is_some_and(|asked| asked.question.dangerous));
+    }
 }
