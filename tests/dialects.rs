@@ -17,78 +17,29 @@ mod any {
         ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
     }
 
-    const NAMES: [&str; 40] = [
-        "sessionId",
-        "toolCallId",
-        "requestId",
-        "mode",
-        "message",
-        "requestedSchema",
-        "properties",
-        "required",
-        "type",
-        "title",
-        "description",
-        "enum",
-        "oneOf",
-        "anyOf",
-        "items",
-        "const",
-        "minItems",
-        "minimum",
-        "default",
-        "_meta",
-        "codex",
-        "questionId",
-        "role",
-        "q0",
-        "q0_custom",
-        "question_0",
-        "question_0_custom",
-        "toolCall",
-        "rawInput",
-        "questions",
-        "question",
-        "options",
-        "optionId",
-        "name",
-        "kind",
-        "label",
-        "id",
-        "prompt",
-        "multiSelect",
-        "params",
-    ];
-    const WORDS: [&str; 16] = [
-        "form",
-        "url",
-        "object",
-        "string",
-        "array",
-        "integer",
-        "boolean",
-        "number",
-        "q0",
-        "q0_opt_0",
-        "q0_skip",
-        "pi-ui-1",
-        "allow_once",
-        "reject_once",
-        "user_note",
-        "",
-    ];
+    /// Names that the dialects look for.
+    const NAMES: &str = "sessionId toolCallId requestId mode message requestedSchema properties required type title \
+        description enum oneOf anyOf items const minItems minimum default _meta codex questionId role \
+        q0 q0_custom question_0 question_0_custom toolCall rawInput questions question options optionId \
+        name kind label id prompt multiSelect params";
+    /// Words that mean something in one of them.
+    const WORDS: &str = "form url object string array integer boolean number q0 q0_opt_0 q0_skip pi-ui-1 allow_once \
+        reject_once user_note";
 
     /// Any JSON, often with the names and words that the dialects look for.
     fn any_json() -> impl Strategy<Value = Json> {
+        let names: Vec<_> = NAMES.split(' ').collect();
+        // The empty one among them.
+        let words: Vec<_> = WORDS.split(' ').chain([""]).collect();
         let leaf = prop_oneof![
             1 => Just(Json::Null),
             1 => any::<bool>().prop_map(Json::from),
             1 => (-3..9i64).prop_map(Json::from),
             1 => any::<f64>().prop_map(Json::from),
-            4 => select(&WORDS[..]).prop_map(Json::from),
+            4 => select(words).prop_map(Json::from),
         ];
-        leaf.prop_recursive(6, 60, 8, |value| {
-            let object = prop::collection::vec((select(&NAMES[..]), value.clone()), 0..8);
+        leaf.prop_recursive(6, 60, 8, move |value| {
+            let object = prop::collection::vec((select(names.clone()), value.clone()), 0..8);
             prop_oneof![
                 1 => prop::collection::vec(value, 0..4).prop_map(Json::from),
                 3 => object.prop_map(|members| {
@@ -250,5 +201,14 @@ mod any {
             let huge = serde_json::from_str::<Number>(huge).ok().map(Value::Number);
             assert!(huge.is_none() || !fits(number(), false, huge));
         }
+    }
+
+    #[test]
+    fn nothing_dangerous_is_chosen_by_a_permission_prompt() {
+        let meta = json!({ "askbridge": { "dangerous": true } });
+        let params =
+            json!({ "sessionId": "s", "prompt": "Drop it?", "options": ["Yes", "No"], "_meta": meta });
+        let asked = check_request(METHODS[0], params.to_string().as_bytes(), &[0, 1, 2, 3]);
+        assert!(asked.is_some_and(|asked| asked.question.dangerous));
     }
 }

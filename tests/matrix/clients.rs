@@ -135,6 +135,7 @@ fn native(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
 
 fn form(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
     check_shown(params, fields);
+    check_form(params, fields);
     match wish {
         Wish::Answer(given) => {
             let filled = fill(params, fields, given);
@@ -167,6 +168,40 @@ fn entries(properties: &Map<String, Value>) -> Vec<Entry<'_>> {
         }
     }
     entries
+}
+
+/// What a form says of its fields is what was asked.
+fn check_form(params: &Value, fields: &[Field]) {
+    let schema = &params["requestedSchema"];
+    let required: Vec<_> = schema["required"].as_array().into_iter().flatten().collect();
+    for (entry, field) in entries(schema["properties"].as_object().expect("properties")).iter().zip(fields) {
+        // A text in the field beside it may stand for the choice.
+        if entry.companion.is_none() {
+            assert_eq!(required.contains(&&json!(entry.key)), field.required, "{}: {params}", entry.key);
+        }
+        let property = entry.property;
+        let options = property["oneOf"].as_array().or(property["items"]["anyOf"].as_array());
+        let values = options.into_iter().flatten().map(|option| (&option["const"], &option["title"]));
+        let values: Vec<_> = values.filter(|(value, _)| **value != NONE_OF_THE_ABOVE).collect();
+        assert_eq!(values.len(), field.options.len(), "{params}");
+        for ((value, title), (asked, label)) in values.into_iter().zip(&field.options) {
+            assert_eq!((value.as_str(), title.as_str()), (Some(asked.as_str()), Some(label.as_str())));
+        }
+        let (names, [least, most]) = match field.kind {
+            Kind::Text { least, most } => (["minLength", "maxLength"], [least.into(), most.into()]),
+            Kind::Many { least, most } => (["minItems", "maxItems"], [least.into(), most.into()]),
+            Kind::Number { least, most, .. } => (["minimum", "maximum"], [least, most]),
+            Kind::One | Kind::Flag => continue,
+        };
+        // Where there is none, the least is nothing and the most is anything.
+        let free = matches!(field.kind, Kind::Text { .. } | Kind::Many { .. });
+        let bound = |name: &str, none: f64| property[name].as_f64().or(free.then_some(none));
+        // A list that must be filled in has one entry at least, whether the agent says so or not.
+        let filled = matches!(field.kind, Kind::Many { .. }) && field.required && entry.companion.is_none();
+        let said = bound(names[0], 0.0);
+        assert!(said == Some(least) || (filled && said == Some(least.max(1.0))), "{least} in {params}");
+        assert_eq!(bound(names[1], u32::MAX.into()), Some(most), "{params}");
+    }
 }
 
 /// Fills in a form. `None` where it has no place for something, so that the person leaves it alone.

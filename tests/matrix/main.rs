@@ -27,6 +27,9 @@ mod typed;
 mod cells;
 
 #[cfg(test)]
+mod repeats;
+
+#[cfg(test)]
 mod random;
 
 #[cfg(test)]

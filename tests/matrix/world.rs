@@ -28,6 +28,8 @@ pub(crate) struct World {
     wish: Wish,
     /// What the client was asked and has not looked at yet.
     asked: VecDeque<Value>,
+    /// What it was asked last.
+    pub(crate) shown: Value,
     /// Whether it got the agent's own line, and what it said to that went on as it was.
     pub(crate) own: bool,
     /// The responses that the agent got to its question.
@@ -50,6 +52,7 @@ impl World {
             fields: fields.to_vec(),
             wish,
             asked: VecDeque::new(),
+            shown: Value::Null,
             own: false,
             responses: Vec::new(),
             unanswered: Vec::new(),
@@ -71,10 +74,22 @@ impl World {
         world.agent_says(&json!({ "jsonrpc": "2.0", "method": "session/update", "params": {
             "sessionId": "s", "update": update,
         } }));
-        let (method, params) = agent.asks(fields);
-        world.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "method": method, "params": params }));
+        world.asks();
+        assert!(world.shown.is_null() || world.shown["id"] == ID, "it is asked under the agent's own id");
         world.client_looks();
         world
+    }
+
+    /// The agent asks, for the first time or once more with the same id.
+    pub(crate) fn asks(&mut self) {
+        let (method, params) = self.agent.asks(&self.fields);
+        self.responses.clear();
+        self.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "method": method, "params": params }));
+    }
+
+    /// The client says this to a request that it was shown.
+    pub(crate) fn replies(&mut self, request: &Value, result: &Value) {
+        self.says(Peer::Client, &json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
     }
 
     /// The client replies to all that it was asked.
@@ -116,13 +131,18 @@ impl World {
 
     /// The turn is cancelled: after that nobody waits, and whatever the client still says reaches nobody.
     pub(crate) fn end(&mut self) -> &Value {
+        self.cancel();
+        self.late_replies();
+        self.response()
+    }
+
+    /// The turn is cancelled, and the agent is told once.
+    pub(crate) fn cancel(&mut self) {
         let before = self.responses.len();
         let cancel = json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": "s" } });
         self.says(Peer::Client, &cancel);
         assert_eq!(self.bridge.open_questions(), 0, "{:?} hangs before {:?}", self.agent, self.client);
         assert_eq!(self.responses.len(), before.max(1));
-        self.late_replies();
-        self.response()
     }
 
     /// The agent takes its question back, and the client does not say anything to that.
@@ -188,8 +208,8 @@ impl World {
         match (from, method) {
             (Peer::Agent, Some("$/cancel_request")) => self.taken_back += 1,
             (Peer::Agent, Some(_)) if message.get("id").is_some() => {
-                assert_eq!(message["id"], ID, "the client is asked under the agent's own id");
                 self.own = forwarded;
+                self.shown = message.clone();
                 self.asked.push_back(message);
             }
             (Peer::Client, None) => {

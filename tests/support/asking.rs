@@ -136,6 +136,8 @@ fn check_prompts(question: &Question, dice: &[u8]) {
         };
         let params = object(&params);
         let Some(Json::Array(options)) = params.get("options") else { panic!("no options in {params:?}") };
+        // Where a wrong answer can do harm, there is nothing to choose.
+        assert!(!question.dangerous || options.len() == 2, "{options:?}");
         let option = &options[usize::from(*die) % options.len()];
         let result =
             serde_json::json!({ "outcome": { "outcome": "selected", "optionId": option["optionId"] } });

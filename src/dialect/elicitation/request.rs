@@ -329,6 +329,7 @@ mod tests {
             r#"{"mode":"url","url":"https://example.org"}"#,
             r#"{"mode":"","requestedSchema":5}"#,
             r#"{"requestedSchema":{"properties":{"a":{"type":"string"},"b":{"type":"file"}}}}"#,
+            r#"{"requestedSchema":{"properties":{"a":{"type":["string","null"]}}}}"#,
         ] {
             assert_eq!(read(METHOD, params.as_bytes(), "q"), Ok(None), "{params}");
         }
