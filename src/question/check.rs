@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use regex::RegexBuilder;
+use regex_lite::RegexBuilder;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -88,8 +88,7 @@ fn check_typed(field: &Field, text: &str) -> Result<(), String> {
 /// Says whether the pattern is found in the text. One that cannot be tried, since it looks around or is too big, is
 /// left to the agent.
 fn matches(pattern: &str, text: &str) -> bool {
-    let pattern =
-        RegexBuilder::new(pattern).size_limit(limits::PATTERN).dfa_size_limit(limits::PATTERN).build();
+    let pattern = RegexBuilder::new(pattern).size_limit(limits::PATTERN).build();
     pattern.map_or(true, |pattern| pattern.is_match(text))
 }
 
