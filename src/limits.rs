@@ -29,7 +29,7 @@ pub const OPTIONS: usize = 64;
 /// Characters of one text in a question. A header may be as long.
 pub const TEXT: usize = 4000;
 /// Bytes that a field's pattern may take once it is compiled; a bigger one is left to the agent.
-pub const PATTERN: usize = 256 * 1024;
+pub const PATTERN: usize = 16 * 1024;
 /// Bytes of a question's parameters.
 pub const QUESTION: usize = 256 * 1024;
 /// Bytes of an id's JSON text. A question with a longer one is refused, a turn with a longer one not followed, nor a

@@ -26,8 +26,11 @@ impl Bridge {
             (Some("$/cancel_request"), None) => self.agent_withdraws(&message, now),
             (Some(method), Some(id)) if line.whole => self.agent_request(method, id, &message, now),
             (Some(method), id) => {
-                if let Some(id) = id {
-                    self.pending.forget(id);
+                match id {
+                    Some(id) => self.pending.forget(id),
+                    // Its id may come behind what is held of it.
+                    None if !line.whole => self.pending.forget_responded(),
+                    None => {}
                 }
                 self.agent_talks(method, &message);
             }

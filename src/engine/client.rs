@@ -126,6 +126,7 @@ mod tests {
     use crate::{
         engine::{Config, Event},
         question::Outcome,
+        wire::frame::Verdict,
     };
 
     const QUESTION: &str =
@@ -159,6 +160,19 @@ mod tests {
             );
             assert_eq!(hears(&mut bridge, Peer::Client, response, true), []);
         }
+    }
+
+    #[test]
+    fn a_long_request_may_have_taken_any_id_that_is_settled() {
+        let mut bridge = asked();
+        let answer = r#"{"id":1,"result":{"status":"rejected"}}"#;
+        let actions = hears(&mut bridge, Peer::Client, answer, true);
+        assert!(matches!(actions[..], [Action::Forward, Action::Settled(_)]), "{actions:?}");
+        assert_eq!(hears(&mut bridge, Peer::Client, answer, true), [], "one too many");
+        let begun = r#"{"method":"fs/write_text_file","params":{"content":"and so on"#;
+        assert_eq!(hears(&mut bridge, Peer::Agent, begun, false), [Action::Forward]);
+        let response = r#"{"id":1,"result":{}}"#;
+        assert!(bridge.judge(Peer::Client, response.as_bytes()) == Verdict::Ordinary);
     }
 
     #[test]

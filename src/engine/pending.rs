@@ -176,6 +176,12 @@ impl Pending {
         }
     }
 
+    /// Forgets the settled questions that the client owes no response to.
+    pub(super) fn forget_responded(&mut self) {
+        self.settled.retain(|_, owed| *owed);
+        self.settled_order.retain(|id| self.settled.contains_key(id));
+    }
+
     /// Returns the ids of the open questions that this holds for, oldest first.
     pub(super) fn ids(&self, mut holds: impl FnMut(&Open) -> bool) -> Vec<RequestId> {
         let open = self.order.iter().filter_map(|key| self.open.get(key));

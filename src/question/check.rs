@@ -85,9 +85,12 @@ fn check_typed(field: &Field, text: &str) -> Result<(), String> {
     }
 }
 
-/// Says whether the pattern is found in the text. One that cannot be tried, since it looks around or is too big, is
-/// left to the agent.
+/// Says whether the pattern is found in the text. What cannot be tried, since the pattern looks around, or is as big as
+/// the text is long, is left to the agent: trying takes as long as the one times the other, and nobody waits for it.
 fn matches(pattern: &str, text: &str) -> bool {
+    if text.len() > limits::TEXT {
+        return true;
+    }
     let pattern = RegexBuilder::new(pattern).size_limit(limits::PATTERN).build();
     pattern.map_or(true, |pattern| pattern.is_match(text))
 }
@@ -105,6 +108,10 @@ fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool
 
 fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
     let Kind::Choices { options, other, min, max, .. } = &field.kind else { return Ok(()) };
+    let (most, count) = (options.len() + usize::from(*other), texts.len());
+    if count > most {
+        return Err(format!("has {count} entries, the most is {most}"));
+    }
     let mut others = 0;
     for (index, text) in texts.iter().enumerate() {
         if texts[..index].contains(text) {
@@ -114,7 +121,6 @@ fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
         others += usize::from(!options.iter().any(|option| option.value == *text));
     }
     let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
-    let count = texts.len();
     if others > 1 {
         // No dialect has room for more than one.
         return Err(format!("has {others} texts that are no option, the most is 1"));
@@ -162,20 +168,8 @@ mod tests {
     use crate::question::Dialect;
 
     fn question(fields: &serde_json::Value) -> Question {
-        Question {
-            session: None,
-            request: None,
-            id: "q".to_owned(),
-            title: None,
-            message: String::new(),
-            fields: serde_json::from_value(fields.clone()).expect("fields"),
-            submit: None,
-            tool_call: None,
-            dialect: Dialect::SandboxAgent,
-            dangerous: false,
-            blocking: true,
-            timeout: None,
-        }
+        let fields = serde_json::from_value(fields.clone()).expect("fields");
+        Question::new(Dialect::SandboxAgent, "q", fields)
     }
 
     /// What is wrong with this value of a field that has these members; empty where nothing is.
@@ -228,6 +222,17 @@ mod tests {
                 (r#""äöüß""#, "has 4 characters, the most is 3"),
             ],
         );
+    }
+
+    #[test]
+    fn what_would_take_long_is_left_to_the_agent() {
+        let pattern = r#""kind":"text","pattern":"^a*$""#;
+        assert_eq!(wrong(pattern, &json!("b".repeat(limits::TEXT)).to_string()), r#"does not match "^a*$""#);
+        assert_eq!(wrong(pattern, &json!("b".repeat(limits::TEXT + 1)).to_string()), "");
+        assert_eq!(wrong(r#""kind":"text","pattern":"[ab]*a[ab]{3000}c$""#, r#""b""#), "");
+        let many = json!((0..110_000).map(|n| n.to_string()).collect::<Vec<_>>()).to_string();
+        let choices = r#""kind":"choices","options":[{"value":"a","label":"A"}],"other":true"#;
+        assert_eq!(wrong(choices, &many), "has 110000 entries, the most is 2");
     }
 
     #[test]

@@ -11,9 +11,13 @@ use super::{
     schema::{Items, PREVIEW, Property, Schema, Titled},
 };
 use crate::{
-    dialect::asked::{Asked, Words as AnyWords, explain},
+    dialect::{
+        asked::{Asked, Words as AnyWords, explain},
+        entries::Entries,
+    },
     limits,
     question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question},
+    wire::scan,
 };
 
 /// The `params` of a form, but for the schema.
@@ -24,9 +28,7 @@ struct Params<'a> {
     #[serde(borrow)]
     request_id: Option<&'a RawValue>,
     tool_call_id: Option<String>,
-    mode: Option<String>,
-    #[serde(default)]
-    message: String,
+    message: Option<String>,
     #[serde(borrow)]
     requested_schema: Option<&'a RawValue>,
     #[serde(rename = "_meta")]
@@ -38,24 +40,21 @@ const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
 
 /// Reads the `params` of a form as a question. `None` for another mode, or a type of field that is not known.
 pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>, String> {
+    // What is no form, or holds what nobody here knows, is not looked at any further.
+    if !is_form(params) || has_unknown_types(params) {
+        return Ok(None);
+    }
     if params.len() > limits::QUESTION {
         return Err(format!("a form has at most {} bytes, this one has {}", limits::QUESTION, params.len()));
     }
     if !params.starts_with(b"{") {
         return Err("params is not an object".to_owned());
     }
-    let Params { session_id, request_id, tool_call_id, mode, message, requested_schema, meta } =
+    let Params { session_id, request_id, tool_call_id, message, requested_schema, meta } =
         serde_json::from_slice(params).map_err(|_| explain::<Params<'_>>("params", params))?;
-    // Before it was stable, forms were the only mode and had no name.
-    if mode.is_some_and(|mode| mode != "form") {
-        return Ok(None);
-    }
+    let message = message.unwrap_or_default();
     let schema = requested_schema.ok_or("params.requestedSchema is missing")?.get();
     let schema = read_schema(schema)?;
-    let known = |property: &Property| property.kind.as_deref().is_none_or(|kind| TYPES.contains(&kind));
-    if !schema.properties.0.iter().all(|(_, property)| known(property)) {
-        return Ok(None);
-    }
     let codex = meta.as_ref().and_then(|meta| meta.get("codex"));
     let asking = Asking { schema: &schema, message: &message, meta: meta.as_ref() };
     let (fields, companions) = asking.fields()?;
@@ -70,6 +69,30 @@ pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>,
     };
     let words = Words { former: method != METHOD, nested: NESTED.contains(&method), companions };
     Ok(Some(Asked { question, words: AnyWords::Elicitation(words) }))
+}
+
+/// Before it was stable, forms were the only mode and had no name.
+fn is_form(params: &[u8]) -> bool {
+    match scan::member(params, "mode") {
+        None | Some(b"null") => true,
+        Some(mode) => scan::text(mode).as_deref() == Some("form"),
+    }
+}
+
+fn has_unknown_types(params: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Typed {
+        #[serde(rename = "type", default)]
+        kind: Json,
+    }
+    let properties =
+        scan::member(params, "requestedSchema").and_then(|schema| scan::member(schema, "properties"));
+    let Some(properties) = properties.filter(|properties| properties.len() <= limits::QUESTION) else {
+        return false;
+    };
+    let Ok(properties) = serde_json::from_slice::<Entries<Typed>>(properties) else { return false };
+    let known = |kind: &Json| kind.is_null() || kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
+    !properties.0.iter().all(|(_, property)| known(&property.kind))
 }
 
 fn read_schema(schema: &str) -> Result<Schema, String> {

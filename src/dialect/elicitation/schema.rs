@@ -3,7 +3,7 @@
 //!
 //! Source: `ElicitationSchema` of the ACP schema. Members that it does not know are left alone.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::dialect::entries::Entries;
@@ -25,8 +25,8 @@ pub struct Schema {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Property {
-    /// `string`, `number`, `integer`, `boolean` or `array`. What is no name at all is one that nobody knows.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none", deserialize_with = "name")]
+    /// `string`, `number`, `integer`, `boolean` or `array`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// What it is called, or what is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,14 +76,6 @@ pub struct Property {
     /// What the standard has no place for.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Json>>,
-}
-
-fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(match Json::deserialize(deserializer)? {
-        Json::Null => None,
-        Json::String(name) => Some(name),
-        other => Some(other.to_string()),
-    })
 }
 
 /// A bound of a number. A whole one is written without a fraction: the bounds of an `integer` are integers.

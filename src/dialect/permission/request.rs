@@ -83,31 +83,48 @@ pub fn read(params: &[u8], made_up: &str) -> Result<Option<Asked>, String> {
     }
     let Ok(params) = serde_json::from_slice::<Params>(params) else { return Ok(None) };
     if let Some(questions) = qwen_questions(&params.tool_call) {
-        return qwen(&params, questions, made_up).map(Some);
+        return qwen(&params, questions, made_up);
     }
-    let is_pi = params.tool_call.tool_call_id.as_deref().is_some_and(|id| id.starts_with("pi-ui-"));
-    let mut skip = None;
-    let mut options = Vec::new();
-    for PermissionOption { option_id, name, .. } in &params.options {
-        match kimi_option(option_id) {
-            Some("skip") => skip = Some(option_id.clone()),
-            Some(choice) if choice.starts_with("opt_") => options.push(option(option_id, name)),
-            _ if is_pi => options.push(option(option_id, name)),
-            _ => return Ok(None),
-        }
-    }
-    if options.is_empty() {
-        return Ok(None);
-    }
+    let Some((options, skip)) = choices(&params) else { return Ok(None) };
     let kind = Kind::choice(options, false, false);
     let field = Field::at(0, params.tool_call.asks(), None, kind);
     Ok(Some(asked(&params, vec![field], Words::Option { skip }, made_up)))
 }
 
+/// Returns the choices of a question, and the option that leaves it out. `None` where one of them is neither, in its id
+/// or in its kind: then this is a permission.
+fn choices(params: &Params) -> Option<(Vec<FieldOption>, Option<String>)> {
+    let is_pi = params.tool_call.tool_call_id.as_deref().is_some_and(|id| id.starts_with("pi-ui-"));
+    let mut skip = None;
+    let mut options = Vec::new();
+    for PermissionOption { option_id, name, kind } in &params.options {
+        match (kimi_option(option_id), &**kind) {
+            (Some("skip"), "reject_once") => skip = Some(option_id.clone()),
+            (Some(choice), "allow_once") if is_numbered(choice, "opt_") => {
+                options.push(option(option_id, name))
+            }
+            _ if is_pi && is_pi_option(option_id, kind) => options.push(option(option_id, name)),
+            _ => return None,
+        }
+    }
+    (!options.is_empty()).then_some((options, skip))
+}
+
+/// pi-acp's are `choice…`, or a yes and a no.
+fn is_pi_option(id: &str, kind: &str) -> bool {
+    matches!((id, kind), ("yes", "allow_once") | ("no", "reject_once"))
+        || (id.starts_with("choice") && kind == "allow_once")
+}
+
+fn is_numbered(text: &str, prefix: &str) -> bool {
+    let digits = text.strip_prefix(prefix).unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Returns what stands behind `q0_` in an id of Kimi's.
 fn kimi_option(id: &str) -> Option<&str> {
-    let (number, rest) = id.strip_prefix('q')?.split_once('_')?;
-    number.bytes().all(|byte| byte.is_ascii_digit()).then_some(rest)
+    let (number, rest) = id.split_once('_')?;
+    is_numbered(number, "q").then_some(rest)
 }
 
 fn option(id: &str, name: &str) -> FieldOption {
@@ -149,19 +166,29 @@ fn qwen_questions(tool_call: &ToolCall) -> Option<&Json> {
     tool_call.raw_input.get("questions").filter(|_| asks)
 }
 
-fn qwen(params: &Params, questions: &Json, made_up: &str) -> Result<Asked, String> {
-    let questions = Vec::<QwenQuestion>::deserialize(questions)
-        .map_err(|error| format!("params.toolCall: its questions: {error}"))?;
-    let of_kind = |kind: &str| params.options.iter().find(|option| option.kind.starts_with(kind));
-    let Some(submit) = of_kind("allow") else {
-        return Err("params.options: none of them submits (kind allow_once)".to_owned());
+/// Qwen's question has one option to submit it and one to cancel it: an option that allows more than this once is a
+/// permission, whatever stands beside it.
+fn qwen(params: &Params, questions: &Json, made_up: &str) -> Result<Option<Asked>, String> {
+    let (mut submit, mut cancel) = (Vec::new(), Vec::new());
+    for PermissionOption { option_id, kind, .. } in &params.options {
+        match &**kind {
+            "allow_once" => submit.push(option_id.clone()),
+            "reject_once" => cancel.push(option_id.clone()),
+            _ => return Ok(None),
+        }
+    }
+    let (Some(submit), None, true) = (submit.pop(), submit.pop(), cancel.len() <= 1) else { return Ok(None) };
+    let questions = match Vec::<QwenQuestion>::deserialize(questions) {
+        Ok(questions) => questions,
+        Err(error) if params.tool_call.meta.get("qwenQuestions").is_some() => {
+            return Err(format!("params.toolCall: its questions: {error}"));
+        }
+        // A tool of that name may be anybody's.
+        Err(_) => return Ok(None),
     };
-    let words = Words::Answers {
-        submit: submit.option_id.clone(),
-        cancel: of_kind("reject").map(|option| option.option_id.clone()),
-    };
+    let words = Words::Answers { submit, cancel: cancel.pop() };
     let fields = questions.into_iter().enumerate().map(|(index, question)| question.into_field(index));
-    Ok(asked(params, fields.collect(), words, made_up))
+    Ok(Some(asked(params, fields.collect(), words, made_up)))
 }
 
 impl QwenQuestion {

@@ -16,7 +16,7 @@ const DONE: &str = "Done";
 pub(in crate::mock) enum Otherwise {
     /// A person is asked.
     AskPerson,
-    /// The first option is taken, `text`, 1 or true.
+    /// The first option that answers is taken, `text`, 1 or true.
     TakeFirst,
     /// Everything is rejected.
     Reject,
@@ -119,6 +119,8 @@ fn first(field: &Field) -> &'static str {
     match field.kind {
         _ if field.aside => "",
         Kind::Text if field.options.is_empty() => "text",
+        // As a person would who wants to answer here.
+        _ if field.options.first().is_some_and(|option| option.label.starts_with("Answer elsewhere")) => "2",
         _ => "1",
     }
 }
