@@ -27,6 +27,20 @@ pub enum Command {
     Run(RunArgs),
     /// Stand between an agent and its client as a component under an ACP conductor
     Proxy(ProxyArgs),
+    /// List the open questions of all bridges on this machine
+    List(ListArgs),
+    /// Show one question, and how it can be answered
+    Show(ShowArgs),
+    /// Answer a question
+    Answer(AnswerArgs),
+    /// Reject a question
+    Reject(RejectArgs),
+    /// Give a question more time
+    Extend(ExtendArgs),
+    /// Ask a question and wait for the answer: for scripts and hooks
+    Ask(AskArgs),
+    /// Print a script that completes this program's command line in a shell
+    Completions(CompletionsArgs),
     /// Be a deterministic ACP agent, for trying clients and for CI
     MockAgent(MockAgentArgs),
     /// Be a deterministic ACP client of a chosen kind, for trying agents and for CI
@@ -64,6 +78,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub grace: humantime::Duration,
 
+    /// Let nobody but the client answer: no other command finds the questions
+    #[arg(long)]
+    pub no_inbox: bool,
+
     /// The agent's command and its arguments, taken as they are
     #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
     pub agent: Vec<OsString>,
@@ -91,6 +109,115 @@ pub struct ProxyArgs {
     /// How questions are dealt with.
     #[command(flatten)]
     pub bridge: BridgeArgs,
+}
+
+/// Options of `askbridge list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Print JSON, as `schema/question_listing.schema.json` says
+    #[arg(long)]
+    pub json: bool,
+
+    /// Go on, and print what changes: on a terminal the whole list, otherwise a line for each change
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// Options of `askbridge show`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::ANSWER_HELP)]
+pub struct ShowArgs {
+    /// The question's name
+    pub id: String,
+
+    /// Print JSON, as `schema/question_view.schema.json` says
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `askbridge answer`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::ANSWER_HELP)]
+pub struct AnswerArgs {
+    /// The question's name
+    pub id: String,
+
+    /// The answer to each field in turn: the value or label of an option, a text, a number, yes or no; several
+    /// options are separated by commas, or given one by one where there is one field; "" leaves a field out
+    #[arg(value_name = "VALUE")]
+    pub values: Vec<String>,
+
+    /// The answer to the field with this name (can be repeated)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub field: Vec<String>,
+
+    /// A remark on the field with this name, or on the first field (can be repeated)
+    #[arg(long, value_name = "[NAME=]TEXT")]
+    pub note: Vec<String>,
+}
+
+/// Options of `askbridge reject`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::ANSWER_HELP)]
+pub struct RejectArgs {
+    /// The question's name
+    pub id: String,
+
+    /// Why, for whoever looks at what became of it
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+/// Options of `askbridge extend`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::ANSWER_HELP)]
+pub struct ExtendArgs {
+    /// The question's name
+    pub id: String,
+
+    /// How much more time it gets, such as 90s, 10m or 2h
+    pub duration: humantime::Duration,
+}
+
+/// Options of `askbridge ask`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::ASK_HELP)]
+pub struct AskArgs {
+    /// What is asked
+    #[arg(long, value_name = "TEXT", required_unless_present = "form")]
+    pub question: Option<String>,
+
+    /// An option, and what the person sees instead of its value (can be repeated) [default: a free text]
+    #[arg(long, value_name = "VALUE[=LABEL]")]
+    pub option: Vec<String>,
+
+    /// Let several options be chosen
+    #[arg(long, requires = "option")]
+    pub many: bool,
+
+    /// Take a text that is no option as well
+    #[arg(long, visible_alias = "free", requires = "option")]
+    pub other: bool,
+
+    /// Read the whole question from a file, or from stdin if it is `-`, as JSON: what
+    /// `schema/request_question.params.schema.json` says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["question", "option", "many", "other"])]
+    pub form: Option<PathBuf>,
+
+    /// How long to wait, such as 90s, 10m or 500ms [default: as long as it takes]
+    #[arg(long, value_name = "DURATION")]
+    pub timeout: Option<humantime::Duration>,
+
+    /// Print what became of it as JSON, as `schema/settlement.schema.json` says, whatever it is
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `askbridge completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
 }
 
 /// Options of `askbridge mock-agent`.

@@ -12,11 +12,18 @@
 //!                   wire  │  bytes ↔ envelope     │
 //!                dialect  │  JSON ↔ question      │  pure: no I/O, no clock, no tokio
 //!                 engine  └──▶ route · pending · ways · turns · lifecycle ──┘
+//!                                       │ opened, settled     ▲ submitted
+//!                                       ▼                     │
+//!                                 inbox, on a thread and a socket of its own
+//!                                       ▲
+//!                    command: list · show · answer · reject · extend · ask
 //! ```
 //!
 //! A question is read in the dialect of the agent that asks ([`dialect::Asked`]), and put to the client in a way that
 //! it can show ([`engine::Tier`]): as it came, where the client takes that dialect; otherwise as a native request, as
 //! a form, or as permission prompts. The outcome goes back in the agent's own words ([`dialect::Words`]).
+//! Whatever the client makes of it, the question waits in the [`inbox`] as well, where others answer it: the first
+//! valid answer wins.
 //!
 //! Under an ACP conductor there is one connection for both peers: [`engine::Component`] is the same engine for it.
 //! There a frame goes into an envelope or comes out of one, and it is its id, its method and its parameters that keep
@@ -36,10 +43,10 @@
 //! - **I7** A slow peer never stops the other direction. What works over a direct pipe works through the bridge.
 //! - **I8** The agent's process group does not outlive the bridge, and our exit code is the agent's unless we
 //!   failed. (A SIGKILL to the bridge cannot be answered: then the agent sees the end of its stdin.)
-//! - **I9** An answer that a responder was told is accepted is on the agent's stdin before it is told so. (The
-//!   client is the only responder so far, and is told nothing.)
+//! - **I9** An answer that a responder was told is accepted is on the agent's stdin before it is told so, and before
+//!   anybody sees the question as answered. If that cannot be known, the responder is told that it is not known.
 //! - **I10** Nothing listens on the network, and no text of an agent is run, rendered as markup, or sent to a
-//!   terminal raw.
+//!   terminal raw. What listens on this machine is a socket that only its user may open.
 //!
 //! # Where to read on
 //!
@@ -57,9 +64,13 @@ pub mod dialect;
 
 pub mod engine;
 
+pub mod inbox;
+
 pub mod terminal;
 
 pub mod driver;
+
+pub mod command;
 
 pub mod mock;
 

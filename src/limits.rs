@@ -45,6 +45,12 @@ pub const OPEN_BYTES: usize = 4 * 1024 * 1024;
 pub const SETTLED: usize = 1024;
 /// Tool calls whose session is remembered, of an agent whose questions do not tell theirs.
 pub const TOOL_CALLS: usize = 1024;
+/// Submissions of others that wait for the bridge; whoever comes next waits.
+pub const COMMANDS: usize = 64;
+/// Connections to an inbox's socket; whoever comes next is refused.
+pub const CONNECTIONS: u32 = 128;
+/// Bytes of a request to an inbox.
+pub const REQUEST: u32 = 1024 * 1024;
 /// Running turns that are followed.
 pub const TURNS: usize = 1024;
 /// Prompts that wait for the end of a turn; the next one goes through.
@@ -54,6 +60,15 @@ pub const HELD_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a session's name. A turn in a session with a longer one is not followed.
 pub const SESSION: usize = 4 * TEXT;
 
+/// How often the folder of the sockets is looked at for new ones.
+pub const LOOK: Duration = Duration::from_millis(250);
+/// How long a bridge may take to say what is open, before others go on without it.
+pub const HELLO: Duration = Duration::from_secs(3);
+/// How long an answer may take to reach the agent, or a question that is asked may be waited for: as long as can be
+/// said, since a clock cannot be added to without end.
+pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// How long a socket rests that cannot take a connection, such as for want of file descriptors.
+pub const REST: Duration = Duration::from_millis(100);
 /// How long the agent may take to end once the client is gone, unless the user says otherwise.
 pub const GRACE: Duration = Duration::from_secs(10);
 /// How long the client may take to answer a question that the agent has withdrawn.

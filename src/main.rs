@@ -4,11 +4,12 @@ use std::{io::Write, process::ExitCode};
 
 use askbridge::{
     cli::{Cli, Command},
+    command,
     driver::{self, FatalError},
     exit, log,
     mock::{agent, client, demo},
 };
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -19,6 +20,13 @@ fn main() -> ExitCode {
     match &cli.command {
         Command::Run(args) => ended(driver::run(args)),
         Command::Proxy(args) => ended(driver::proxy(args)),
+        Command::List(args) => command::run(command::list(args)),
+        Command::Show(args) => command::run(command::show(args)),
+        Command::Answer(args) => command::run(command::answer(args)),
+        Command::Reject(args) => command::run(command::reject(args)),
+        Command::Extend(args) => command::run(command::extend(args)),
+        Command::Ask(args) => command::run(command::ask(args)),
+        Command::Completions(args) => completions(args.shell),
         Command::MockAgent(args) => agent::run(args),
         Command::MockClient(args) => client::run(args),
         Command::Demo(args) => demo::run(args),
@@ -28,6 +36,14 @@ fn main() -> ExitCode {
 /// The exit code of a bridge, however it ended.
 fn ended(result: Result<ExitCode, FatalError>) -> ExitCode {
     result.unwrap_or_else(|error| fail(error.exit_code(), &error.to_string()))
+}
+
+fn completions(shell: clap_complete::Shell) -> ExitCode {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "askbridge", &mut script);
+    // Whoever reads no further has what it wants.
+    drop(std::io::stdout().write_all(&script));
+    ExitCode::from(exit::OK)
 }
 
 /// Says what ended the program, in one line.

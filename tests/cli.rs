@@ -24,8 +24,8 @@ mod cli {
     fn run(args: &[&str]) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut process =
-            Process::spawn(command.args(args).env_clear().env("PATH", path).env("COLUMNS", "100"));
+        let command = command.args(args).env_clear().env("PATH", path).env("COLUMNS", "100");
+        let mut process = Process::spawn(command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR")));
         process.close_stdin();
         let mut stdout = Vec::new();
         while let Some(line) = process.next_line() {
@@ -66,6 +66,13 @@ mod cli {
             ("help-short", &["-h"]),
             ("help-run", &["run", "--help"]),
             ("help-proxy", &["proxy", "--help"]),
+            ("help-list", &["list", "--help"]),
+            ("help-show", &["show", "--help"]),
+            ("help-answer", &["answer", "--help"]),
+            ("help-reject", &["reject", "--help"]),
+            ("help-extend", &["extend", "--help"]),
+            ("help-ask", &["ask", "--help"]),
+            ("help-completions", &["completions", "--help"]),
             ("help-mock-agent", &["mock-agent", "--help"]),
             ("help-mock-client", &["mock-client", "--help"]),
             ("help-demo", &["demo", "--help"]),
@@ -102,6 +109,9 @@ mod cli {
                 &["mock-client", "--tier", "forms", "--answer", "1", "--reject", "--", "cat"],
             ),
             ("bad-timeout", &["run", "--timeout", "soon", "--", "cat"]),
+            ("ask-without-question", &["ask", "--option", "a"]),
+            ("ask-with-form-and-question", &["ask", "--question", "a", "--form", "-"]),
+            ("unknown-shell", &["completions", "tcl"]),
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
             ("proxy-with-agent", &["proxy", "--", "cat"]),
         ] {
@@ -150,7 +160,7 @@ mod cli {
 
     #[test]
     fn every_exit_code_stands_in_the_help() {
-        let commands = ["run", "mock-agent", "mock-client", "demo"];
+        let commands = ["run", "answer", "ask", "mock-agent", "mock-client", "demo"];
         let helps = commands.map(|command| vec![command, "--help"]).into_iter().chain([vec!["--help"]]);
         let helps: String = helps.map(|args| run(&args).stdout).collect();
         let told = |code: &str| helps.lines().any(|line| line.split_whitespace().next() == Some(code));

@@ -16,7 +16,10 @@ agent ? Choose one option
   you > 1-2 (Enter rejects): ";
 
     fn start(args: &[&str]) -> Process {
-        Process::spawn(Command::new(env!("CARGO_BIN_EXE_askbridge")).arg("demo").args(args))
+        // Not among the questions of whoever runs the tests.
+        let runtime = env!("CARGO_TARGET_TMPDIR");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
+        Process::spawn(command.arg("demo").args(args).env("XDG_RUNTIME_DIR", runtime))
     }
 
     /// Runs the demonstration with this stdin, and returns its exit code and stdout.

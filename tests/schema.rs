@@ -13,6 +13,7 @@ use askbridge::{
         self,
         sandboxagent::{METHOD, request::Params, response::Response},
     },
+    inbox::{Settlement, Status, View, input::AnswerInput, refusal::Detail, rpc::Listing},
     question::{Answer, FieldError, Outcome, Provenance, Question},
 };
 use jsonschema::Validator;
@@ -46,6 +47,12 @@ fn the_published_schema_is_what_the_types_say() {
         ("outcome.schema.json", schema::<Outcome>()),
         ("provenance.schema.json", schema::<Provenance>()),
         ("field_error.schema.json", schema::<FieldError>()),
+        ("question_view.schema.json", schema::<View>()),
+        ("question_listing.schema.json", schema::<Listing>()),
+        ("settlement.schema.json", schema::<Settlement>()),
+        ("answer_input.schema.json", schema::<AnswerInput>()),
+        ("refusal.schema.json", schema::<Detail>()),
+        ("bridge_status.schema.json", schema::<Status>()),
     ];
     let mut outdated = Vec::new();
     for (name, schema) in schemas {

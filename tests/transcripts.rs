@@ -1,9 +1,10 @@
 //! Conversations in `fixtures/transcripts` and the folders in it, played on the engine alone with a virtual clock.
 //!
 //! What comes in: `client> LINE` and `agent> LINE`, `client>| TEXT` for a last line without terminator,
-//! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else.
-//! What comes out stands behind what led to it: `client< LINE` and `agent< LINE`, and what is done with `agent!`,
-//! `client!`, `bridge!` and `question!`. `UPDATE=1 cargo test --test transcripts` writes what comes out.
+//! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else; from another responder
+//! `other> answer NUMBER ANSWER`, `other> reject NUMBER [WHY]` and `other> extend NUMBER 10s`.
+//! What comes out stands behind what led to it: `client< LINE` and `agent< LINE`, `other< VERDICT`, and what is done
+//! with `agent!`, `client!`, `bridge!` and `question!`. `UPDATE=1 cargo test --test transcripts` writes what comes out.
 
 #![expect(clippy::expect_used, reason = "what does not hold ends the test, and says what it was")]
 
@@ -13,8 +14,10 @@ mod files;
 use std::{fmt::Write, fs, time::Duration};
 
 use askbridge::{
-    engine::{Action, Bridge, Config, Event, Line, Peer, Tier, Unanswered},
-    question::Outcome,
+    engine::{
+        Action, Bridge, Config, Event, Line, Peer, Refused, Submission, Submitted, Ticket, Tier, Unanswered,
+    },
+    question::{Outcome, Provenance, Responder},
     wire::frame::{Piece, Splitter},
 };
 use bytes::Bytes;
@@ -46,6 +49,7 @@ impl Stage {
             ("client", true) => self.read_last(Peer::Client, text),
             ("agent", true) => self.read_last(Peer::Agent, text),
             ("event", false) => self.happen(event(text)),
+            ("other", false) => self.happen(Event::Submitted(submitted(text))),
             _ => panic!("not a line of a transcript: {line}"),
         }
     }
@@ -103,13 +107,22 @@ impl Stage {
                 Action::EndClientOutput => self.note("client! our stdout is closed"),
                 Action::Finish => self.note("bridge! ends when the client has read all"),
                 Action::Abandon => self.note("bridge! ends at once"),
-                Action::Opened(question) => {
-                    let session = question.session.as_deref().unwrap_or("no session");
-                    self.note(&format!("question! {} opens in {session}", question.id));
+                Action::Opened(opened) => {
+                    let session = opened.question.session.as_deref().unwrap_or("no session");
+                    self.note(&format!("question! {} opens in {session}", opened.question.id));
                 }
-                Action::Unanswered(question, why) => {
-                    self.note(&format!("question! {} stays open: {}", question.id, unanswered(&why)));
+                Action::Unanswered(opened, why) => {
+                    self.note(&format!("question! {} stays open: {}", opened.question.id, unanswered(&why)));
                 }
+                Action::Warned(question) => {
+                    let id = &question.question.id;
+                    self.note(&format!("question! {id} has a fifth of its time left"));
+                }
+                Action::Extended(question, deadline) => {
+                    self.note(&format!("question! {} ends at {deadline:?}", question.question.id));
+                }
+                Action::Judged(_, Ok(())) => self.note("other< accepted"),
+                Action::Judged(_, Err(refused)) => self.note(&format!("other< {}", refusal(&refused))),
                 Action::Settled(settled) => {
                     let outcome = match &settled.outcome {
                         Outcome::Answered(answer) if answer.notes.is_empty() => {
@@ -123,6 +136,9 @@ impl Stage {
                     };
                     let (id, by, after) = (&settled.question.id, settled.by.responder, settled.after);
                     self.note(&format!("question! {id} settles after {after:?} by {by:?}: {outcome}"));
+                    if let Some(remark) = &settled.remark {
+                        self.note(&format!("question! {id} was rejected because of {remark:?}"));
+                    }
                 }
             }
         }
@@ -158,6 +174,35 @@ fn event(text: &str) -> Event {
     }
 }
 
+fn submitted(text: &str) -> Submitted {
+    let mut words = text.splitn(3, ' ');
+    let (verb, number, rest) = (words.next(), words.next(), words.next());
+    let submission = match (verb, rest) {
+        (Some("answer"), Some(answer)) => {
+            Submission::Answer(serde_json::from_str(answer).expect("an answer"))
+        }
+        (Some("reject"), remark) => Submission::Reject(remark.map(str::to_owned)),
+        (Some("extend"), Some(time)) => {
+            Submission::Extend(time.parse::<humantime::Duration>().expect("a duration").into())
+        }
+        _ => panic!("not a submission: {text}"),
+    };
+    let number = number.and_then(|number| number.parse().ok()).expect("the number of a question");
+    let by = Provenance { responder: Responder::CommandLine, name: None };
+    Submitted { ticket: Ticket(1), number, submission, by }
+}
+
+fn refusal(refused: &Refused) -> String {
+    match refused {
+        Refused::NotOpen => "refused: it is not open".to_owned(),
+        Refused::DoesNotFit(errors) => {
+            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            format!("refused: it does not fit, {}", errors.join("; "))
+        }
+        Refused::NoDeadline => "refused: it has no deadline".to_owned(),
+    }
+}
+
 fn unanswered(why: &Unanswered) -> String {
     match why {
         Unanswered::Elsewhere(answer) => format!("to be answered elsewhere, kept {:?}", answer.values),
@@ -179,6 +224,7 @@ fn config(options: &str) -> Config {
         match name {
             "timeout" => config.timeout = Some(duration()),
             "grace" => config.grace = duration(),
+            "name" => config.name = Some(value.to_owned()),
             "no-promise" => config.promise = false,
             "client-questions" => config.tier = Some(tier(value)),
             _ => panic!("not an option: {name}"),
@@ -202,7 +248,7 @@ fn played(text: &str) -> String {
     let options = text.lines().find_map(|line| line.strip_prefix("config> "));
     let mut stage = Stage::new(config(options.unwrap_or_default()));
     for line in text.lines() {
-        let comes_out = ["client<", "agent<", "client!", "agent!", "bridge!", "question!"];
+        let comes_out = ["client<", "agent<", "other<", "client!", "agent!", "bridge!", "question!"];
         if comes_out.iter().any(|prefix| line.starts_with(prefix)) {
             continue;
         }

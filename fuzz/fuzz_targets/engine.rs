@@ -233,6 +233,7 @@ impl World {
                 Action::EndAgentInput => self.agent_listens = false,
                 Action::Opened(_) => self.open += 1,
                 Action::Settled(_) | Action::Unanswered(..) => {}
+                Action::Warned(_) | Action::Extended(..) | Action::Judged(..) => {}
                 Action::Finish | Action::Abandon => self.over = true,
                 Action::EndClientOutput | Action::Terminate | Action::Kill => {}
             }

@@ -7,13 +7,15 @@ use crate::{
     engine::{Config, Tier},
 };
 
-/// Returns what these arguments ask for, with so much time for the agent to end.
-pub(super) fn of(args: &BridgeArgs, grace: Duration) -> Config {
+/// Returns what these arguments ask for, with so much time for the agent to end. `name` is that under which others find
+/// the bridge's questions.
+pub(super) fn of(args: &BridgeArgs, grace: Duration, name: Option<String>) -> Config {
     Config {
         timeout: args.timeout.map(Into::into),
         grace,
         tier: tier(args.client_questions),
         promise: !args.no_promise,
+        name,
     }
 }
 

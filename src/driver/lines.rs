@@ -68,6 +68,8 @@ pub(super) struct Sink {
     ends: bool,
     /// Whether something was written that a buffering writer may still hold.
     unflushed: bool,
+    /// Whether the writer broke, or nobody reads what it writes.
+    abandoned: bool,
 }
 
 impl Sink {
@@ -80,6 +82,7 @@ impl Sink {
             mid_line: false,
             ends: false,
             unflushed: false,
+            abandoned: false,
         }
     }
 
@@ -91,6 +94,16 @@ impl Sink {
     /// Returns how many bytes of our own lines have piled up.
     pub(super) fn own_bytes(&self) -> usize {
         self.own_bytes
+    }
+
+    /// Says whether all that was queued has arrived in the writer.
+    pub(super) fn has_arrived(&self) -> bool {
+        !self.abandoned && self.queue.is_empty() && !self.unflushed && self.own_bytes == 0
+    }
+
+    /// Says whether something of what was queued is lost.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.abandoned
     }
 
     /// Queues bytes of the other peer: whole lines, or a part of one.
@@ -140,6 +153,7 @@ impl Sink {
     /// Drops the writer and what is queued: nobody reads it.
     pub(super) fn abandon(&mut self) {
         self.writer = None;
+        self.abandoned = true;
         self.queue.clear();
         self.own.clear();
         self.own_bytes = 0;

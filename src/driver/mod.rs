@@ -32,25 +32,33 @@ mod agent;
 
 mod signals;
 
+mod verdicts;
+
 mod config;
 
 mod error;
 
 use std::{process::ExitCode, time::Duration};
 
-use crate::cli::{ProxyArgs, RunArgs};
+use crate::{
+    cli::{ProxyArgs, RunArgs},
+    inbox::host::{self, Hosted},
+};
 
 pub use error::FatalError;
 
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
 pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
-    start(pump::run(config::of(&args.bridge, args.grace.into()), &args.agent))
+    let words: Vec<_> = args.agent.iter().map(|word| word.to_string_lossy()).collect();
+    let Hosted { feed, name, host: _host } = host::open(words.join(" "), !args.no_inbox);
+    let config = config::of(&args.bridge, args.grace.into(), name);
+    start(pump::run(config, feed, &args.agent))
 }
 
 /// Runs the bridge as a component of a conductor until that has left.
 pub fn proxy(args: &ProxyArgs) -> Result<ExitCode, FatalError> {
     // There is no agent that could take its time.
-    start(chain::run(config::of(&args.bridge, Duration::ZERO)))
+    start(chain::run(config::of(&args.bridge, Duration::ZERO, None)))
 }
 
 fn start(bridge: impl Future<Output = Result<ExitCode, FatalError>>) -> Result<ExitCode, FatalError> {

@@ -17,10 +17,13 @@ use super::{
     lines::{Sink, Source},
     signals::Signals,
     stdio,
+    verdicts::Verdicts,
 };
 use crate::{
-    engine::{Action, Bridge, Config, Event, Line, Peer, Settled, Unanswered},
-    exit, limits,
+    engine::{Action, Bridge, Config, Event, Line, Opened, Peer, Settled, Unanswered},
+    exit,
+    inbox::{Feed, handle::Command},
+    limits,
     question::{Outcome, Question},
     terminal::printable_bytes,
     wire::frame::Piece,
@@ -33,10 +36,13 @@ enum Step {
     Exited(io::Result<ExitStatus>),
     Happened(Event),
     GroupCheck,
+    Wanted(Command),
 }
 
 struct Pump {
     bridge: Bridge,
+    feed: Feed,
+    verdicts: Verdicts,
     agent: Agent,
     signals: Signals,
     started: Instant,
@@ -57,13 +63,15 @@ struct Pump {
 }
 
 /// Starts the agent and forwards until it has ended.
-pub(super) async fn run(config: Config, command: &[OsString]) -> Result<ExitCode, FatalError> {
+pub(super) async fn run(config: Config, feed: Feed, command: &[OsString]) -> Result<ExitCode, FatalError> {
     let set_up = |what| move |source| FatalError::SetUp { what, source };
     let signals = Signals::catch().map_err(set_up("the signals"))?;
     let (agent, agent_stdin, agent_stdout) = Agent::start(command)?;
     let (stdin, stdout) = stdio::take().map_err(set_up("stdin and stdout"))?;
     let pump = Pump {
         bridge: Bridge::new(config),
+        feed,
+        verdicts: Verdicts::default(),
         agent,
         signals,
         started: Instant::now(),
@@ -89,6 +97,7 @@ impl Pump {
             if self.take(step).is_break() || self.write_on().await.is_break() {
                 break;
             }
+            self.verdicts.deliver(&self.to_agent, &self.feed);
         }
         if !self.exited {
             self.status = self.agent.exit_soon().await;
@@ -141,6 +150,7 @@ impl Pump {
             () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => {
                 Step::Happened(Event::Tick)
             }
+            Some(command) = self.feed.next() => Step::Wanted(command),
             () = sleep(limits::GROUP_CHECK), if self.exited && !over => Step::GroupCheck,
         }
     }
@@ -168,6 +178,13 @@ impl Pump {
             Step::GroupCheck if self.agent.group_lives() => ControlFlow::Continue(()),
             Step::GroupCheck => self.happened(Event::GroupEnded),
             Step::Happened(event) => self.happened(event),
+            Step::Wanted(command) => {
+                let submitted = self.verdicts.submitted(command);
+                // What it says stays out of the log.
+                tracing::debug!(question = submitted.number, by = ?submitted.by.responder, "submitted");
+                let actions = self.bridge.handle(Event::Submitted(submitted), self.started.elapsed());
+                self.perform(actions, None)
+            }
         }
     }
 
@@ -230,14 +247,41 @@ impl Pump {
                 Action::EndClientOutput => self.to_client.end(),
                 Action::Terminate => self.agent.terminate(),
                 Action::Kill => self.agent.kill(),
-                Action::Opened(question) => log_opened(&question),
-                Action::Unanswered(question, why) => log_unanswered(&question, &why),
-                Action::Settled(settled) => log_settled(&settled),
+                Action::Opened(opened) => {
+                    log_opened(&opened.question);
+                    self.feed.opened(&opened);
+                }
+                Action::Unanswered(opened, why) => {
+                    log_unanswered(&opened.question, &why);
+                    if matches!(why, Unanswered::NoWay | Unanswered::Elsewhere(_)) {
+                        self.log_waits(&opened);
+                    }
+                    self.feed.unanswered(&opened, &why);
+                }
+                Action::Warned(opened) => log_warned(&opened.question),
+                Action::Extended(opened, deadline) => self.feed.extended(&opened, deadline),
+                Action::Judged(ticket, verdict) => self.verdicts.judged(ticket, verdict),
+                Action::Settled(settled) => {
+                    log_settled(&settled);
+                    self.verdicts.settled(*settled, self.started.elapsed());
+                }
                 Action::Finish => self.finishing = true,
                 Action::Abandon => return ControlFlow::Break(()),
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Says how a question is answered that the client does not show. No text of the agent is in it.
+    fn log_waits(&self, opened: &Opened) {
+        match self.bridge.name_of(opened) {
+            Some(name) => {
+                tracing::warn!("question {name} waits: askbridge show {name}, askbridge answer {name} VALUE");
+            }
+            None => {
+                tracing::warn!("the client cannot show a question, and nobody else can answer it: it waits")
+            }
+        }
     }
 
     /// One side has no more to say: its last line may lack a terminator.
@@ -283,6 +327,11 @@ fn log_end(peer: Peer, result: io::Result<usize>) {
     }
 }
 
+pub(super) fn log_warned(question: &Question) {
+    let (session, question) = (&question.session, &question.id);
+    tracing::warn!(session, question, "the question will soon be rejected: four fifths of its time are over");
+}
+
 pub(super) fn log_opened(question: &Question) {
     let (dialect, fields) = (question.dialect.name(), question.fields.len());
     tracing::info!(session = question.session, question = question.id, dialect, fields, "question opened");
@@ -296,7 +345,7 @@ pub(super) fn log_unanswered(question: &Question, why: &Unanswered) {
             tracing::info!(session, question, answered, "to be answered elsewhere");
         }
         Unanswered::NoWay => {
-            tracing::warn!(session, question, "the client cannot show the question: it stays open")
+            tracing::info!(session, question, "the client cannot show the question: it stays open")
         }
         Unanswered::Refused(code) => {
             tracing::info!(session, question, code, "the client refused the question")

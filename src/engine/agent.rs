@@ -7,7 +7,7 @@ use memchr::memmem;
 use super::{
     bridge::Bridge,
     capabilities,
-    event::{Action, Line, Peer},
+    event::{Action, Line, Opened, Peer},
     pending::Open,
     ways::Way,
 };
@@ -131,28 +131,32 @@ impl Bridge {
         // The shorter one, where both the agent and the user have one.
         let timeout = [question.timeout, self.config.timeout].into_iter().flatten().min();
         let deadline = timeout.map(|timeout| now.saturating_add(timeout));
+        self.opened += 1;
         let way = self.first_way(&question, &words);
         let own = matches!(way, Way::Own);
         let id = RequestId::new(id);
         let taken = !own && self.pending.is_owed(id.as_str());
         let shown_as = if taken { self.made_up_id() } else { id.clone() };
-        let question = Arc::new(question);
+        let opened = Opened { number: self.opened, question: Arc::new(question), since: now, deadline };
+        let opened = Arc::new(opened);
         if own {
             self.actions.push(Action::Forward);
         }
-        self.actions.push(Action::Opened(Arc::clone(&question)));
-        let open = Open {
+        self.actions.push(Action::Opened(Arc::clone(&opened)));
+        let mut open = Open {
             id: id.clone(),
-            question,
+            opened,
             words,
             way,
             shown_as,
             owes: own,
             size,
-            since: now,
-            deadline,
+            deadline: None,
+            warning: None,
+            remark: None,
             withdrawn: false,
         };
+        open.set_deadline(deadline);
         self.pending.open(open);
         if !own {
             self.show(&id);
@@ -175,7 +179,7 @@ impl Bridge {
         }
         if !open.withdrawn {
             open.withdrawn = true;
-            open.deadline = Some(now.saturating_add(limits::WITHDRAW));
+            (open.deadline, open.warning) = (Some(now.saturating_add(limits::WITHDRAW)), None);
         }
         self.actions.push(match open.way {
             Way::Own => Action::Forward,

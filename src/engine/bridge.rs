@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     capabilities,
-    event::{Action, Event, Peer},
+    event::{Action, Event, Opened, Peer},
     lifecycle::Lifecycle,
     pending::Pending,
     tool_calls::ToolCalls,
@@ -24,12 +24,14 @@ pub struct Config {
     pub tier: Option<Tier>,
     /// Whether `initialize` promises each peer what the bridge can keep.
     pub promise: bool,
+    /// The name under which others find the bridge's questions; `None` where they cannot.
+    pub name: Option<String>,
 }
 
 impl Default for Config {
     /// Waits as long as it takes, asks the client in the way that it can show, and promises what can be kept.
     fn default() -> Self {
-        Config { timeout: None, grace: limits::GRACE, tier: None, promise: true }
+        Config { timeout: None, grace: limits::GRACE, tier: None, promise: true, name: None }
     }
 }
 
@@ -48,6 +50,8 @@ pub struct Bridge {
     pub(super) protocol: Protocol,
     /// The sessions of an agent's tool calls, if it needs that.
     pub(super) tool_calls: ToolCalls,
+    /// The number of the last question that opened.
+    pub(super) opened: u64,
     /// The number of the last id that was made up, whatever for.
     pub(super) made_up: u64,
     /// Why no question can be shown any more.
@@ -68,6 +72,7 @@ impl Bridge {
             client: capabilities::Client::default(),
             protocol: Protocol::default(),
             tool_calls: ToolCalls::default(),
+            opened: 0,
             made_up: 0,
             closed: None,
             actions: Vec::new(),
@@ -94,6 +99,7 @@ impl Bridge {
                 self.close(Reason::Shutdown, now);
                 self.lifecycle.signal(now, &mut self.actions);
             }
+            Event::Submitted(submitted) => self.submitted(submitted, now),
             Event::Tick => {
                 self.expire(now);
                 self.lifecycle.tick(now, &mut self.actions);
@@ -110,6 +116,11 @@ impl Bridge {
     /// Returns how many questions are open.
     pub fn open_questions(&self) -> usize {
         self.pending.len()
+    }
+
+    /// Returns the name by which others find this question, where they can.
+    pub fn name_of(&self, opened: &Opened) -> Option<String> {
+        self.config.name.as_ref().map(|bridge| opened.name(bridge))
     }
 
     /// Says whether nobody is left who could write to the agent's output on its behalf.

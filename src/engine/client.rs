@@ -67,7 +67,7 @@ impl Bridge {
         let Some(session) = message.session() else { return self.actions.push(Action::Forward) };
         let session = session.into_owned();
         let in_session =
-            |open: &Open| open.question.blocking && open.question.session.as_deref() == Some(&*session);
+            |open: &Open| open.question().blocking && open.question().session.as_deref() == Some(&*session);
         let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
         let id = RequestId::new(id);
         // Behind a held prompt of the session, another one waits as well: prompts keep their order.
@@ -99,7 +99,7 @@ impl Bridge {
     }
 
     fn end_session(&mut self, session: &str, reason: Reason, now: Duration) {
-        self.reject_where(|open| open.question.session.as_deref() == Some(session), reason, now);
+        self.reject_where(|open| open.question().session.as_deref() == Some(session), reason, now);
         while let Some(held) = self.turns.release(session) {
             let cancelled = line::response(held.id.as_str(), &json!({"stopReason": "cancelled"}));
             self.actions.push(Action::Send(Peer::Client, cancelled));

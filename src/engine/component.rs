@@ -225,8 +225,12 @@ impl Component {
                 let line = self.for_agent(&Line { bytes, whole: true });
                 self.outputs.extend(line.map(|(bytes, _)| Output::Write(bytes)));
             }
-            Action::Opened(question) => self.outputs.push(Output::Opened(question)),
-            Action::Unanswered(question, why) => self.outputs.push(Output::Unanswered(question, why)),
+            Action::Opened(opened) => self.outputs.push(Output::Opened(Arc::clone(&opened.question))),
+            Action::Unanswered(opened, why) => {
+                self.outputs.push(Output::Unanswered(Arc::clone(&opened.question), why));
+            }
+            // Nobody else answers here, nor is told.
+            Action::Warned(_) | Action::Extended(..) | Action::Judged(..) => {}
             Action::Settled(settled) => self.outputs.push(Output::Settled(settled)),
             // There is no process to be brought to its end: the conductor does that.
             Action::EndAgentInput | Action::Finish | Action::Abandon => self.outputs.push(Output::Finish),

@@ -36,7 +36,7 @@ impl Line {
 }
 
 /// What can happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A wanted line came from this peer.
     Line(Peer, Line),
@@ -55,6 +55,8 @@ pub enum Event {
     GroupEnded,
     /// SIGTERM, SIGINT or SIGHUP came.
     Signal,
+    /// A responder other than the client has something to say about a question.
+    Submitted(Submitted),
     /// The deadline has come.
     Tick,
 }
@@ -75,15 +77,85 @@ pub enum Action {
     /// SIGKILL to the agent's process group.
     Kill,
     /// A question opened.
-    Opened(Arc<Question>),
+    Opened(Arc<Opened>),
     /// The client was asked, and the question stays open: for another way to ask the client, or for others.
-    Unanswered(Arc<Question>, Unanswered),
+    Unanswered(Arc<Opened>, Unanswered),
+    /// Four fifths of the time that a question has are over.
+    Warned(Arc<Opened>),
+    /// A question has another deadline.
+    Extended(Arc<Opened>, Duration),
+    /// What becomes of a submission. What it makes us say to the agent stands before it.
+    Judged(Ticket, Result<(), Refused>),
     /// A question was settled.
     Settled(Box<Settled>),
     /// The bridge ends as soon as the client has read what is for it.
     Finish,
     /// The bridge ends at once.
     Abandon,
+}
+
+/// A question that is open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// Its number: no other question of the bridge has it.
+    pub number: u64,
+    /// What is asked.
+    pub question: Arc<Question>,
+    /// When it was asked.
+    pub since: Duration,
+    /// When it ends by itself, as it was when it opened.
+    pub deadline: Option<Duration>,
+}
+
+impl Opened {
+    /// Returns the name by which others know the question of this bridge.
+    pub fn name(&self, bridge: &str) -> String {
+        name(bridge, self.number)
+    }
+}
+
+/// Returns the name by which others know the question of this bridge that has this number.
+pub fn name(bridge: &str, number: u64) -> String {
+    format!("{bridge}-{number}")
+}
+
+/// Names a submission, for its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// What a responder other than the client says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submitted {
+    /// Names it in its verdict.
+    pub ticket: Ticket,
+    /// The number of the question.
+    pub number: u64,
+    /// What is to be done.
+    pub submission: Submission,
+    /// Who says it.
+    pub by: Provenance,
+}
+
+/// What can be done about an open question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Submission {
+    /// Answer it.
+    Answer(Answer),
+    /// Reject it, and say why in the person's own words.
+    Reject(Option<String>),
+    /// Give it this much more time.
+    Extend(Duration),
+}
+
+/// Why a submission came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// There is no such question, or not any more.
+    NotOpen,
+    /// It does not fit the question.
+    DoesNotFit(Vec<FieldError>),
+    /// The question waits as long as it takes.
+    NoDeadline,
 }
 
 /// Why the client did not answer a question.
@@ -104,6 +176,8 @@ pub enum Unanswered {
 /// A question that is no longer open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
+    /// Its number.
+    pub number: u64,
     /// The question.
     pub question: Arc<Question>,
     /// What became of it.
@@ -112,4 +186,6 @@ pub struct Settled {
     pub by: Provenance,
     /// How long it was open.
     pub after: Duration,
+    /// Why it was rejected, in the words of who did.
+    pub remark: Option<String>,
 }

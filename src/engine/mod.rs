@@ -20,6 +20,8 @@ mod response;
 
 mod settle;
 
+mod submit;
+
 mod pending;
 
 mod turns;
@@ -34,5 +36,7 @@ mod component;
 
 pub use bridge::{Bridge, Config};
 pub use component::{Component, NO_CONDUCTOR, Output};
-pub use event::{Action, Event, Line, Peer, Settled, Unanswered};
+pub use event::{
+    Action, Event, Line, Opened, Peer, Refused, Settled, Submission, Submitted, Ticket, Unanswered, name,
+};
 pub use ways::Tier;

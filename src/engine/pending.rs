@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::ways::Way;
+use super::{event::Opened, ways::Way};
 use crate::{
     dialect::Words,
     limits,
@@ -14,13 +14,26 @@ use crate::{
     wire::id::{RequestId, key},
 };
 
+impl Open {
+    /// Gives it a deadline, and a warning when four fifths of the time are over.
+    pub(super) fn set_deadline(&mut self, deadline: Option<Duration>) {
+        let since = self.opened.since;
+        self.deadline = deadline;
+        self.warning = deadline.map(|deadline| since + deadline.saturating_sub(since) * 4 / 5);
+    }
+
+    pub(super) fn question(&self) -> &Arc<Question> {
+        &self.opened.question
+    }
+}
+
 /// One open question.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     /// The id of its request.
     pub id: RequestId,
-    /// What is asked.
-    pub question: Arc<Question>,
+    /// What is asked, and since when.
+    pub opened: Arc<Opened>,
     /// How the agent is answered.
     pub words: Words,
     /// How the client is asked.
@@ -32,10 +45,12 @@ pub(super) struct Open {
     pub owes: bool,
     /// The bytes of its parameters, for the limit on all of them.
     pub size: usize,
-    /// When it was asked.
-    pub since: Duration,
     /// When it ends by itself.
     pub deadline: Option<Duration>,
+    /// When others are warned of that.
+    pub warning: Option<Duration>,
+    /// Why it is rejected, in the words of who does.
+    pub remark: Option<String>,
     /// Whether the agent has taken it back; until the deadline the client may still answer.
     pub withdrawn: bool,
 }
@@ -122,7 +137,7 @@ impl Pending {
     /// Says what limit one more question of this session and size would break.
     pub(super) fn check_room(&self, session: Option<&str>, size: usize) -> Result<(), String> {
         let in_session =
-            self.open.values().filter(|open| open.question.session.as_deref() == session).count();
+            self.open.values().filter(|open| open.opened.question.session.as_deref() == session).count();
         let too_many =
             |what: &str, most: usize| Err(format!("{what}; the most is {most}: settle some first"));
         if in_session >= limits::OPEN_PER_SESSION {
@@ -188,7 +203,12 @@ impl Pending {
         open.filter(|open| holds(open)).map(|open| open.id.clone()).collect()
     }
 
+    /// Returns the id of the open question with this number.
+    pub(super) fn id_of(&self, number: u64) -> Option<&RequestId> {
+        self.open.values().find(|open| open.opened.number == number).map(|open| &open.id)
+    }
+
     pub(super) fn next_deadline(&self) -> Option<Duration> {
-        self.open.values().filter_map(|open| open.deadline).min()
+        self.open.values().flat_map(|open| [open.deadline, open.warning]).flatten().min()
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     dialect::{Reply, Words, elicitation, permission::Step, sandboxagent},
-    question::{Answer, Outcome, Question, Responder, check},
+    question::{Answer, Outcome, Provenance, Question, Responder, check},
     wire::{envelope::Message, id::RequestId, line},
 };
 
@@ -68,7 +68,7 @@ impl Bridge {
     fn own_response(&mut self, id: &RequestId, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(open) = self.pending.get(id.as_str()) else { return };
         let reply = match message.result {
-            Some(result) if line.whole && !message.failed() => open.words.reply(&open.question, result),
+            Some(result) if line.whole && !message.failed() => open.words.reply(open.question(), result),
             _ => Reply::Unknown,
         };
         let (action, outcome) = match reply {
@@ -80,14 +80,14 @@ impl Bridge {
             }
         };
         self.actions.push(action);
-        self.settled(id.as_str(), outcome, Responder::Client, now);
+        self.settled_by_client(id, outcome, now);
     }
 
     /// The client failed, which every agent understands.
     fn failed(&mut self, id: &RequestId, message: &Message<'_>, now: Duration) {
         let error = message.error.unwrap_or_default();
         self.actions.push(Action::Send(Peer::Agent, line::failure(id.as_str(), error)));
-        self.settled(id.as_str(), Outcome::Failed, Responder::Client, now);
+        self.settled_by_client(id, Outcome::Failed, now);
     }
 
     fn translated_response(&mut self, id: &RequestId, message: &Message<'_>, line: &Line, now: Duration) {
@@ -104,30 +104,35 @@ impl Bridge {
             _ if withdrawn => self.withdrawn(id.as_str(), now),
             Meaning::Next => self.show(id),
             Meaning::Elsewhere(kept) => {
-                let question = Arc::clone(&open.question);
-                self.actions.push(Action::Unanswered(question, Unanswered::Elsewhere(kept)));
+                let opened = Arc::clone(&open.opened);
+                self.actions.push(Action::Unanswered(opened, Unanswered::Elsewhere(kept)));
             }
             Meaning::Not(why) => self.move_on(id, why),
         }
+    }
+
+    fn settled_by_client(&mut self, id: &RequestId, outcome: Outcome, now: Duration) {
+        let by = Provenance { responder: Responder::Client, name: self.client.name.clone() };
+        self.settled(id.as_str(), outcome, by, now);
     }
 
     /// Tells the agent what became of it, in its own words.
     fn answer(&mut self, id: &RequestId, outcome: Outcome, now: Duration) {
         let Some(open) = self.pending.get(id.as_str()) else { return };
         let result = match &outcome {
-            Outcome::Answered(answer) => open.words.answered(&open.question, answer),
+            Outcome::Answered(answer) => open.words.answered(open.question(), answer),
             Outcome::Rejected(reason) => open.words.rejected(*reason),
             Outcome::Failed => return,
         };
         self.actions.push(Action::Send(Peer::Agent, line::response(id.as_str(), &result)));
-        self.settled(id.as_str(), outcome, Responder::Client, now);
+        self.settled_by_client(id, outcome, now);
     }
 }
 
 impl Open {
     /// Reads the result of one of our own requests. `number` is that of the next prompt.
     fn read(&mut self, result: &[u8], number: u64) -> Meaning {
-        let question = &self.question;
+        let question = &self.opened.question;
         let outcome = match &mut self.way {
             Way::Native => match sandboxagent::reply::read(result, question) {
                 Reply::Canonical(outcome) | Reply::Translated(outcome, _) => Some(outcome),

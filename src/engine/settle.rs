@@ -1,14 +1,14 @@
 //! How a question ends without an answer: who is told, and in what order.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{
     bridge::Bridge,
-    event::{Action, Peer, Settled},
+    event::{Action, Opened, Peer, Settled},
     pending::Open,
 };
 use crate::{
-    question::{Outcome, Provenance, Reason, Responder},
+    question::{Outcome, Provenance, Reason},
     wire::line,
 };
 
@@ -36,8 +36,14 @@ impl Bridge {
         self.reject_where(|_| true, reason, now);
     }
 
-    /// Ends what has reached its deadline.
+    /// Ends what has reached its deadline, and warns of what soon will.
     pub(super) fn expire(&mut self, now: Duration) {
+        for id in self.pending.ids(|open| open.warning.is_some_and(|warning| warning <= now)) {
+            if let Some(open) = self.pending.get_mut(id.as_str()) {
+                open.warning = None;
+                self.actions.push(Action::Warned(Arc::clone(&open.opened)));
+            }
+        }
         for id in self.pending.ids(|open| open.deadline.is_some_and(|deadline| deadline <= now)) {
             self.reject(id.as_str(), Reason::Timeout, now);
         }
@@ -56,23 +62,23 @@ impl Bridge {
         if open.owes && !open.withdrawn && !matches!(reason, Reason::AgentGone | Reason::ClientGone) {
             self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
         }
-        self.settled(id, Outcome::Rejected(reason), Responder::Bridge, now);
+        self.settled(id, Outcome::Rejected(reason), Provenance::bridge(), now);
     }
 
     /// Tells the agent that the question which it took back is over.
     pub(super) fn withdrawn(&mut self, id: &str, now: Duration) {
         let cancelled = line::error(id, line::REQUEST_CANCELLED, "the question was withdrawn");
         self.actions.push(Action::Send(Peer::Agent, cancelled));
-        self.settled(id, Outcome::Rejected(Reason::Withdrawn), Responder::Bridge, now);
+        self.settled(id, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), now);
     }
 
     /// Records that a question is settled.
-    pub(super) fn settled(&mut self, id: &str, outcome: Outcome, responder: Responder, now: Duration) {
+    pub(super) fn settled(&mut self, id: &str, outcome: Outcome, by: Provenance, now: Duration) {
         let Some(open) = self.pending.settle(id) else { return };
         let outcome = if open.withdrawn { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
-        let after = now.saturating_sub(open.since);
-        let name = self.client.name.clone().filter(|_| responder == Responder::Client);
-        let settled = Settled { question: open.question, outcome, by: Provenance { responder, name }, after };
+        let Opened { number, question, since, .. } = &*open.opened;
+        let (question, after) = (Arc::clone(question), now.saturating_sub(*since));
+        let settled = Settled { number: *number, question, outcome, by, after, remark: open.remark };
         self.actions.push(Action::Settled(Box::new(settled)));
     }
 }

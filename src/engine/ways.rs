@@ -126,13 +126,13 @@ impl Bridge {
     /// Asks the client in the next way, because it cannot show this one or made nothing of it.
     pub(super) fn move_on(&mut self, id: &RequestId, why: Unanswered) {
         let Some(open) = self.pending.get(id.as_str()) else { return };
-        let (tried, question, words) = (open.way.rank(), Arc::clone(&open.question), open.words.clone());
-        self.actions.push(Action::Unanswered(Arc::clone(&question), why));
+        let (tried, opened, words) = (open.way.rank(), Arc::clone(&open.opened), open.words.clone());
+        self.actions.push(Action::Unanswered(Arc::clone(&opened), why));
         if tried == Rank::Prompts {
             // Nothing comes behind them, and what was answered so far is kept.
-            return self.actions.push(Action::Unanswered(question, Unanswered::NoWay));
+            return self.actions.push(Action::Unanswered(opened, Unanswered::NoWay));
         }
-        let way = self.way_behind(tried, &question, &words);
+        let way = self.way_behind(tried, &opened.question, &words);
         if let Some(open) = self.pending.get_mut(id.as_str()) {
             open.way = way;
         }
@@ -141,23 +141,26 @@ impl Bridge {
 
     /// Sends the client the request that this question's way asks for.
     pub(super) fn show(&mut self, id: &RequestId) {
+        let name = self.pending.get(id.as_str()).and_then(|open| self.name_of(&open.opened));
         let Some(open) = self.pending.get_mut(id.as_str()) else { return };
-        self.actions.push(match open.request(self.protocol) {
+        self.actions.push(match open.request(self.protocol, name.as_deref()) {
             Some(request) => Action::Send(Peer::Client, request),
-            None => Action::Unanswered(Arc::clone(&open.question), Unanswered::NoWay),
+            None => Action::Unanswered(Arc::clone(&open.opened), Unanswered::NoWay),
         });
     }
 }
 
 impl Open {
     /// Says the request of ours by which the client is asked now, if there is one. From now on it owes a response.
-    fn request(&mut self, protocol: Protocol) -> Option<Bytes> {
+    /// `name` is that by which others know the question.
+    fn request(&mut self, protocol: Protocol, name: Option<&str>) -> Option<Bytes> {
         self.owes = false;
+        let question = &self.opened.question;
         let (method, params) = match &self.way {
             Way::Own | Way::None => return None,
-            Way::Native => (sandboxagent::METHOD, sandboxagent::ask::write(&self.question)),
-            Way::Form(_) => (elicitation::METHOD, elicitation::form::write(&self.question)?.0),
-            Way::Prompts(walk) => (permission::METHOD, walk.prompt(&self.question, protocol)?),
+            Way::Native => (sandboxagent::METHOD, sandboxagent::ask::write(question)),
+            Way::Form(_) => (elicitation::METHOD, elicitation::form::write(question)?.0),
+            Way::Prompts(walk) => (permission::METHOD, walk.prompt(question, protocol, name)?),
         };
         self.owes = true;
         Some(line::request(self.shown_as.as_str(), method, &params))

@@ -30,7 +30,7 @@ pub enum Value {
 }
 
 /// What became of a question.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Somebody answered.
@@ -86,7 +86,7 @@ impl Reason {
 }
 
 /// Who settled a question, and under which name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// What kind of responder.
     pub responder: Responder,
@@ -95,12 +95,25 @@ pub struct Provenance {
     pub name: Option<String>,
 }
 
+impl Provenance {
+    /// The bridge itself, because of something that happened.
+    pub fn bridge() -> Self {
+        Provenance { responder: Responder::Bridge, name: None }
+    }
+}
+
 /// What can settle a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Responder {
     /// The client, over ACP.
     Client,
     /// The bridge, because of something that happened.
     Bridge,
+    /// Somebody at the command line.
+    CommandLine,
+    /// Somebody over HTTP.
+    Http,
+    /// Somebody over JSON-RPC.
+    Rpc,
 }

@@ -5,13 +5,13 @@ use std::fmt;
 
 use regex_lite::RegexBuilder;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Answer, Field, FieldOption, Kind, Question, Value};
 use crate::limits;
 
 /// What is wrong with the answer to one field.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldError {
     /// The name of the field, or what was taken for one.
     pub field: String,

@@ -4,35 +4,35 @@
 use std::{borrow::Cow, time::Duration};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::limits;
 
 /// One thing that the agent asks.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
     /// The session that it belongs to, where the dialect or the running turn tells.
-    #[serde(rename = "sessionId", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "sessionId", default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The id of the client's request that it belongs to, as JSON text, where it names that and no session.
-    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestId", default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// The agent's name for it, or one that the bridge gave it.
     #[serde(rename = "questionId")]
     pub id: String,
     /// What it is about, in a few words.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What is asked, where the form as a whole asks it.
     pub message: String,
     /// What is to be filled in; at least one.
     pub fields: Vec<Field>,
     /// What the button says that sends the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submit: Option<String>,
     /// The tool call that it came from.
-    #[serde(rename = "toolCallId", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "toolCallId", default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
     /// The dialect that it came in.
     pub dialect: Dialect,
@@ -41,17 +41,33 @@ pub struct Question {
     /// Whether the agent waits for the answer. One that does not goes on working meanwhile.
     pub blocking: bool,
     /// How long the agent is willing to wait, in milliseconds.
-    #[serde(rename = "timeoutMs", skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
+    #[serde(rename = "timeoutMs", default, skip_serializing_if = "Option::is_none", with = "milliseconds")]
     #[schemars(with = "Option<u64>")]
     pub timeout: Option<Duration>,
 }
 
-fn milliseconds<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-    time.map(|time| time.as_millis().try_into().unwrap_or(u64::MAX)).serialize(serializer)
+/// A time as whole milliseconds.
+mod milliseconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        time.map(|time| time.as_millis().try_into().unwrap_or(u64::MAX)).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
+    }
 }
 
 /// A way to say a question on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// `_sandboxagent/session/request_question`.

@@ -25,6 +25,8 @@ pub(crate) fn bridge(agent: &[&str]) -> Command {
 /// Returns `askbridge run OPTIONS -- AGENT`.
 pub(crate) fn bridge_with(options: &[&str], agent: &[&str]) -> Command {
     let mut command = Command::new(ASKBRIDGE);
+    // Not among the questions of whoever runs the tests.
+    command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
     command.arg("run").args(options).arg("--").args(agent);
     command
 }

@@ -43,6 +43,8 @@ impl Bridge {
     /// Starts `askbridge run` around an agent, and returns the client's ends of its stdin and stdout with it.
     pub(crate) fn start(agent: &[&str], ends: Ends) -> (Self, Writer, Reader) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
+        // Not among the questions of whoever runs the tests.
+        command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
         command.args(["run", "--"]).args(agent).stderr(Stdio::piped()).kill_on_drop(true);
         let (mut child, stdin, stdout) = match ends {
             Ends::Pipes => {

@@ -39,7 +39,7 @@ const IMPURE: [&str; 28] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 11] = [
+const MAY_KNOW: [(&str, &[&str]); 13] = [
     ("limits", &[]),
     ("exit", &[]),
     ("terminal", &["limits"]),
@@ -47,7 +47,9 @@ const MAY_KNOW: [(&str, &[&str]); 11] = [
     ("question", &["limits"]),
     ("dialect", &["limits", "question", "wire"]),
     ("engine", &["dialect", "limits", "question", "wire"]),
-    ("driver", &["cli", "engine", "exit", "limits", "question", "terminal", "wire"]),
+    ("inbox", &["dialect", "engine", "limits", "question"]),
+    ("driver", &["cli", "engine", "exit", "inbox", "limits", "question", "terminal", "wire"]),
+    ("command", &["cli", "dialect", "engine", "exit", "inbox", "question", "terminal"]),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["cli", "exit", "terminal"]),
     ("cli", &["exit", "mock"]),

@@ -15,6 +15,8 @@ use crate::{
 pub(super) struct Prompt<'a> {
     /// The number of the prompt: no two of a bridge have the same.
     pub number: u64,
+    /// The name by which the question can be answered elsewhere, where it can.
+    pub name: Option<&'a str>,
     /// The field that it asks for; none where the question cannot be answered here.
     pub field: Option<&'a Field>,
     /// The names of the choices.
@@ -26,6 +28,9 @@ pub(super) struct Prompt<'a> {
 /// Chosen, it says that the question is not answered here. It stands first, where a client looks that approves
 /// whatever it is asked.
 const ELSEWHERE: &str = "Answer elsewhere";
+
+/// How it is answered elsewhere, before the question's name.
+const COMMAND: &str = "askbridge answer";
 
 /// The version of the protocol that the peers speak: its second one says a prompt in another way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,10 +172,11 @@ impl Prompt<'_> {
             (None, [field]) => title_of(field, question),
             (None, _) => question.heading().to_owned(),
         };
+        let instead = self.name.map(|name| format!(": {COMMAND} {name}")).unwrap_or_default();
         match self.field {
             Some(_) => asks,
             None if question.dangerous => {
-                format!("{asks} (is not answered by a permission prompt: answer elsewhere)")
+                format!("{asks} (is not answered by a permission prompt: answer elsewhere{instead})")
             }
             None => format!("{asks} (needs a typed answer: write it in the chat, or answer elsewhere)"),
         }
@@ -201,7 +207,9 @@ impl Prompt<'_> {
             name: name.to_owned(),
             kind,
         };
-        let mut options = vec![option(Chosen::Elsewhere, ELSEWHERE, "allow_once")];
+        let elsewhere = self.name.map(|name| format!("{ELSEWHERE}: {COMMAND} {name}"));
+        let elsewhere = elsewhere.as_deref().unwrap_or(ELSEWHERE);
+        let mut options = vec![option(Chosen::Elsewhere, elsewhere, "allow_once")];
         let choices = self.choices.iter().enumerate();
         options.extend(choices.map(|(place, name)| option(Chosen::Choice(place), name, "allow_once")));
         if self.done {

@@ -62,12 +62,17 @@ impl Walk {
     }
 
     /// Says the prompt that is shown now, as the `params` of a permission request. `None` where there is no session
-    /// to show it in.
-    pub fn prompt(&self, question: &Question, protocol: Protocol) -> Option<Box<RawValue>> {
+    /// to show it in. `name` is that by which the question can be answered elsewhere.
+    pub fn prompt(
+        &self,
+        question: &Question,
+        protocol: Protocol,
+        name: Option<&str>,
+    ) -> Option<Box<RawValue>> {
         let session = question.session.as_deref()?;
         let field = self.field(question);
         let (choices, done) = field.map_or((Vec::new(), false), |field| self.choices(field));
-        Some(Prompt { number: self.number, field, choices, done }.write(question, session, protocol))
+        Some(Prompt { number: self.number, name, field, choices, done }.write(question, session, protocol))
     }
 
     /// Takes the `result` of the prompt that is shown. `number` is that of the next one.

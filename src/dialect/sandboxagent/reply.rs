@@ -147,11 +147,20 @@ fn answered(question: &Question, selections: Selections, notes: BTreeMap<String,
     if beyond.any(|texts| !texts.is_empty()) {
         return None;
     }
+    Some(Outcome::Answered(answer(question, selections, notes)))
+}
+
+/// Puts what was chosen or typed in each field together as an answer, labels turned into values.
+pub fn answer(
+    question: &Question,
+    selections: Vec<Option<Vec<String>>>,
+    notes: BTreeMap<String, String>,
+) -> Answer {
     let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
         let texts = selection?.iter().map(|text| field.value_of(text).into_owned()).collect();
         Some((field.name.clone(), typed(&field.kind, texts)?))
     });
-    Some(Outcome::Answered(Answer { values: values.collect(), notes }))
+    Answer { values: values.collect(), notes }
 }
 
 /// Gives texts the type of the field. A text that has another type stays one: only the agent can judge it.

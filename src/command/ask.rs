@@ -1,0 +1,144 @@
+//! `askbridge ask`: a program on this machine asks, and waits. For that time it is like a bridge: the other commands
+//! find its question as they find those of agents.
+
+use std::{
+    fs,
+    io::{self, IsTerminal, Read},
+    path::Path,
+};
+
+use serde_json::{Value as Json, json};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::{
+    CommandError,
+    run::{print, say},
+    text,
+};
+use crate::{
+    cli::AskArgs,
+    dialect::{self, sandboxagent},
+    exit,
+    inbox::{self, Inbox, Owner, Settlement, Source, host::Host},
+    question::{Outcome, Question, Reason},
+    terminal::printable,
+};
+
+/// Who asks, as the other commands show it.
+const ASKER: &str = "askbridge ask";
+
+/// Asks, waits, and prints the answer.
+pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
+    let question = question(args)?;
+    let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
+    let mut signals = Signals::catch()?;
+    // As long as the feed is there, the inbox is open.
+    let (inbox, _feed) = inbox::new(Owner::here(ASKER.to_owned()));
+    let _host = Host::start(inbox.clone()).map_err(|error| CommandError::Ask(error.to_string()))?;
+    let settled = tokio::select! {
+        settled = settled(&inbox, question) => settled?,
+        code = signals.next() => return Ok(code),
+    };
+    if args.json {
+        let json = serde_json::to_string_pretty(&settled).map_err(io::Error::from)?;
+        print(&(json + "\n"))?;
+    } else if let Outcome::Answered(answer) = &settled.outcome {
+        let values = names.iter().filter_map(|name| answer.values.get(name));
+        print(&lines(values.flat_map(text::values)))?;
+    }
+    Ok(match settled.outcome {
+        Outcome::Answered(_) => exit::OK,
+        Outcome::Rejected(Reason::Timeout) => {
+            say("nobody answered in time");
+            exit::TIMED_OUT
+        }
+        Outcome::Rejected(_) | Outcome::Failed => {
+            say(&format!("the question was {}", text::settlement(&settled)));
+            exit::REJECTED
+        }
+    })
+}
+
+/// Asks, and says how it can be answered.
+async fn settled(inbox: &Inbox, question: Question) -> Result<Settlement, CommandError> {
+    let mut book = inbox.book();
+    let asked = inbox.ask(question);
+    tokio::pin!(asked);
+    let settled = loop {
+        tokio::select! {
+            settled = &mut asked => break settled,
+            Ok(()) = book.changed() => {
+                let open = book.borrow_and_update().open();
+                if let Some(name) = open.first().map(|view| &view.id).filter(|_| open.len() == 1) {
+                    say(&format!("question {name} waits: askbridge show {name}, askbridge answer {name} VALUE"));
+                }
+            }
+        }
+    };
+    settled.map_err(|refusal| CommandError::Ask(refusal.to_string()))
+}
+
+/// Says each value on a line of its own: as it is for a program, and so that it does nothing to a terminal.
+fn lines(values: impl Iterator<Item = String>) -> String {
+    let text: String = values.map(|value| value + "\n").collect();
+    if io::stdout().is_terminal() { printable(&text).into_owned() } else { text }
+}
+
+/// Reads what is to be asked.
+fn question(args: &AskArgs) -> Result<Question, CommandError> {
+    let params = match &args.form {
+        Some(path) => form(path).map_err(|source| CommandError::Read { path: path.clone(), source })?,
+        None => simple(args).to_string().into_bytes(),
+    };
+    let asked = dialect::read(sandboxagent::METHOD, &params, "ask");
+    let asked = asked.map_err(CommandError::Ask)?;
+    let mut question = asked.ok_or_else(|| CommandError::Ask("that is no question".to_owned()))?.question;
+    question.timeout = args.timeout.map(Into::into).or(question.timeout);
+    Ok(question)
+}
+
+fn form(path: &Path) -> io::Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return fs::read(path);
+    }
+    let mut bytes = Vec::new();
+    io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn simple(args: &AskArgs) -> Json {
+    let options = args.option.iter().map(|option| match option.split_once('=') {
+        Some((value, label)) => json!({ "value": value, "label": label }),
+        None => json!({ "value": option, "label": option }),
+    });
+    let options: Vec<_> = options.collect();
+    let (question, many, other) = (&args.question, args.many, args.other);
+    json!({ "questions": [{ "question": question, "options": options, "multiple": many, "custom": other }] })
+}
+
+/// The signals that interrupt the wait: the question is withdrawn.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn catch() -> io::Result<Self> {
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for one, and returns the exit code that says it.
+    async fn next(&mut self) -> u8 {
+        let number = tokio::select! {
+            _ = self.interrupt.recv() => SignalKind::interrupt(),
+            _ = self.terminate.recv() => SignalKind::terminate(),
+            _ = self.hangup.recv() => SignalKind::hangup(),
+        };
+        u8::try_from(number.as_raw_value()).map_or(exit::FAILED, |number| 128 + number)
+    }
+}

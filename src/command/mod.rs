@@ -1,0 +1,25 @@
+//! The commands by which people and scripts answer, and ask, from anywhere on the machine.
+//! What they say to the bridges is left to `inbox`.
+
+mod run;
+
+mod error;
+
+mod typed;
+
+mod text;
+
+mod list;
+
+mod show;
+
+mod submit;
+
+mod ask;
+
+pub use ask::ask;
+pub use error::CommandError;
+pub use list::list;
+pub use run::run;
+pub use show::show;
+pub use submit::{answer, extend, reject};

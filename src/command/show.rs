@@ -1,0 +1,157 @@
+//! `askbridge show`: one question, and how it can be answered.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{
+    CommandError,
+    run::{join, print},
+    text::{self, since, span, until},
+};
+use crate::{
+    cli::ShowArgs,
+    exit,
+    inbox::{Source, Status, View},
+    question::{Field, FieldOption, Kind},
+    terminal::{printable, printable_line},
+};
+
+/// Labels up to this long are aligned with each other.
+const LONGEST_ALIGNED: usize = 30;
+
+/// Shows a question.
+pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
+    let joined = join().await?;
+    let refused = |refusal| CommandError::Refused(args.id.clone(), refusal);
+    let view = joined.look_up(&args.id).await.map_err(refused)?;
+    let status = joined.status().into_iter().find(|status| status.bridge == view.bridge);
+    let shown = if args.json {
+        serde_json::to_string_pretty(&*view).map_err(std::io::Error::from)? + "\n"
+    } else {
+        Shown { view: &view, status: status.as_ref() }.to_string()
+    };
+    print(&shown)?;
+    Ok(exit::OK)
+}
+
+/// A question as a person reads it.
+struct Shown<'a> {
+    view: &'a View,
+    status: Option<&'a Status>,
+}
+
+impl Display for Shown<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.head(out)?;
+        let question = &self.view.question;
+        if let Some(title) = &question.title {
+            writeln!(out, "\n{}", printable_line(title))?;
+        }
+        let heading = question.heading();
+        let asked_below = question.fields.len() == 1 && question.fields[0].label == heading;
+        if !asked_below {
+            writeln!(out, "\n{}", printable(heading))?;
+        }
+        for field in &question.fields {
+            show_field(field, out)?;
+        }
+        self.foot(out)
+    }
+}
+
+impl Shown<'_> {
+    fn head(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let View { id, question, opened_at, deadline, settlement, .. } = self.view;
+        match settlement {
+            Some(settled) => writeln!(out, "{id}: {}", text::settlement(settled))?,
+            None => {
+                let ends = deadline.as_ref().map(|deadline| format!(", ends in {}", span(until(deadline))));
+                let (age, ends) = (span(since(opened_at)), ends.unwrap_or_default());
+                writeln!(out, "{id}: open for {age}{ends}, waits {}", waits(self.view))?;
+            }
+        }
+        if let Some(Status { agent, folder, .. }) = self.status {
+            writeln!(out, "asked by {} in {}", printable_line(agent), printable_line(folder))?;
+        }
+        if let Some(session) = &question.session {
+            writeln!(out, "session {}", printable_line(session))?;
+        }
+        if question.dangerous {
+            writeln!(out, "dangerous: a wrong answer can do harm")?;
+        }
+        Ok(())
+    }
+
+    fn foot(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let View { id, question, kept, settlement, .. } = self.view;
+        if let Some(kept) = kept {
+            writeln!(out, "\nanswered so far: {}", text::answer(kept))?;
+        }
+        if settlement.is_none() {
+            let values = vec!["VALUE"; question.fields.len()].join(" ");
+            writeln!(out, "\naskbridge answer {id} {values}\naskbridge reject {id}")?;
+        }
+        Ok(())
+    }
+}
+
+fn waits(view: &View) -> &'static str {
+    if view.elsewhere { "to be answered elsewhere" } else { "in the client" }
+}
+
+fn show_field(field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
+    let header = field.header.as_ref().filter(|header| **header != field.label);
+    let header = header.map(|header| format!("{}: ", printable_line(header))).unwrap_or_default();
+    writeln!(out, "\n{header}{}", printable(&field.label))?;
+    let optional = if field.required { "" } else { ", may be left out" };
+    writeln!(out, "  {}: {}{optional}", printable_line(&field.name), wanted(&field.kind))?;
+    if let Some(help) = &field.help {
+        writeln!(out, "{}", indented(help, 2))?;
+    }
+    let options = field.kind.options();
+    let labels = options.iter().map(|option| printable_line(&option.value).chars().count());
+    let width = labels.filter(|width| *width <= LONGEST_ALIGNED).max().unwrap_or(0);
+    options.iter().try_for_each(|option| show_option(option, width, out))
+}
+
+fn show_option(option: &FieldOption, width: usize, out: &mut Formatter<'_>) -> fmt::Result {
+    let label = (option.label != option.value).then_some(&*option.label);
+    let beside: Vec<_> = label.into_iter().chain(option.description.as_deref()).map(printable_line).collect();
+    let line = format!("    {:width$}  {}", printable_line(&option.value), beside.join("  "));
+    writeln!(out, "{}", line.trim_end())?;
+    match &option.preview {
+        Some(preview) => writeln!(out, "{}", indented(&preview.text, 8)),
+        None => Ok(()),
+    }
+}
+
+/// Says what a field takes.
+fn wanted(kind: &Kind) -> String {
+    let default = |value: Option<String>| {
+        value.map(|value| format!(", at first {}", printable_line(&value))).unwrap_or_default()
+    };
+    let other = if kind.takes_other() { ", or a text" } else { "" };
+    match kind {
+        Kind::Text { default: text, .. } => format!("a text{}", default(text.clone())),
+        Kind::Choice { default: value, .. } => format!("one of these{other}{}", default(value.clone())),
+        Kind::Choices { default: values, .. } => {
+            let values = (!values.is_empty()).then(|| values.join(", "));
+            format!("any of these, separated by commas{other}{}", default(values))
+        }
+        Kind::Boolean { default: flag } => {
+            format!("yes or no{}", default(flag.map(|flag| if flag { "yes" } else { "no" }.to_owned())))
+        }
+        Kind::Number { integer, min, max, default: number, .. } => {
+            let kind = if *integer { "a whole number" } else { "a number" };
+            let least = min.map(|min| format!(", at least {min}")).unwrap_or_default();
+            let most = max.map(|max| format!(", at most {max}")).unwrap_or_default();
+            format!("{kind}{least}{most}{}", default(number.map(|number| number.to_string())))
+        }
+        Kind::Confirm { yes, no } => format!("{} or {}", printable_line(yes), printable_line(no)),
+    }
+}
+
+/// Says a text of several lines, each behind so many spaces.
+fn indented(text: &str, spaces: usize) -> String {
+    let lines: Vec<_> = text.lines().map(|line| format!("{:spaces$}{}", "", printable_line(line))).collect();
+    lines.join("\n")
+}

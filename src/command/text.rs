@@ -1,0 +1,110 @@
+//! Questions, outcomes and refusals in words. Everything of an agent is made printable here (I10).
+
+use std::time::{Duration, SystemTime};
+
+use crate::{
+    inbox::{Refusal, Settlement, View},
+    question::{Answer, Outcome, Provenance, Responder, Value},
+    terminal::printable_line,
+};
+
+/// Says how long ago something was, or how soon it will be, in one unit.
+pub(super) fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..7200 => format!("{}m", seconds / 60),
+        7200..172_800 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// Returns how long ago a time by RFC 3339 is.
+pub(super) fn since(time: &str) -> Duration {
+    let time = humantime::parse_rfc3339(time).unwrap_or(SystemTime::UNIX_EPOCH);
+    SystemTime::now().duration_since(time).unwrap_or_default()
+}
+
+/// Returns how far away a time by RFC 3339 is.
+pub(super) fn until(time: &str) -> Duration {
+    let time = humantime::parse_rfc3339(time).unwrap_or(SystemTime::UNIX_EPOCH);
+    time.duration_since(SystemTime::now()).unwrap_or_default()
+}
+
+/// Says where a question is shown.
+pub(super) fn place(view: &View) -> &'static str {
+    if view.elsewhere { "elsewhere" } else { "client" }
+}
+
+/// Says a text on one line that is no longer than this.
+pub(super) fn short(text: &str, most: usize) -> String {
+    let line = printable_line(text.trim());
+    if line.chars().count() <= most {
+        return line.into_owned();
+    }
+    line.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Says what became of a question.
+pub(super) fn settlement(settlement: &Settlement) -> String {
+    let by = by(&settlement.by);
+    let said = match &settlement.outcome {
+        Outcome::Answered(answered) => format!("answered by {by}: {}", answer(answered)),
+        Outcome::Rejected(reason) => format!("rejected by {by}, {}", reason.name()),
+        Outcome::Failed => format!("left to the agent by {by}"),
+    };
+    let remark = settlement.remark.as_ref().map(|remark| format!(": {}", printable_line(remark)));
+    said + &remark.unwrap_or_default()
+}
+
+fn by(by: &Provenance) -> String {
+    let responder = match by.responder {
+        Responder::Client => "the client",
+        Responder::Bridge => "the bridge",
+        Responder::CommandLine => "the command line",
+        Responder::Http => "HTTP",
+        Responder::Rpc => "JSON-RPC",
+    };
+    match &by.name {
+        Some(name) => format!("{responder} ({})", printable_line(name)),
+        None => responder.to_owned(),
+    }
+}
+
+/// Says an answer on one line.
+pub(super) fn answer(answer: &Answer) -> String {
+    let values = answer.values.iter().map(|(name, value)| {
+        let values: Vec<_> = values(value).iter().map(|text| printable_line(text).into_owned()).collect();
+        format!("{}={}", printable_line(name), values.join(", "))
+    });
+    let notes = answer
+        .notes
+        .iter()
+        .map(|(name, note)| format!("{} ({})", printable_line(name), printable_line(note)));
+    let all: Vec<_> = values.chain(notes).collect();
+    if all.is_empty() { "nothing".to_owned() } else { all.join("; ") }
+}
+
+/// Returns the texts of a value.
+pub(super) fn values(value: &Value) -> Vec<String> {
+    match value {
+        Value::Text(text) => vec![text.clone()],
+        Value::Many(texts) => texts.clone(),
+        Value::Flag(flag) => vec![flag.to_string()],
+        Value::Number(number) => vec![number.to_string()],
+    }
+}
+
+/// Says why something was refused, with what became of the question.
+pub(super) fn refusal(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Conflict(view) | Refusal::Gone(view) => match &view.settlement {
+            Some(settled) => format!("it was {} {} ago", settlement(settled), span(since(&settled.at))),
+            None => refusal.to_string(),
+        },
+        Refusal::NotFound => {
+            "there is no such question: `askbridge list` shows those that are open".to_owned()
+        }
+        _ => refusal.to_string(),
+    }
+}

@@ -1,0 +1,92 @@
+//! The record of what is open and what was settled last, in one bridge or in many.
+//! Pure: who writes in it, and who reads, is left to others.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use super::view::{Settlement, View};
+use crate::limits;
+
+/// The open questions, and the last that were settled, at one revision.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    /// Grows with each change.
+    pub revision: u64,
+    open: BTreeMap<String, Arc<View>>,
+    /// The oldest first.
+    settled: VecDeque<Arc<View>>,
+}
+
+impl Book {
+    /// Returns the open questions, oldest first.
+    pub fn open(&self) -> Vec<Arc<View>> {
+        let mut views: Vec<_> = self.open.values().cloned().collect();
+        // Times by RFC 3339 in one zone are in the order of their text.
+        views.sort_by(|one, other| (&one.opened_at, &one.id).cmp(&(&other.opened_at, &other.id)));
+        views
+    }
+
+    /// Returns the questions that were settled last, oldest first.
+    pub fn settled(&self) -> impl Iterator<Item = &Arc<View>> {
+        self.settled.iter()
+    }
+
+    /// Returns the question with this name, open or settled.
+    pub fn find(&self, id: &str) -> Option<&Arc<View>> {
+        self.open.get(id).or_else(|| self.settled.iter().rev().find(|view| view.id == id))
+    }
+
+    /// Returns the names that this is short for: those of open questions, or, where there are none, of settled ones.
+    pub fn complete(&self, short: &str) -> Vec<&str> {
+        let begins = |view: &&Arc<View>| is_short_for(short, &view.id);
+        let open: Vec<_> = self.open.values().filter(begins).map(|view| &*view.id).collect();
+        if open.is_empty() {
+            self.settled.iter().filter(begins).map(|view| &*view.id).collect()
+        } else {
+            open
+        }
+    }
+
+    pub(super) fn insert(&mut self, view: View) {
+        self.revision += 1;
+        self.open.insert(view.id.clone(), Arc::new(view));
+    }
+
+    /// Takes a question over from elsewhere. What is settled stays so.
+    pub(super) fn put(&mut self, view: View) {
+        let is_new = self.open.get(&view.id).is_none_or(|known| **known != view);
+        if is_new && !self.settled.iter().any(|settled| settled.id == view.id) {
+            self.insert(view);
+        }
+    }
+
+    pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut View)) {
+        if let Some(view) = self.open.get_mut(id) {
+            self.revision += 1;
+            change(Arc::make_mut(view));
+        }
+    }
+
+    pub(super) fn settle(&mut self, id: &str, settlement: Settlement) {
+        let Some(mut view) = self.open.remove(id) else { return };
+        self.revision += 1;
+        let settled = Arc::make_mut(&mut view);
+        settled.settlement = Some(settlement.without_secrets(&settled.question));
+        if self.settled.len() == limits::SETTLED {
+            self.settled.pop_front();
+        }
+        self.settled.push_back(view);
+    }
+}
+
+/// Says whether a name was shortened to this: the bridge's name may be, the number may be left out. A number stands
+/// for itself: who means question 1 must not answer question 10.
+fn is_short_for(short: &str, id: &str) -> bool {
+    let Some((bridge, number)) = id.rsplit_once('-') else { return false };
+    match short.rsplit_once('-') {
+        Some((start, only)) => !start.is_empty() && bridge.starts_with(start) && only == number,
+        None => !short.is_empty() && bridge.starts_with(short),
+    }
+}

@@ -1,0 +1,164 @@
+//! The control protocol: what an inbox offers, as JSON-RPC methods.
+//! Over which connection it is spoken is left to `socket.rs` and to `serve`.
+
+use jsonrpsee::{
+    PendingSubscriptionSink, SubscriptionMessage,
+    core::{RpcResult, SubscriptionResult, async_trait},
+    proc_macros::rpc,
+    types::ErrorObjectOwned,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::to_raw_value;
+
+use super::{
+    book::Book,
+    input::AnswerInput,
+    refusal::Refusal,
+    source::{Source, Status},
+    view::{Settlement, View},
+};
+use crate::{
+    engine::Submission,
+    question::{Provenance, Question, Responder},
+};
+
+/// The state of an inbox at one revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "QuestionListing")]
+pub struct Listing {
+    /// Grows with each change.
+    pub revision: u64,
+    /// The open questions, oldest first.
+    pub questions: Vec<View>,
+}
+
+impl Listing {
+    /// Lists what is open.
+    pub fn of(book: &Book) -> Self {
+        Listing {
+            revision: book.revision,
+            questions: book.open().iter().map(|view| (**view).clone()).collect(),
+        }
+    }
+}
+
+/// The methods. `by` is the name of who answers, where that is known.
+#[rpc(server, client)]
+pub trait Questions {
+    /// Returns the open questions, of one session if it is given.
+    #[method(name = "question_list", param_kind = map)]
+    async fn list(&self, session: Option<String>) -> RpcResult<Listing>;
+
+    /// Returns one question, open or settled. The beginning of its name is enough where that is unique.
+    #[method(name = "question_get", param_kind = map)]
+    async fn get(&self, id: String) -> RpcResult<View>;
+
+    /// Answers a question, and returns it settled once the agent has the answer on its stdin.
+    #[method(name = "question_answer", param_kind = map)]
+    async fn answer(&self, id: String, answer: AnswerInput, by: Option<Provenance>) -> RpcResult<View>;
+
+    /// Rejects a question, and returns it settled once the agent has that on its stdin.
+    #[method(name = "question_reject", param_kind = map)]
+    async fn reject(&self, id: String, reason: Option<String>, by: Option<Provenance>) -> RpcResult<View>;
+
+    /// Gives a question this much more time, in milliseconds.
+    #[method(name = "question_extend", param_kind = map)]
+    async fn extend(&self, id: String, milliseconds: u64) -> RpcResult<View>;
+
+    /// Asks a question, and returns what became of it. It is withdrawn when the caller goes away.
+    #[method(name = "question_ask", param_kind = map)]
+    async fn ask(&self, question: Question) -> RpcResult<Settlement>;
+
+    /// Sends the open questions, now and whenever that changes. Whoever is slow gets the latest.
+    #[subscription(name = "question_subscribe" => "question_changed", unsubscribe = "question_unsubscribe", item = Listing)]
+    async fn changes(&self) -> SubscriptionResult;
+
+    /// Says which bridges there are.
+    #[method(name = "bridge_status")]
+    async fn status(&self) -> RpcResult<Vec<Status>>;
+}
+
+/// The methods, over an inbox.
+#[derive(Debug)]
+pub struct Methods<S> {
+    source: S,
+    responder: Responder,
+}
+
+impl<S: Source> Methods<S> {
+    /// Offers this inbox. `responder` is what answers by these methods.
+    pub fn new(source: S, responder: Responder) -> Self {
+        Methods { source, responder }
+    }
+
+    async fn submit(&self, view: &View, submission: Submission, by: Option<Provenance>) -> RpcResult<View> {
+        let by = by.unwrap_or(Provenance { responder: self.responder, name: None });
+        self.source.submit(&view.id, submission, by).await.map_err(error)?;
+        self.found(&view.id)
+    }
+
+    fn found(&self, id: &str) -> RpcResult<View> {
+        self.source.find(id).map(|view| (*view).clone()).map_err(error)
+    }
+}
+
+#[async_trait]
+impl<S: Source> QuestionsServer for Methods<S> {
+    async fn list(&self, session: Option<String>) -> RpcResult<Listing> {
+        let mut listing = Listing::of(&self.source.book().borrow());
+        if session.is_some() {
+            listing.questions.retain(|view| view.question.session == session);
+        }
+        Ok(listing)
+    }
+
+    async fn get(&self, id: String) -> RpcResult<View> {
+        self.found(&id)
+    }
+
+    async fn answer(&self, id: String, answer: AnswerInput, by: Option<Provenance>) -> RpcResult<View> {
+        let view = self.found(&id)?;
+        let answer = answer.read(&view.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
+        self.submit(&view, Submission::Answer(answer), by).await
+    }
+
+    async fn reject(&self, id: String, reason: Option<String>, by: Option<Provenance>) -> RpcResult<View> {
+        let view = self.found(&id)?;
+        self.submit(&view, Submission::Reject(reason), by).await
+    }
+
+    async fn extend(&self, id: String, milliseconds: u64) -> RpcResult<View> {
+        let view = self.found(&id)?;
+        let time = std::time::Duration::from_millis(milliseconds);
+        self.submit(&view, Submission::Extend(time), None).await
+    }
+
+    async fn ask(&self, question: Question) -> RpcResult<Settlement> {
+        self.source.ask(question).await.map_err(error)
+    }
+
+    async fn changes(&self, pending: PendingSubscriptionSink) -> SubscriptionResult {
+        let sink = pending.accept().await?;
+        let mut book = self.source.book();
+        loop {
+            let listing = to_raw_value(&Listing::of(&book.borrow_and_update()))?;
+            if sink.send(SubscriptionMessage::from(listing)).await.is_err() {
+                return Ok(());
+            }
+            tokio::select! {
+                changed = book.changed() => if changed.is_err() { return Ok(()) },
+                () = sink.closed() => return Ok(()),
+            }
+        }
+    }
+
+    async fn status(&self) -> RpcResult<Vec<Status>> {
+        Ok(self.source.status())
+    }
+}
+
+/// Says a refusal: its code, its text, and under `data` its name and what belongs to it.
+fn error(refusal: Refusal) -> ErrorObjectOwned {
+    ErrorObjectOwned::owned(refusal.code(), refusal.to_string(), Some(refusal.detail()))
+}

@@ -1,0 +1,75 @@
+//! What an inbox offers, whether it is that of one bridge or of all the bridges of the machine.
+
+use std::{future::Future, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use super::{
+    book::Book,
+    refusal::Refusal,
+    view::{Settlement, View},
+};
+use crate::{
+    engine::Submission,
+    question::{Provenance, Question},
+};
+
+/// Where questions wait.
+pub trait Source: Clone + Send + Sync + 'static {
+    /// Returns where the latest state is, and where a change of it can be waited for. Whoever is slow misses what was
+    /// between, and never lags.
+    fn book(&self) -> watch::Receiver<Book>;
+
+    /// Does something about an open question, by its whole name. When this returns `Ok`, the agent has it on its
+    /// stdin. The same once more is accepted, and does nothing.
+    fn submit(
+        &self,
+        id: &str,
+        submission: Submission,
+        by: Provenance,
+    ) -> impl Future<Output = Result<(), Refusal>> + Send;
+
+    /// Asks a question that no agent asked, and waits for what becomes of it. If nobody waits any more, it is
+    /// withdrawn.
+    fn ask(&self, question: Question) -> impl Future<Output = Result<Settlement, Refusal>> + Send;
+
+    /// Says which bridges there are.
+    fn status(&self) -> Vec<Status>;
+
+    /// Returns the question whose name begins like this, open or settled.
+    fn find(&self, beginning: &str) -> Result<Arc<View>, Refusal> {
+        let book = self.book();
+        let book = book.borrow();
+        if let Some(view) = book.find(beginning) {
+            return Ok(Arc::clone(view));
+        }
+        match book.complete(beginning)[..] {
+            [] => Err(Refusal::NotFound),
+            [only] => book.find(only).cloned().ok_or(Refusal::NotFound),
+            ref several => Err(Refusal::Ambiguous(several.iter().map(|id| (*id).to_owned()).collect())),
+        }
+    }
+}
+
+/// One bridge, and what runs behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(title = "BridgeStatus")]
+pub struct Status {
+    /// The name that the names of its questions begin with.
+    pub bridge: String,
+    /// The id of its process.
+    pub pid: u32,
+    /// The version of askbridge that it runs.
+    pub version: String,
+    /// The agent's command, or what else asks.
+    pub agent: String,
+    /// The folder that it was started in.
+    pub folder: String,
+    /// When it started, by RFC 3339.
+    pub started_at: String,
+    /// How many of its questions are open.
+    pub open: usize,
+}

@@ -1,0 +1,125 @@
+//! `askbridge ask`: what it prints, and the exit code for each outcome.
+
+use std::{fs, process::Command};
+
+use askbridge::exit;
+use serde_json::{Value, json};
+
+use crate::{
+    machine::{Machine, end},
+    support::Process,
+};
+
+const YES_OR_NO: [&str; 6] = ["ask", "--question", "Deploy?", "--option", "y=Yes", "--option=n=No way"];
+
+fn waits(process: &Process) -> String {
+    let stderr = process.expect_stderr("the hint", |text| text.contains(" waits: ") && text.ends_with('\n'));
+    stderr.split_whitespace().nth(2).unwrap().to_owned()
+}
+
+#[test]
+fn the_answer_is_printed_one_value_a_line() {
+    let machine = Machine::new();
+    for (options, answer, printed) in [
+        (&[][..], &["No Way"][..], "n\n"),
+        (&["--many"], &["n,y"], "n\ny\n"),
+        (&["--other"], &["on Monday"], "on Monday\n"),
+    ] {
+        let asks = machine.start(&[&YES_OR_NO, options].concat());
+        let id = waits(&asks);
+        assert_eq!(machine.question(), id);
+        assert!(machine.ok(&["show", &id]).contains("asked by askbridge ask in "));
+        assert_eq!(machine.ok(&[&["answer", &id], answer].concat()), format!("{id} answered\n"));
+        let run = end(asks);
+        assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::OK), printed), "{run:?}");
+    }
+    assert_eq!(machine.names(), [""; 0], "no socket is left");
+}
+
+#[test]
+fn a_free_text_is_asked_for_without_options() {
+    let machine = Machine::new();
+    let asks = machine.start(&["ask", "--question", "Why?"]);
+    machine.ok(&["answer", &waits(&asks), "two\nlines"]);
+    assert_eq!(end(asks).stdout, "two\nlines\n");
+}
+
+#[test]
+fn each_outcome_has_its_exit_code() {
+    let machine = Machine::new();
+    let asks = machine.start(&YES_OR_NO);
+    machine.ok(&["reject", &waits(&asks), "--reason", "not on a Friday"]);
+    let run = end(asks);
+    assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::REJECTED), ""));
+    assert!(run.stderr.contains("rejected by the command line (somebody), user: not on a Friday"), "{run:?}");
+
+    let run = machine.run(&[&YES_OR_NO[..], &["--timeout", "50ms"]].concat());
+    assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::TIMED_OUT), ""), "{run:?}");
+    assert!(run.stderr.contains("nobody answered in time"), "{run:?}");
+
+    let run = machine.run(&["ask", "--form", "/nowhere/form.json"]);
+    assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::FAILED), ""), "{run:?}");
+    let run = machine.run(&["ask", "--question", &"x".repeat(5000)]);
+    assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::FAILED), ""), "{run:?}");
+    assert!(run.stderr.contains("longer than 4000 characters"), "{run:?}");
+}
+
+#[test]
+fn a_deadline_is_moved_while_it_waits() {
+    let machine = Machine::new();
+    let asks = machine.start(&[&YES_OR_NO[..], &["--timeout", "1h"]].concat());
+    let id = waits(&asks);
+    machine.ok(&["extend", &id, "1h"]);
+    assert!(machine.ok(&["show", &id]).contains("ends in 119m"));
+    machine.ok(&["answer", &id, "y"]);
+    assert_eq!(end(asks).stdout, "y\n");
+}
+
+#[test]
+fn an_interrupted_question_is_withdrawn() {
+    let machine = Machine::new();
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let asks = machine.start(&YES_OR_NO);
+        waits(&asks);
+        let mut watch = machine.watch();
+        watch.until("the question", |questions| questions.len() == 1);
+        let killed = Command::new("kill").args([format!("-{signal}"), asks.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+        watch.until("no question", <[Value]>::is_empty);
+        assert_eq!(end(asks).code, code);
+        assert_eq!(machine.names(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_whole_form_is_asked_and_the_outcome_printed_whole() {
+    let machine = Machine::new();
+    let fields = json!([
+        { "name": "when", "label": "When?", "kind": "text", "required": true },
+        { "name": "count", "label": "How many?", "kind": "number" },
+        { "name": "a", "label": "Sure?", "kind": "boolean" },
+    ]);
+    let form = json!({ "prompt": "The release", "_meta": { "askbridge": { "fields": fields } } }).to_string();
+    let path = machine.path().join("form.json");
+    fs::write(&path, &form).unwrap();
+    let asks = machine.start(&["ask", "--form", path.to_str().unwrap()]);
+    machine.ok(&["answer", &waits(&asks), "now", "2", "yes"]);
+    assert_eq!(end(asks).stdout, "now\n2\ntrue\n", "in the order of the fields");
+
+    let mut asks = machine.start(&["ask", "--form", "-", "--json"]);
+    asks.send_bytes(form.as_bytes());
+    asks.close_stdin();
+    machine.ok(&["answer", &waits(&asks), "now", "--note", "count=few"]);
+    let run = end(asks);
+    let settled: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(settled["outcome"]["answered"]["values"], json!({ "when": "now" }));
+    assert_eq!(settled["outcome"]["answered"]["notes"], json!({ "count": "few" }));
+    assert_eq!(settled["by"], json!({ "responder": "command_line", "name": "somebody" }));
+
+    for wrong in ["{}", "[]", "not JSON"] {
+        let mut asks = machine.start(&["ask", "--form", "-"]);
+        asks.send_bytes(wrong.as_bytes());
+        asks.close_stdin();
+        assert_eq!(end(asks).code, i32::from(exit::FAILED), "{wrong}");
+    }
+}

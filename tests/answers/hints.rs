@@ -1,0 +1,97 @@
+//! How people learn that a question waits, and that nothing of an agent does anything to their terminal (I10).
+
+use serde_json::{Value, json};
+
+use crate::machine::{ASKBRIDGE, Machine, name};
+
+#[test]
+fn a_question_that_the_client_cannot_show_is_told_on_stderr() {
+    let machine = Machine::new();
+    let client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
+    let id = machine.question();
+    client.expect_stderr("the hint", |text| {
+        text.contains(&format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"))
+    });
+}
+
+#[test]
+fn a_permission_prompt_says_how_to_answer_elsewhere() {
+    let machine = Machine::new();
+    let approve = ["mock-client", "--tier", "approve", "--", ASKBRIDGE, "run", "--", ASKBRIDGE, "mock-agent"];
+    let mut client = machine.start(&[&approve[..], &["--dialect", "claude"]].concat());
+    client.expect("the question", |line| line.contains("Approved: "));
+    let left = |questions: &[Value]| questions.iter().any(|view| view["elsewhere"] == true);
+    let id = name(&machine.watch().until("that it is left to others", left)[0]);
+    client.expect_stderr("the hint", |text| text.contains(&format!("askbridge answer {id} VALUE")));
+    machine.ok(&["answer", &id, "Option B"]);
+    client.expect("the answer", |line| line.contains("You chose: Option B"));
+
+    let mut asked = machine.start(&[
+        "run",
+        "--client-questions",
+        "permission",
+        "--",
+        "sh",
+        "-c",
+        ASKS,
+        "sh",
+        &question("?"),
+    ]);
+    let prompt = asked.expect("the prompt", |line| line.contains("request_permission"));
+    let prompt: Value = serde_json::from_str(&prompt).unwrap();
+    let id = machine.question();
+    assert_eq!(prompt["params"]["options"][0]["name"], format!("Answer elsewhere: askbridge answer {id}"));
+}
+
+const ASKS: &str = r#"printf '%s\n' "$1"; exec cat"#;
+
+fn question(text: &str) -> String {
+    let method = "_sandboxagent/session/request_question";
+    let field = json!({ "question": text, "header": text, "options": [{ "value": text, "label": text, "description": text, "preview": text }] });
+    let other = json!({ "question": "two", "options": [text] });
+    let params = json!({ "sessionId": text, "questions": [field, other], "toolCallId": text });
+    json!({ "jsonrpc": "2.0", "id": "ask", "method": method, "params": params }).to_string()
+}
+
+#[test]
+fn without_an_inbox_only_the_client_answers() {
+    let machine = Machine::new();
+    let mut client = machine.client("permission", "a question", &["--no-inbox"], &[]);
+    client.expect("the refusal", |line| line.contains("not known here"));
+    drop(client);
+    assert!(!machine.sockets().exists());
+    let options = ["--no-inbox", "--client-questions", "none"];
+    let client = machine.client("silent", "a question", &options, &[]);
+    client.expect_stderr("the warning", |text| text.contains("nobody else can answer it"));
+}
+
+#[test]
+fn hostile_text_does_nothing_to_a_terminal() {
+    let machine = Machine::new();
+    let hostile = "\x1b]0;title\x07\x1b[2J\u{202e}evil\r\u{9b}31m\u{200b}\u{2028}\x08";
+    let bridge = machine.start(&[
+        "run",
+        "--client-questions",
+        "none",
+        "--",
+        "sh",
+        "-c",
+        ASKS,
+        "sh",
+        &question(hostile),
+    ]);
+    let mut watch = machine.start(&["list", "--watch"]);
+    let opened = watch.expect("the question", |line| line.starts_with("opened "));
+    let id = machine.question();
+    let refused = machine.run(&["answer", &id, "neither", "x"]);
+    let shown = [machine.ok(&["list"]), machine.ok(&["show", &id]), refused.stderr, opened];
+    machine.ok(&["answer", &id, hostile, hostile, "--note", hostile]);
+    let settled = watch.expect("the end", |line| line.starts_with("settled "));
+    let stderr = bridge.expect_stderr("the hint", |text| text.contains("waits"));
+    let conflict = machine.run(&["reject", &id]).stderr;
+    for text in shown.into_iter().chain([settled, stderr, conflict, machine.ok(&["show", &id])]) {
+        let bad = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{2028}".contains(c);
+        assert!(!text.contains(bad), "{text:?}");
+        assert!(!text.is_empty());
+    }
+}

@@ -1,0 +1,128 @@
+//! A machine of its own for each test: a folder for the sockets, bridges in it, and the commands.
+//! Nothing here waits without a deadline: that of the process which is waited for.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::Process;
+
+pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
+
+pub(crate) struct Machine {
+    folder: TempDir,
+}
+
+/// How a command ended, and what it wrote.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Self {
+        Machine { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The folder of the sockets.
+    pub(crate) fn sockets(&self) -> PathBuf {
+        self.path().join("askbridge")
+    }
+
+    /// The names of what is in the folder of the sockets.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.sockets()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(ASKBRIDGE);
+        command.args(args).env("XDG_RUNTIME_DIR", self.path()).env("USER", "somebody");
+        command
+    }
+
+    pub(crate) fn start(&self, args: &[&str]) -> Process {
+        Process::spawn(&mut self.command(args))
+    }
+
+    /// Runs a command to its end.
+    #[must_use]
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        let mut process = self.start(args);
+        process.close_stdin();
+        end(process)
+    }
+
+    /// Runs a command that goes well, and returns what it prints.
+    #[track_caller]
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        let run = self.run(args);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args:?}: {}", run.stdout);
+        run.stdout
+    }
+
+    /// Starts a client that leaves open what it is asked, of the mock agent behind a bridge with these options.
+    pub(crate) fn client(&self, tier: &str, prompt: &str, bridge: &[&str], agent: &[&str]) -> Process {
+        let client = ["mock-client", "--tier", tier, "--leave-open", "--prompt", prompt];
+        let run = ["--", ASKBRIDGE, "run"];
+        let agent = [&["--", ASKBRIDGE, "mock-agent"], agent].concat();
+        self.start(&[&client[..], &run, bridge, &agent].concat())
+    }
+
+    /// Follows what is open on this machine.
+    pub(crate) fn watch(&self) -> Watch {
+        Watch { process: self.start(&["list", "--watch", "--json"]) }
+    }
+
+    /// Waits until so many questions are open, and returns them.
+    pub(crate) fn questions(&self, count: usize) -> Vec<Value> {
+        self.watch().until(&format!("{count} questions"), |questions| questions.len() == count)
+    }
+
+    /// Waits for the only question, and returns its name.
+    pub(crate) fn question(&self) -> String {
+        name(&self.questions(1)[0])
+    }
+}
+
+/// Who sees what is open.
+pub(crate) struct Watch {
+    process: Process,
+}
+
+impl Watch {
+    /// Waits until this holds of the open questions, and returns them.
+    pub(crate) fn until(&mut self, what: &str, fits: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let questions = |line: &str| {
+            let listing: Value = serde_json::from_str(line).unwrap();
+            listing["questions"].as_array().unwrap().clone()
+        };
+        questions(&self.process.expect(what, |line| fits(&questions(line))))
+    }
+}
+
+/// The name of a question.
+pub(crate) fn name(question: &Value) -> String {
+    question["id"].as_str().unwrap().to_owned()
+}
+
+/// Waits for the end of a command.
+pub(crate) fn end(mut process: Process) -> Run {
+    let mut stdout = Vec::new();
+    while let Some(line) = process.next_line() {
+        stdout.extend(line);
+    }
+    let code = process.wait().code().unwrap();
+    Run { code, stdout: String::from_utf8(stdout).unwrap(), stderr: process.whole_stderr() }
+}

@@ -1,0 +1,27 @@
+//! Answering from anywhere on the machine: the real commands, the real bridge, and the sockets between them.
+//! What an answer leads to, line by line, is left to the transcripts of the engine.
+
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(test)]
+mod machine;
+
+#[cfg(test)]
+mod commands;
+
+#[cfg(test)]
+mod values;
+
+#[cfg(test)]
+mod asking;
+
+#[cfg(test)]
+mod hints;
+
+#[cfg(test)]
+mod delivery;
+
+#[cfg(test)]
+mod sockets;
