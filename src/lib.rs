@@ -16,7 +16,7 @@
 //!                                       ▼                     │
 //!                                 inbox, on a thread and a socket of its own
 //!                                       ▲
-//!                    command: list · show · answer · reject · extend · ask
+//!            command: list · show · answer · reject · extend · ask      serve: HTTP
 //! ```
 //!
 //! A question is read in the dialect of the agent that asks ([`dialect::Asked`]), and put to the client in a way that
@@ -45,8 +45,9 @@
 //!   failed. (A SIGKILL to the bridge cannot be answered: then the agent sees the end of its stdin.)
 //! - **I9** An answer that a responder was told is accepted is on the agent's stdin before it is told so, and before
 //!   anybody sees the question as answered. If that cannot be known, the responder is told that it is not known.
-//! - **I10** Nothing listens on the network, and no text of an agent is run, rendered as markup, or sent to a
-//!   terminal raw. What listens on this machine is a socket that only its user may open.
+//! - **I10** Nothing listens on the network unless asked, nothing that listens there answers without its token, and no
+//!   text of an agent is run, rendered as markup, or sent to a terminal raw. What listens on this machine unasked is a
+//!   socket that only its user may open.
 //!
 //! # Where to read on
 //!
@@ -65,6 +66,8 @@ pub mod dialect;
 pub mod engine;
 
 pub mod inbox;
+
+pub mod serve;
 
 pub mod terminal;
 

@@ -51,6 +51,16 @@ pub const COMMANDS: usize = 64;
 pub const CONNECTIONS: u32 = 128;
 /// Bytes of a request to an inbox.
 pub const REQUEST: u32 = 1024 * 1024;
+/// Bytes of a response of JSON-RPC over HTTP: all open questions of some bridges that have the most that they may.
+pub const RESPONSE: u32 = 64 * 1024 * 1024;
+/// Requests over HTTP in a second, of those who show the token.
+pub const REQUESTS_PER_SECOND: u32 = 1000;
+/// Streams of events at once.
+pub const SUBSCRIBERS: usize = 64;
+/// Subscriptions of one connection of JSON-RPC over HTTP.
+pub const SUBSCRIPTIONS: u32 = 8;
+/// Changes that are remembered for who was away.
+pub const EVENTS: usize = 1024;
 /// Running turns that are followed.
 pub const TURNS: usize = 1024;
 /// Prompts that wait for the end of a turn; the next one goes through.
@@ -62,6 +72,8 @@ pub const SESSION: usize = 4 * TEXT;
 
 /// How often the folder of the sockets is looked at for new ones.
 pub const LOOK: Duration = Duration::from_millis(250);
+/// How often a stream of events says that it is still there.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a bridge may take to say what is open, before others go on without it.
 pub const HELLO: Duration = Duration::from_secs(3);
 /// How long an answer may take to reach the agent, or a question that is asked may be waited for: as long as can be

@@ -8,6 +8,7 @@ use askbridge::{
     driver::{self, FatalError},
     exit, log,
     mock::{agent, client, demo},
+    serve,
 };
 use clap::{CommandFactory, Parser};
 
@@ -20,6 +21,9 @@ fn main() -> ExitCode {
     match &cli.command {
         Command::Run(args) => ended(driver::run(args)),
         Command::Proxy(args) => ended(driver::proxy(args)),
+        Command::Inbox(args) => {
+            serve::run::inbox(args).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
+        }
         Command::List(args) => command::run(command::list(args)),
         Command::Show(args) => command::run(command::show(args)),
         Command::Answer(args) => command::run(command::answer(args)),

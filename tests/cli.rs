@@ -66,6 +66,7 @@ mod cli {
             ("help-short", &["-h"]),
             ("help-run", &["run", "--help"]),
             ("help-proxy", &["proxy", "--help"]),
+            ("help-inbox", &["inbox", "--help"]),
             ("help-list", &["list", "--help"]),
             ("help-show", &["show", "--help"]),
             ("help-answer", &["answer", "--help"]),
@@ -114,6 +115,7 @@ mod cli {
             ("unknown-shell", &["completions", "tcl"]),
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
             ("proxy-with-agent", &["proxy", "--", "cat"]),
+            ("bad-address", &["inbox", "--addr", "localhost"]),
         ] {
             let run = check(name, args);
             assert_eq!((run.code, run.stdout.as_str()), (exit::USAGE, ""), "{name}");

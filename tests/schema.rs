@@ -73,6 +73,31 @@ fn the_published_schema_is_what_the_types_say() {
     );
 }
 
+#[test]
+fn the_published_interface_is_what_the_types_say() {
+    let mut document = askbridge::serve::openapi::document();
+    document.sort_all_objects();
+    let generated = format!("{document:#}\n");
+    let path = root().join("schema/openapi.json");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &generated).expect("a writable document");
+    }
+    assert_eq!(
+        fs::read_to_string(&path).unwrap_or_default(),
+        generated,
+        "not what the types say; UPDATE=1 cargo test --test schema writes it"
+    );
+    let schemas = document["components"]["schemas"].as_object().expect("schemas");
+    for (name, schema) in schemas {
+        jsonschema::meta::validate(schema).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    // Each reference leads somewhere.
+    for (at, _) in generated.match_indices("\"$ref\": \"") {
+        let reference = generated[at + 9..].split('"').next().unwrap_or_default();
+        assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "nothing at {reference:?}");
+    }
+}
+
 /// The requests that the description of the extension shows, and those with the bridge's own additions.
 fn requests() -> Vec<Value> {
     let pairs = json!([["option-a", "Option A"], ["option-b", "Option B"]]);

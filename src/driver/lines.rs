@@ -14,7 +14,7 @@ use tokio::io::AsyncWrite;
 use tokio_util::io::poll_read_buf;
 
 use super::stdio::{Reader, Writer};
-use crate::{limits, wire::frame::Splitter};
+use crate::{limits, serve::traffic::Count, wire::frame::Splitter};
 
 /// How many pieces are written at once.
 const SLICES: usize = 64;
@@ -26,11 +26,13 @@ pub(super) struct Source {
     pub splitter: Splitter,
     /// How many reads in a row were those of a flood.
     full: u32,
+    /// How many bytes were read.
+    bytes: u64,
 }
 
 impl Source {
     pub(super) fn new(reader: Reader) -> Self {
-        Source { reader, splitter: Splitter::default(), full: 0 }
+        Source { reader, splitter: Splitter::default(), full: 0, bytes: 0 }
     }
 
     /// Reads once. Returns how many bytes; none at the end. Nothing is lost if the future is dropped.
@@ -38,7 +40,13 @@ impl Source {
         let read = poll_fn(|cx| poll_read_buf(Pin::new(&mut *self.reader.io), cx, self.splitter.space()));
         let length = read.await?;
         self.full = if length < limits::FLOOD_READ { 0 } else { self.full.saturating_add(1) };
+        self.bytes += length as u64;
         Ok(length)
+    }
+
+    /// Says how much was read.
+    pub(super) fn report(&self, count: &Count) {
+        count.set(self.splitter.lines(), self.bytes);
     }
 
     /// Returns how many bytes can be read without waiting for a writer.

@@ -43,6 +43,7 @@ use std::{process::ExitCode, time::Duration};
 use crate::{
     cli::{ProxyArgs, RunArgs},
     inbox::host::{self, Hosted},
+    serve,
 };
 
 pub use error::FatalError;
@@ -50,9 +51,10 @@ pub use error::FatalError;
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
 pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
     let words: Vec<_> = args.agent.iter().map(|word| word.to_string_lossy()).collect();
-    let Hosted { feed, name, host: _host } = host::open(words.join(" "), !args.no_inbox);
+    let (traffic, beside) = serve::run::of(args.serve, args.http.clone());
+    let Hosted { feed, name, host: _host } = host::open(words.join(" "), !args.no_inbox, beside);
     let config = config::of(&args.bridge, args.grace.into(), name);
-    start(pump::run(config, feed, &args.agent))
+    start(pump::run(config, feed, traffic, &args.agent))
 }
 
 /// Runs the bridge as a component of a conductor until that has left.

@@ -6,6 +6,7 @@ use std::{
     io,
     ops::ControlFlow,
     process::{ExitCode, ExitStatus},
+    sync::Arc,
     task::Poll,
 };
 
@@ -25,6 +26,7 @@ use crate::{
     inbox::{Feed, handle::Command},
     limits,
     question::{Outcome, Question},
+    serve::Traffic,
     terminal::printable_bytes,
     wire::frame::Piece,
 };
@@ -43,6 +45,7 @@ struct Pump {
     bridge: Bridge,
     feed: Feed,
     verdicts: Verdicts,
+    traffic: Arc<Traffic>,
     agent: Agent,
     signals: Signals,
     started: Instant,
@@ -63,7 +66,12 @@ struct Pump {
 }
 
 /// Starts the agent and forwards until it has ended.
-pub(super) async fn run(config: Config, feed: Feed, command: &[OsString]) -> Result<ExitCode, FatalError> {
+pub(super) async fn run(
+    config: Config,
+    feed: Feed,
+    traffic: Arc<Traffic>,
+    command: &[OsString],
+) -> Result<ExitCode, FatalError> {
     let set_up = |what| move |source| FatalError::SetUp { what, source };
     let signals = Signals::catch().map_err(set_up("the signals"))?;
     let (agent, agent_stdin, agent_stdout) = Agent::start(command)?;
@@ -72,6 +80,7 @@ pub(super) async fn run(config: Config, feed: Feed, command: &[OsString]) -> Res
         bridge: Bridge::new(config),
         feed,
         verdicts: Verdicts::default(),
+        traffic,
         agent,
         signals,
         started: Instant::now(),
@@ -161,7 +170,12 @@ impl Pump {
                 if peer == Peer::Agent {
                     self.left = self.left.map(|left| left.saturating_sub(length as u64));
                 }
-                self.cut(peer)
+                let cut = self.cut(peer);
+                match peer {
+                    Peer::Client => self.from_client.report(&self.traffic.client),
+                    Peer::Agent => self.from_agent.report(&self.traffic.agent),
+                }
+                cut
             }
             Step::Read(peer, result) => {
                 log_end(peer, result);

@@ -30,15 +30,19 @@ pub struct Hosted {
     pub host: Option<Host>,
 }
 
-/// Makes the inbox of a bridge, and serves it if that is wanted. A bridge that cannot be reached still bridges: what
-/// is wrong is logged.
-pub fn open(agent: String, reachable: bool) -> Hosted {
+/// Makes the inbox of a bridge, and serves it if that is wanted, and `beside` its socket in another way, which ends when
+/// it is told to. A bridge that cannot be reached still bridges: what is wrong is logged.
+pub fn open(
+    agent: String,
+    reachable: bool,
+    beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>) + Send + 'static,
+) -> Hosted {
     let (inbox, feed) = new(Owner::here(agent));
     if !reachable {
         return Hosted { feed, name: None, host: None };
     }
     let name = inbox.bridge().to_owned();
-    match Host::start(inbox) {
+    match Host::start(inbox, beside) {
         Ok(host) => Hosted { feed, name: Some(name), host: Some(host) },
         Err(error) => {
             tracing::warn!(%error, "questions can be answered by the client only");
@@ -49,11 +53,14 @@ pub fn open(agent: String, reachable: bool) -> Hosted {
 
 impl Host {
     /// Serves this inbox over a socket of its bridge's name. When this returns, others can connect.
-    pub fn start(inbox: Inbox) -> Result<Self, DiscoveryError> {
+    pub fn start(
+        inbox: Inbox,
+        beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>) + Send + 'static,
+    ) -> Result<Self, DiscoveryError> {
         let folder = discovery::folder()?;
         let (socket, listener) = Socket::bind(&folder, inbox.bridge())?;
         let (stop, stopped) = oneshot::channel();
-        let serve = move || serve(listener, inbox, stopped);
+        let serve = move || serve(listener, inbox, stopped, beside);
         let thread = thread::Builder::new().name("inbox".to_owned()).spawn(serve);
         let thread = thread.map_err(|source| DiscoveryError::Path { path: folder, source })?;
         Ok(Host { stop: Some(stop), thread: Some(thread), _socket: socket })
@@ -70,11 +77,25 @@ impl Drop for Host {
     }
 }
 
-fn serve(listener: UnixListener, inbox: Inbox, stopped: oneshot::Receiver<()>) {
+fn serve(
+    listener: UnixListener,
+    inbox: Inbox,
+    stopped: oneshot::Receiver<()>,
+    beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>),
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = runtime.and_then(|runtime| {
-        // A listener needs the runtime that it is made in.
-        runtime.block_on(socket::serve(listener, inbox, stopped))
+        runtime.block_on(async {
+            let (end, ended) = oneshot::channel();
+            // A listener needs the runtime that it is made in.
+            let socket = socket::serve(listener, inbox.clone(), stopped);
+            let socket = async {
+                let served = socket.await;
+                drop(end);
+                served
+            };
+            tokio::join!(socket, beside(inbox, ended)).0
+        })
     });
     if let Err(error) = served {
         tracing::warn!(%error, "the inbox is not served any more");

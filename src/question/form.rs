@@ -6,6 +6,7 @@ use std::{borrow::Cow, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::dialect::Dialect;
 use crate::limits;
 
 /// One thing that the agent asks.
@@ -63,38 +64,6 @@ mod milliseconds {
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
-    }
-}
-
-/// A way to say a question on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Dialect {
-    /// `_sandboxagent/session/request_question`.
-    SandboxAgent,
-    /// `elicitation/create` in form mode, and its former names.
-    Elicitation,
-    /// `session/request_permission` that is no permission but a question.
-    Permission,
-    /// `cursor/ask_question`.
-    Cursor,
-    /// `_x.ai/ask_user_question`.
-    Grok,
-    /// `_kiro/userInput`.
-    Kiro,
-}
-
-impl Dialect {
-    /// Returns its name in logs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dialect::SandboxAgent => "sandboxagent",
-            Dialect::Elicitation => "elicitation",
-            Dialect::Permission => "permission",
-            Dialect::Cursor => "cursor",
-            Dialect::Grok => "grok",
-            Dialect::Kiro => "kiro",
-        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! The domain: what an agent asks, and what became of it, whatever the dialect.
 //! Pure, and knows nothing of the wire.
 
+pub mod dialect;
+
 pub mod form;
 
 pub mod answer;
@@ -9,4 +11,5 @@ pub mod check;
 
 pub use answer::{Answer, Outcome, Provenance, Reason, Responder, Value};
 pub use check::{FieldError, check};
-pub use form::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question};
+pub use dialect::Dialect;
+pub use form::{Field, FieldOption, Kind, Preview, PreviewFormat, Question};

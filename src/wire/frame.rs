@@ -46,11 +46,12 @@ pub struct Splitter {
     /// How long the unfinished line was when it was last judged.
     judged: usize,
     rest: Rest,
+    lines: u64,
 }
 
 impl Default for Splitter {
     fn default() -> Self {
-        Splitter { buffer: BytesMut::with_capacity(READ), searched: 0, judged: 0, rest: Rest::None }
+        Splitter { buffer: BytesMut::with_capacity(READ), searched: 0, judged: 0, rest: Rest::None, lines: 0 }
     }
 }
 
@@ -65,6 +66,11 @@ impl Splitter {
         &mut self.buffer
     }
 
+    /// Returns how many lines came to their end.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
     /// Drops what follows of the line whose [`Piece::Head`] came last, instead of passing it on.
     pub fn drop_rest(&mut self) {
         if self.rest == Rest::Pass {
@@ -75,13 +81,15 @@ impl Splitter {
     /// Returns the next piece of what has been read. `judge` gets a line, or the beginning of a long one.
     pub fn next(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let mut run = self.take_rest();
+        let mut lines = self.lines;
         let from = run + self.searched;
         let mut ends = memchr_iter(b'\n', &self.buffer[from..]).map(|found| from + found + 1);
         let wanted = ends.find(|end| {
             let wanted = judge(&self.buffer[run..*end]) == Verdict::Wanted;
-            run = if wanted { run } else { *end };
+            (run, lines) = if wanted { (run, lines) } else { (*end, lines + 1) };
             wanted
         });
+        self.lines = lines;
         if run > from {
             self.judged = 0;
         }
@@ -113,6 +121,7 @@ impl Splitter {
             Some(end) => (end + 1, Rest::None),
             None => (self.buffer.len(), self.rest),
         };
+        self.lines += u64::from(rest == Rest::None);
         if std::mem::replace(&mut self.rest, rest) == Rest::Pass {
             return length;
         }
@@ -143,6 +152,7 @@ impl Splitter {
 
     fn line(&mut self, length: usize) -> Piece {
         (self.searched, self.judged) = (0, 0);
+        self.lines += 1;
         let line = self.buffer.split_to(length).freeze();
         // Its end may have come with the read that made it too long: what it is must not depend on that.
         if length > HOLD { Piece::Head(line) } else { Piece::Line(line) }
@@ -187,6 +197,7 @@ mod tests {
         );
         assert_eq!(feed(&mut splitter, b"3\n"), [line(b"?3\n")]);
         assert_eq!(splitter.end(judge), None);
+        assert_eq!(splitter.lines(), 5);
     }
 
     #[test]
@@ -196,6 +207,7 @@ mod tests {
         assert_eq!(feed(&mut splitter, &part), [run(&part)]);
         assert_eq!(feed(&mut splitter, b"?y"), [run(b"?y")]);
         assert_eq!(feed(&mut splitter, b"\n?z\n"), [run(b"\n"), line(b"?z\n")]);
+        assert_eq!(splitter.lines(), 2);
     }
 
     #[test]

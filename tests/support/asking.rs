@@ -130,7 +130,7 @@ fn check_prompts(question: &Question, dice: &[u8]) {
     let mut walk = Walk::new(1, Answer::default());
     drop(walk.clone().take(question, dice, 2));
     for (number, die) in (2..).zip(dice.iter().take(50)) {
-        let Some(params) = walk.prompt(question, Protocol::V1) else {
+        let Some(params) = walk.prompt(question, Protocol::V1, None) else {
             assert_eq!(question.session, None);
             return;
         };

@@ -39,7 +39,7 @@ const IMPURE: [&str; 28] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 13] = [
+const MAY_KNOW: [(&str, &[&str]); 14] = [
     ("limits", &[]),
     ("exit", &[]),
     ("terminal", &["limits"]),
@@ -48,7 +48,8 @@ const MAY_KNOW: [(&str, &[&str]); 13] = [
     ("dialect", &["limits", "question", "wire"]),
     ("engine", &["dialect", "limits", "question", "wire"]),
     ("inbox", &["dialect", "engine", "limits", "question"]),
-    ("driver", &["cli", "engine", "exit", "inbox", "limits", "question", "terminal", "wire"]),
+    ("serve", &["cli", "dialect", "engine", "exit", "inbox", "limits", "question"]),
+    ("driver", &["cli", "engine", "exit", "inbox", "limits", "question", "serve", "terminal", "wire"]),
     ("command", &["cli", "dialect", "engine", "exit", "inbox", "question", "terminal"]),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["cli", "exit", "terminal"]),

@@ -201,7 +201,7 @@ mod tests {
 
         /// The ids of the options that are shown, without what all of this prompt begin with.
         fn shown(&self) -> Vec<String> {
-            let prompt = self.walk.prompt(&self.question, Protocol::V1).expect("a prompt");
+            let prompt = self.walk.prompt(&self.question, Protocol::V1, None).expect("a prompt");
             let prompt: serde_json::Value = serde_json::from_str(prompt.get()).expect("JSON");
             let options = prompt["options"].as_array().expect("options").iter();
             let ids = options.map(|option| option["optionId"].as_str().expect("an id"));

@@ -1,0 +1,154 @@
+//! What became of the questions, counted, in Prometheus' text format. No text of an agent is in it.
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    extract::State,
+    http::header::CONTENT_TYPE,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+
+use super::{http::App, traffic::Traffic};
+use crate::{
+    inbox::{Source, View},
+    question::{Outcome, Responder},
+};
+
+/// The upper bounds of the histogram, in seconds: from a rule's answer to that of a person who went home.
+const BOUNDS: [f64; 10] = [1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0, 604_800.0];
+
+/// What was counted since the server started.
+#[derive(Debug)]
+pub(super) struct Metrics {
+    counts: Mutex<Counts>,
+    traffic: Option<Arc<Traffic>>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// By outcome, responder and dialect, none of which an agent can make up.
+    settled: BTreeMap<(&'static str, &'static str, &'static str), u64>,
+    /// How many were answered within each bound.
+    within: [u64; BOUNDS.len()],
+    answered: u64,
+    seconds: f64,
+}
+
+impl Metrics {
+    pub(super) fn new(traffic: Option<Arc<Traffic>>) -> Self {
+        Metrics { counts: Mutex::default(), traffic }
+    }
+
+    /// Counts a question that was settled.
+    pub(super) fn settled(&self, view: &View) {
+        let Some(settlement) = &view.settlement else { return };
+        let outcome = match &settlement.outcome {
+            Outcome::Answered(_) => "answered",
+            Outcome::Rejected(reason) => reason.name(),
+            Outcome::Failed => "failed",
+        };
+        let labels = (outcome, name(settlement.by.responder), view.question.dialect.name());
+        // Nothing that holds it can leave it half changed.
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts.settled.entry(labels).or_default() += 1;
+        if let (Outcome::Answered(_), Some(took)) =
+            (&settlement.outcome, between(&view.opened_at, &settlement.at))
+        {
+            counts.answered(took.as_secs_f64());
+        }
+    }
+
+    /// Says what was counted, beside what is there now.
+    fn text(&self, bridges: usize, open: usize) -> Result<String, fmt::Error> {
+        let text = &mut String::new();
+        gauge(text, "bridges", "Bridges whose questions are here.", bridges)?;
+        gauge(text, "questions_open", "Questions that wait for an answer.", open)?;
+        if let Some(traffic) = &self.traffic {
+            traffic_of(text, traffic)?;
+        }
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        describe(text, "questions_settled_total", "counter", "Questions that were settled.")?;
+        for ((outcome, responder, dialect), count) in &counts.settled {
+            let labels = format!("outcome=\"{outcome}\",responder=\"{responder}\",dialect=\"{dialect}\"");
+            writeln!(text, "askbridge_questions_settled_total{{{labels}}} {count}")?;
+        }
+        let (name, help) = ("question_answer_seconds", "How long questions were open that were answered.");
+        describe(text, name, "histogram", help)?;
+        for (bound, count) in BOUNDS.iter().zip(counts.within) {
+            writeln!(text, "askbridge_{name}_bucket{{le=\"{bound}\"}} {count}")?;
+        }
+        writeln!(text, "askbridge_{name}_bucket{{le=\"+Inf\"}} {}", counts.answered)?;
+        writeln!(text, "askbridge_{name}_sum {}", counts.seconds)?;
+        writeln!(text, "askbridge_{name}_count {}", counts.answered)?;
+        Ok(std::mem::take(text))
+    }
+}
+
+impl Counts {
+    fn answered(&mut self, seconds: f64) {
+        self.answered += 1;
+        self.seconds += seconds;
+        for (bound, count) in BOUNDS.iter().zip(&mut self.within) {
+            *count += u64::from(seconds <= *bound);
+        }
+    }
+}
+
+fn between(opened: &str, settled: &str) -> Option<Duration> {
+    let (opened, settled) = (humantime::parse_rfc3339(opened).ok()?, humantime::parse_rfc3339(settled).ok()?);
+    settled.duration_since(opened).ok()
+}
+
+fn name(responder: Responder) -> &'static str {
+    match responder {
+        Responder::Client => "client",
+        Responder::Bridge => "bridge",
+        Responder::CommandLine => "command_line",
+        Responder::Http => "http",
+        Responder::Rpc => "rpc",
+    }
+}
+
+fn describe(text: &mut String, name: &str, kind: &str, help: &str) -> fmt::Result {
+    writeln!(text, "# HELP askbridge_{name} {help}\n# TYPE askbridge_{name} {kind}")
+}
+
+fn traffic_of(text: &mut String, traffic: &Traffic) -> fmt::Result {
+    let ((client_lines, client_bytes), (agent_lines, agent_bytes)) =
+        (traffic.client.get(), traffic.agent.get());
+    for (name, help, client, agent) in [
+        ("lines_total", "Lines that came to be forwarded.", client_lines, agent_lines),
+        ("bytes_total", "Bytes that came to be forwarded.", client_bytes, agent_bytes),
+    ] {
+        describe(text, name, "counter", help)?;
+        writeln!(
+            text,
+            "askbridge_{name}{{from=\"client\"}} {client}\naskbridge_{name}{{from=\"agent\"}} {agent}"
+        )?;
+    }
+    Ok(())
+}
+
+fn gauge(text: &mut String, name: &str, help: &str, value: usize) -> fmt::Result {
+    describe(text, name, "gauge", help)?;
+    writeln!(text, "askbridge_{name} {value}")
+}
+
+/// Returns the routes.
+pub(super) fn routes<S: Source>() -> Router<App<S>> {
+    Router::new().route("/healthz", get(async || "ok\n")).route("/metrics", get(metrics))
+}
+
+async fn metrics<S: Source>(State(app): State<App<S>>) -> Response {
+    let (bridges, open) = (app.source.status().len(), app.open().1.len());
+    // Writing to a text does not fail.
+    let text = app.metrics.text(bridges, open).unwrap_or_default();
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+}

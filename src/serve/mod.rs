@@ -1,0 +1,43 @@
+//! Answering over HTTP: one router over any inbox, that of one bridge or that of all the bridges of the machine.
+//! What a question is, and who wins, is left to the inbox.
+//!
+//! ```text
+//!  request ─▶ guard: Host · Origin · token · rate ─▶ rest · events · rpc · facade · metrics ─▶ inbox
+//!                                                        ▲
+//!                                 inbox ─▶ ring: what changed, with a number for each change
+//! ```
+
+pub mod token;
+
+mod guard;
+
+mod problem;
+
+mod body;
+
+pub mod rest;
+
+mod ring;
+
+pub mod events;
+
+mod rpc;
+
+mod chosen;
+
+mod facade;
+
+pub mod traffic;
+
+mod metrics;
+
+pub mod openapi;
+
+pub mod http;
+
+pub mod run;
+
+pub use http::{ServeError, Server};
+pub use problem::Problem;
+pub use token::Token;
+pub use traffic::Traffic;

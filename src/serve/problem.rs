@@ -1,0 +1,116 @@
+//! What is said when something cannot be done: `application/problem+json`, by RFC 9457, whatever went wrong.
+
+use axum::{
+    Json,
+    body::Body,
+    http::{HeaderMap, HeaderValue, Request, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    inbox::{Refusal, refusal::Detail},
+    question::Outcome,
+};
+
+const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+/// Why a request came to nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Problem")]
+pub struct Problem {
+    /// The status, in words.
+    pub title: String,
+    /// The status, as a number.
+    pub status: u16,
+    /// What was wrong with this request.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// What became of the question, where it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// What belongs to it, for programs. (Boxed, since it is far larger than what goes well.)
+    #[serde(flatten)]
+    pub more: Box<Detail>,
+}
+
+impl Problem {
+    /// Says what is wrong, under a stable name.
+    pub(super) fn new(status: StatusCode, name: &str, detail: impl Into<String>) -> Self {
+        Problem {
+            title: status.canonical_reason().unwrap_or_default().to_owned(),
+            status: status.as_u16(),
+            detail: detail.into(),
+            outcome: None,
+            more: Box::new(Detail { name: name.to_owned(), ..Detail::default() }),
+        }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let status = match refusal {
+            Refusal::NotFound => StatusCode::NOT_FOUND,
+            Refusal::Ambiguous(_) | Refusal::Conflict(_) => StatusCode::CONFLICT,
+            Refusal::Gone(_) => StatusCode::GONE,
+            Refusal::DoesNotFit(_) | Refusal::BadQuestion(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Refusal::NoDeadline => StatusCode::PRECONDITION_FAILED,
+            Refusal::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        let more = refusal.detail();
+        let settlement = more.question.as_ref().and_then(|view| view.settlement.as_ref());
+        let outcome = settlement.map(|settlement| settlement.outcome.clone());
+        Problem { outcome, more: Box::new(more), ..Problem::new(status, refusal.name(), refusal.to_string()) }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(&self)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, PROBLEM);
+        if [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&status) {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            // Not `Basic`: a browser would ask for a password, and send it from then on, whoever makes it.
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"askbridge\""));
+        }
+        response
+    }
+}
+
+/// Turns every error into a problem, those of the router and of JSON-RPC's transport as well, and sets what all
+/// responses carry.
+pub(super) async fn everywhere(request: Request<Body>, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let (status, headers) = (response.status(), response.headers());
+    if (status.is_client_error() || status.is_server_error()) && !is_problem(headers) {
+        let allow = headers.get(header::ALLOW).cloned();
+        response = Problem::new(status, name(status), "").into_response();
+        response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // What an agent says is never taken for a page.
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+fn is_problem(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM)
+}
+
+fn name(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_FOUND => "no_such_path",
+        StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
+        StatusCode::PAYLOAD_TOO_LARGE => "too_large",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "not_json",
+        StatusCode::TOO_MANY_REQUESTS => "too_many_requests",
+        _ => "bad_request",
+    }
+}

@@ -1,0 +1,198 @@
+//! Questions over REST: what is open, and one answer or rejection for each. The first generation's paths and bodies.
+
+use std::sync::Arc;
+
+use axum::{
+    Json, Router,
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    body::{self, Read},
+    http::App,
+    problem::Problem,
+};
+use crate::{
+    engine::Submission,
+    inbox::{Refusal, Source, View, input::AnswerInput},
+    question::{Provenance, Responder},
+};
+
+pub(super) const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
+const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
+
+/// A rejection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Rejection")]
+pub struct Rejection {
+    /// Why, in the person's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Which question is meant.
+enum Name {
+    /// By its name in the inbox.
+    Inbox(String),
+    /// By its session, and the agent's name for it or that in the inbox.
+    Session(String, String),
+}
+
+/// Returns the routes.
+pub(super) fn routes<S: Source>() -> Router<App<S>> {
+    let one = "/v1/questions/{id}";
+    let of_session = "/v1/sessions/{session}/questions";
+    let one_of_session = "/v1/sessions/{session}/questions/{id}";
+    Router::new()
+        .route("/v1/questions", get(list))
+        .route(of_session, get(list_of_session))
+        .route(one, get(show))
+        .route(&format!("{one}/reply"), post(reply))
+        .route(&format!("{one}/reject"), post(reject))
+        .route(one_of_session, get(show_of_session))
+        .route(&format!("{one_of_session}/reply"), post(reply_of_session))
+        .route(&format!("{one_of_session}/reject"), post(reject_of_session))
+}
+
+/// What is open: a [`crate::inbox::rpc::Listing`] that copies no question.
+#[derive(Serialize)]
+struct Listing<'a> {
+    revision: u64,
+    questions: Vec<&'a View>,
+}
+
+async fn list<S: Source>(State(app): State<App<S>>) -> Response {
+    listing(&app, |_| true)
+}
+
+async fn list_of_session<S: Source>(State(app): State<App<S>>, Path(session): Path<String>) -> Response {
+    listing(&app, |view| view.question.session.as_ref() == Some(&session))
+}
+
+fn listing<S: Source>(app: &App<S>, wanted: impl Fn(&View) -> bool) -> Response {
+    let (revision, open) = app.open();
+    let questions = open.iter().map(|view| &**view).filter(|view| wanted(view)).collect();
+    Json(Listing { revision, questions }).into_response()
+}
+
+async fn show<S: Source>(State(app): State<App<S>>, Path(id): Path<String>) -> Result<Response, Problem> {
+    Ok(Json(&*find(&app, &Name::Inbox(id))?).into_response())
+}
+
+async fn show_of_session<S: Source>(
+    State(app): State<App<S>>,
+    Path((session, id)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    Ok(Json(&*find(&app, &Name::Session(session, id))?).into_response())
+}
+
+async fn reply<S: Source>(
+    State(app): State<App<S>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Read,
+) -> Result<StatusCode, Problem> {
+    answer(&app, &Name::Inbox(id), &headers, body).await
+}
+
+async fn reply_of_session<S: Source>(
+    State(app): State<App<S>>,
+    Path((session, id)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Read,
+) -> Result<StatusCode, Problem> {
+    answer(&app, &Name::Session(session, id), &headers, body).await
+}
+
+async fn reject<S: Source>(
+    State(app): State<App<S>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Read,
+) -> Result<StatusCode, Problem> {
+    refuse(&app, &Name::Inbox(id), &headers, body).await
+}
+
+async fn reject_of_session<S: Source>(
+    State(app): State<App<S>>,
+    Path((session, id)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Read,
+) -> Result<StatusCode, Problem> {
+    refuse(&app, &Name::Session(session, id), &headers, body).await
+}
+
+async fn answer<S: Source>(
+    app: &App<S>,
+    name: &Name,
+    headers: &HeaderMap,
+    body: Read,
+) -> Result<StatusCode, Problem> {
+    let input: AnswerInput = body::read(headers, body, ANSWER)?;
+    let view = find(app, name)?;
+    submit_answer(app, &view, input).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Answers a question. When this returns, the agent has the answer on its stdin (I9).
+pub(super) async fn submit_answer<S: Source>(
+    app: &App<S>,
+    view: &View,
+    input: AnswerInput,
+) -> Result<(), Problem> {
+    let answer = input.read(&view.question).map_err(Refusal::DoesNotFit)?;
+    Ok(app.source.submit(&view.id, Submission::Answer(answer), by()).await?)
+}
+
+async fn refuse<S: Source>(
+    app: &App<S>,
+    name: &Name,
+    headers: &HeaderMap,
+    body: Read,
+) -> Result<StatusCode, Problem> {
+    let rejection: Rejection = body::read_if_any(headers, body, REJECTION)?;
+    let view = find(app, name)?;
+    submit_rejection(app, &view, rejection.reason).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Rejects a question. When this returns, the agent has that on its stdin (I9).
+pub(super) async fn submit_rejection<S: Source>(
+    app: &App<S>,
+    view: &View,
+    reason: Option<String>,
+) -> Result<(), Problem> {
+    Ok(app.source.submit(&view.id, Submission::Reject(reason), by()).await?)
+}
+
+fn by() -> Provenance {
+    Provenance { responder: Responder::Http, name: None }
+}
+
+/// Returns the question that is meant. One that is open goes before those that were settled, and of these the last:
+/// an agent may use a name again.
+fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<View>, Refusal> {
+    let (session, id) = match name {
+        Name::Inbox(id) => return app.find(id),
+        Name::Session(session, id) => (session, id),
+    };
+    let is_meant = |view: &&Arc<View>| {
+        view.question.session.as_ref() == Some(session) && (view.question.id == *id || view.id == *id)
+    };
+    let (_, open) = app.open();
+    let open: Vec<_> = open.iter().filter(is_meant).collect();
+    match open[..] {
+        [] => {
+            let book = app.source.book();
+            let book = book.borrow();
+            book.settled().filter(is_meant).last().cloned().ok_or(Refusal::NotFound)
+        }
+        [only] => Ok(Arc::clone(only)),
+        _ => Err(Refusal::Ambiguous(open.iter().map(|view| view.id.clone()).collect())),
+    }
+}

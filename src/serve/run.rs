@@ -1,0 +1,88 @@
+//! Who serves: `askbridge inbox` for all the bridges of the machine, or a bridge for itself.
+
+use std::{
+    future::pending,
+    io::{self, Write},
+    net::SocketAddr,
+    process::ExitCode,
+    sync::Arc,
+};
+
+use futures::FutureExt;
+use thiserror::Error;
+use tokio::sync::oneshot;
+
+use super::{
+    http::{ServeError, Server},
+    traffic::Traffic,
+};
+use crate::{
+    cli::{HttpArgs, InboxArgs},
+    exit,
+    inbox::{
+        Inbox,
+        discovery::{self, DiscoveryError},
+        joined::Joined,
+    },
+};
+
+/// What ends `askbridge inbox`.
+#[derive(Debug, Error)]
+pub enum InboxError {
+    /// The runtime could not be set up.
+    #[error("cannot set up the runtime: {0}")]
+    Runtime(io::Error),
+    /// It cannot be served.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// The bridges cannot be followed.
+    #[error("cannot follow the bridges: {0}")]
+    Follow(#[from] DiscoveryError),
+}
+
+/// Serves the inboxes of all the bridges of the machine, until a signal ends it.
+pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(InboxError::Runtime)?;
+    runtime.block_on(async {
+        let joined = Joined::open(&discovery::folder()?).await?;
+        let server = Server::bind(args.addr, &args.http).await?;
+        announce(&server);
+        tokio::select! {
+            followed = joined.follow() => followed?,
+            () = server.run(joined.clone(), None, pending()) => {}
+        }
+        Ok(ExitCode::from(exit::OK))
+    })
+}
+
+/// Returns what serves the inbox of one bridge, where that is wanted, until it is told to end; and where the bridge says
+/// how much goes through it. A bridge that cannot listen still bridges: another one of the same editor may have the
+/// address.
+pub fn of(
+    address: Option<SocketAddr>,
+    args: HttpArgs,
+) -> (Arc<Traffic>, impl AsyncFnOnce(Inbox, Ended) + Send + 'static) {
+    let traffic = Arc::new(Traffic::default());
+    let counted = Arc::clone(&traffic);
+    let beside = async move |inbox: Inbox, ended: Ended| {
+        let Some(address) = address else { return };
+        match Server::bind(address, &args).await {
+            Ok(server) => {
+                announce(&server);
+                server.run(inbox, Some(counted), ended.map(drop)).await;
+            }
+            Err(error) => tracing::warn!(%error, "nothing is served over HTTP"),
+        }
+    };
+    (traffic, beside)
+}
+
+/// Tells, by its end, that it is time to end.
+type Ended = oneshot::Receiver<()>;
+
+/// Says on stderr where it listens: stdout belongs to the protocol (I5).
+fn announce(server: &Server) {
+    // If stderr is gone, it is served all the same.
+    drop(io::stderr().write_all(server.announcement().as_bytes()));
+}

@@ -1,0 +1,104 @@
+//! The token that every request has to show, and the file that it is kept in.
+
+use std::{
+    fmt,
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Read, Write},
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use subtle::ConstantTimeEq;
+use thiserror::Error;
+
+use crate::inbox::discovery;
+
+/// Bytes of a token: 256 bits, which nobody guesses.
+const BYTES: usize = 32;
+
+/// What whoever answers has to show. It is never printed and never logged: whoever may have it reads the file.
+#[derive(Clone)]
+pub struct Token(String);
+
+/// Why there is no token.
+#[derive(Debug, Error)]
+pub enum TokenError {
+    /// Something about the file failed.
+    #[error("cannot read or make the token file {path:?}: {source}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What failed.
+        source: io::Error,
+    },
+    /// Others may read the file.
+    #[error("the token file {0:?} can be read by others: it must be yours, with mode 0600")]
+    NotPrivate(PathBuf),
+    /// There is something else in the file.
+    #[error("there is no token in {0:?}, but something else: remove the file, and a new one is made")]
+    NoToken(PathBuf),
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes for a token")]
+    NoRandom,
+}
+
+impl Token {
+    /// Reads the token in this file. If there is no file, makes one, with a new token.
+    pub fn read_or_make(path: &Path) -> Result<Self, TokenError> {
+        let at = |source| TokenError::File { path: path.to_owned(), source };
+        match OpenOptions::new().read(true).open(path) {
+            Ok(file) => Self::read(file, path),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                make(path)?;
+                Self::read(File::open(path).map_err(at)?, path)
+            }
+            Err(error) => Err(at(error)),
+        }
+    }
+
+    fn read(file: File, path: &Path) -> Result<Self, TokenError> {
+        let at = |source| TokenError::File { path: path.to_owned(), source };
+        let metadata = file.metadata().map_err(at)?;
+        if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o077 != 0 {
+            return Err(TokenError::NotPrivate(path.to_owned()));
+        }
+        let mut text = String::new();
+        // What is longer is none.
+        file.take(4 * BYTES as u64).read_to_string(&mut text).map_err(at)?;
+        let text = text.trim_end();
+        if text.len() != 2 * BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(TokenError::NoToken(path.to_owned()));
+        }
+        Ok(Token(text.to_owned()))
+    }
+
+    /// Says whether this is the token. How long that takes says nothing about it.
+    pub(super) fn is(&self, shown: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(shown).into()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Token")
+    }
+}
+
+/// Makes the file, whole or not at all: another bridge may do the same at this moment, and its token is as good.
+fn make(path: &Path) -> Result<(), TokenError> {
+    let at = |source| TokenError::File { path: path.to_owned(), source };
+    let mut random = [0; BYTES];
+    getrandom::fill(&mut random).map_err(|_| TokenError::NoRandom)?;
+    let text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", discovery::name()));
+    let draft = PathBuf::from(name);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(at)?;
+    let written = writeln!(file, "{text}").and_then(|()| fs::hard_link(&draft, path));
+    // Nothing more can be done about it, and it is ours alone.
+    drop(fs::remove_file(&draft));
+    match written {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(at(error)),
+        _ => Ok(()),
+    }
+}

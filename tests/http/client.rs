@@ -1,0 +1,179 @@
+//! A client over plain TCP: it sends exactly what a test says, wrong or not. Every wait has a deadline.
+
+use std::{fmt::Write, net::SocketAddr, time::Duration};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    time::timeout,
+};
+
+/// How long anything may take. Nothing that works comes near it, on however slow a machine.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Waits for what has to happen.
+pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    timeout(DEADLINE, future).await.unwrap_or_else(|_| panic!("waited too long: {what}"))
+}
+
+/// Where to ask, and what to show.
+#[derive(Clone)]
+pub(crate) struct Http {
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    /// In lower case.
+    pub(crate) headers: String,
+    pub(crate) body: String,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    pub(crate) fn has(&self, header: &str) -> bool {
+        self.headers.lines().any(|line| line == header)
+    }
+
+    /// Looks at what every response carries, and every error.
+    #[track_caller]
+    pub(crate) fn is(&self, status: u16) -> &Self {
+        assert_eq!(self.status, status, "{self:?}");
+        assert!(self.has("cache-control: no-store"), "{self:?}");
+        assert!(!self.headers.contains("access-control"), "{self:?}");
+        if status >= 400 {
+            assert!(self.has("content-type: application/problem+json"), "{self:?}");
+            assert_eq!(self.json()["status"], status, "{self:?}");
+        }
+        self
+    }
+}
+
+impl Http {
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, &[], "").await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &str) -> Reply {
+        self.send("POST", path, &["Content-Type: application/json"], body).await
+    }
+
+    /// Sends a request that is right, but for these headers and this body.
+    pub(crate) async fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+        let (host, bearer) = (format!("Host: {}", self.address), self.bearer());
+        self.send_only(method, path, &[&[host.as_str(), &bearer], headers].concat(), body).await
+    }
+
+    pub(crate) fn bearer(&self) -> String {
+        format!("Authorization: Bearer {}", self.token)
+    }
+
+    /// Sends a request with these headers, and those of its length.
+    pub(crate) async fn send_only(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
+        let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        if !body.is_empty() {
+            write!(request, "Content-Length: {}\r\n", body.len()).unwrap();
+        }
+        let text = self.raw(&format!("{request}{}\r\n\r\n{body}", headers.join("\r\n"))).await;
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no response: {text:?}"));
+        let (status, headers) = head.split_once("\r\n").unwrap_or((head, ""));
+        let status = status.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        let headers = headers.to_lowercase().replace("\r\n", "\n");
+        Reply { status, headers, body: body.to_owned() }
+    }
+
+    /// Sends this, and returns all that comes back.
+    pub(crate) async fn raw(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        // A server that has said no need not hear the rest.
+        stream.write_all(request.as_bytes()).await.unwrap_or_default();
+        let mut reply = Vec::new();
+        soon("a response", stream.read_to_end(&mut reply)).await.unwrap_or_default();
+        String::from_utf8(reply).expect("a text")
+    }
+
+    /// Returns the status, and does not wait for the end of the response.
+    pub(crate) async fn get_head(&self, path: &str) -> u16 {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{}\r\n\r\n", self.address, self.bearer());
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        soon("a status", stream.read_exact(&mut status)).await.unwrap();
+        std::str::from_utf8(&status[9..]).unwrap().parse().unwrap()
+    }
+
+    /// Listens to events.
+    pub(crate) async fn listen(&self, path: &str, headers: &[&str]) -> Listener {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let (bearer, more) =
+            (self.bearer(), headers.iter().map(|header| format!("{header}\r\n")).collect::<String>());
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{bearer}\r\n{more}\r\n", self.address);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut listener = Listener { stream: BufReader::new(stream), text: String::new() };
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(soon("headers", listener.stream.read_line(&mut head)).await.unwrap() > 0, "{head}");
+        }
+        assert!(
+            head.starts_with("HTTP/1.1 200 ") && head.contains("content-type: text/event-stream"),
+            "{head}"
+        );
+        listener
+    }
+}
+
+/// A stream of events.
+pub(crate) struct Listener {
+    stream: BufReader<TcpStream>,
+    /// What came, and is not told yet.
+    text: String,
+}
+
+/// One event.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) event: String,
+    pub(crate) id: Option<String>,
+    pub(crate) data: Value,
+}
+
+impl Listener {
+    pub(crate) async fn next(&mut self) -> Event {
+        while !self.text.contains("\n\n") {
+            soon("an event", self.chunk()).await;
+        }
+        let (text, rest) = self.text.split_once("\n\n").unwrap();
+        let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        let data = line("data: ").unwrap_or_else(|| panic!("no data: {text:?}"));
+        let event = Event {
+            event: line("event: ").unwrap_or_default(),
+            id: line("id: "),
+            data: serde_json::from_str(&data).unwrap(),
+        };
+        self.text = rest.to_owned();
+        event
+    }
+
+    /// Waits for the end of the stream.
+    pub(crate) async fn end(&mut self) {
+        let mut rest = Vec::new();
+        soon("the end of the stream", self.stream.read_to_end(&mut rest)).await.unwrap();
+    }
+
+    async fn chunk(&mut self) {
+        let mut size = String::new();
+        self.stream.read_line(&mut size).await.unwrap();
+        let size = usize::from_str_radix(size.trim(), 16)
+            .unwrap_or_else(|_| panic!("the stream ended: {}", self.text));
+        let mut chunk = vec![0; size + 2];
+        self.stream.read_exact(&mut chunk).await.unwrap();
+        self.text.push_str(std::str::from_utf8(&chunk[..size]).unwrap());
+    }
+}

@@ -1,0 +1,167 @@
+//! What happens, as server-sent events: nothing is lost, whoever was away.
+
+use serde_json::{Value, json};
+
+use crate::{
+    bridge::{Bridge, choice, question},
+    client::{Event, Listener},
+};
+
+const PATH: &str = "/v1/events";
+const A: &str = r#"{"answers":[["a"]]}"#;
+
+fn short(event: &Event) -> (&str, &str) {
+    (&event.event, event.data["question"]["id"].as_str().unwrap_or_default())
+}
+
+/// Returns the events of a snapshot, and the one that ends it.
+async fn snapshot(listener: &mut Listener) -> (Vec<Event>, Event) {
+    let mut open = Vec::new();
+    loop {
+        let event = listener.next().await;
+        if event.event == "snapshot" {
+            return (open, event);
+        }
+        open.push(event);
+    }
+}
+
+#[tokio::test]
+async fn whoever_comes_is_told_what_is_open_and_then_what_happens() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q-1")).await;
+    bridge.http.post("/v1/questions/bridge-1/reply", A).await.is(204);
+    bridge.ask(choice("q-2")).await;
+    // It may not have been told yet that this one opened: then it hears of it behind the snapshot.
+    let mut listener = bridge.http.listen(PATH, &[]).await;
+    let (open, end) = snapshot(&mut listener).await;
+    assert!(open.iter().all(|event| event.id.is_none()), "{open:?}");
+    assert_eq!(end.data["open"].as_array().unwrap().len(), open.len());
+    let mut opened = open;
+    while opened.len() < 2 && opened.last().is_none_or(|event| short(event).1 != "bridge-2") {
+        opened.push(listener.next().await);
+    }
+    let opened = opened.pop().unwrap();
+    assert_eq!(short(&opened), ("question.requested", "bridge-2"));
+    let data = |status: &str, response: Value, question: &Value| {
+        json!({
+            "question_id": "q-2", "prompt": "Which?", "options": ["Option A", "Option B"],
+            "response": response, "status": status, "question": question,
+        })
+    };
+    let path = "/v1/questions/bridge-2";
+    let view = bridge.http.get(path).await.json();
+    assert_eq!(opened.data, data("requested", json!(null), &view));
+    bridge.http.post(&format!("{path}/reply"), r#"{"answers":[["b"]]}"#).await.is(204);
+    let resolved = listener.next().await;
+    assert_eq!(resolved.event, "question.resolved");
+    let view = bridge.http.get(path).await.json();
+    assert_eq!(resolved.data, data("answered", json!("Option B"), &view));
+    assert_eq!(resolved.data["question"]["settlement"]["by"]["responder"], "http");
+
+    bridge.ask(choice("q-3")).await;
+    assert_eq!(short(&listener.next().await), ("question.requested", "bridge-3"));
+    bridge.withdraw(3).await;
+    let resolved = listener.next().await;
+    assert_eq!(
+        (short(&resolved), &resolved.data["status"]),
+        (("question.resolved", "bridge-3"), &json!("rejected"))
+    );
+}
+
+#[tokio::test]
+async fn whoever_was_away_is_told_what_it_missed() {
+    let bridge = Bridge::start().await;
+    let mut listener = bridge.http.listen(PATH, &[]).await;
+    let (_, end) = snapshot(&mut listener).await;
+    let mut names = vec![end.id.unwrap()];
+    for number in 1..=4 {
+        bridge.ask(choice("q")).await;
+        let event = listener.next().await;
+        assert_eq!(short(&event), ("question.requested", &*format!("bridge-{number}")));
+        names.push(event.id.unwrap());
+    }
+    bridge.http.post("/v1/questions/bridge-2/reply", A).await.is(204);
+    names.push(listener.next().await.id.unwrap());
+    drop(listener);
+    // Of what is settled there is its end only.
+    let expected = ["requested bridge-1", "requested bridge-3", "requested bridge-4", "resolved bridge-2"];
+    let mut later = Vec::new();
+    for (index, known) in [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4)] {
+        let last = format!("Last-Event-ID: {}", names[index]);
+        let mut listener = bridge.http.listen(PATH, &[&last]).await;
+        let missed = expected[known..].iter().map(|missed| (*missed).to_owned()).chain(later.clone());
+        for missed in missed {
+            let event = listener.next().await;
+            let (kind, id) = short(&event);
+            assert_eq!(format!("{} {id}", kind.trim_start_matches("question.")), missed, "behind {last}");
+            assert!(event.id.is_some());
+        }
+        let number = bridge.ask(choice("next")).await;
+        let event = listener.next().await;
+        assert_eq!(short(&event), ("question.requested", &*format!("bridge-{number}")), "behind {last}");
+        bridge.withdraw(number).await;
+        assert_eq!(listener.next().await.event, "question.resolved");
+        later.push(format!("resolved bridge-{number}"));
+    }
+}
+
+#[tokio::test]
+async fn whoever_was_away_too_long_is_told_what_is_open() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    let mut listener = bridge.http.listen(PATH, &[]).await;
+    let (_, end) = snapshot(&mut listener).await;
+    let ours = end.id.unwrap();
+    let epoch = ours.split_once('-').unwrap().0;
+    for last in ["nonsense", "other-0", &format!("{epoch}-99"), &format!("{epoch}-x"), epoch, "-1", ""] {
+        let mut listener = bridge.http.listen(PATH, &[&format!("Last-Event-ID: {last}")]).await;
+        let (mut open, _) = snapshot(&mut listener).await;
+        open.truncate(1);
+        assert_eq!(
+            open.iter().map(short).collect::<Vec<_>>(),
+            [("question.requested", "bridge-1")],
+            "{last}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn all_that_was_chosen_is_told() {
+    let bridge = Bridge::start().await;
+    let options = json!([{ "value": "1", "label": "One" }, { "value": "2", "label": "Two" }]);
+    let fields = json!([
+        { "name": "m", "label": "Which?", "kind": "choices", "options": options },
+        { "name": "f", "label": "Sure?", "kind": "boolean" },
+        { "name": "t", "label": "Why?", "kind": "text" },
+    ]);
+    bridge.ask(question("q", fields)).await;
+    let mut listener = bridge.http.listen(PATH, &[]).await;
+    bridge.http.post("/v1/questions/bridge-1/reply", r#"{"answers":[["2","One"],["Yes"]]}"#).await.is(204);
+    let resolved = loop {
+        let event = listener.next().await;
+        if event.event == "question.resolved" {
+            break event;
+        }
+    };
+    assert_eq!(resolved.data["response"], "Two, One, Yes");
+}
+
+#[tokio::test]
+async fn so_many_may_listen_and_no_more() {
+    let bridge = Bridge::start().await;
+    let mut listeners = Vec::new();
+    for index in 0..askbridge::limits::SUBSCRIBERS {
+        listeners.push(bridge.http.listen(["/v1/events", "/event"][index % 2], &[]).await);
+    }
+    for path in ["/v1/events", "/event"] {
+        assert!(bridge.http.get(path).await.is(503).has("retry-after: 1"));
+    }
+    bridge.ask(choice("q")).await;
+    for listener in &mut listeners {
+        while listener.next().await.data.to_string().find("bridge-1").is_none() {}
+    }
+    listeners.clear();
+    // Their places are free again as soon as the server has seen it.
+    while bridge.http.get_head(PATH).await != 200 {}
+}

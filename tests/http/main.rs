@@ -1,0 +1,35 @@
+//! Answering over HTTP: real requests over real sockets, to an inbox whose bridge the test plays, and to the program.
+
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(test)]
+mod bridge;
+
+#[cfg(test)]
+mod client;
+
+#[cfg(test)]
+mod rest;
+
+#[cfg(test)]
+mod guard;
+
+#[cfg(test)]
+mod events;
+
+#[cfg(test)]
+mod rpc;
+
+#[cfg(test)]
+mod opencode;
+
+#[cfg(test)]
+mod hostile;
+
+#[cfg(test)]
+mod races;
+
+#[cfg(test)]
+mod program;

@@ -1,0 +1,181 @@
+//! `askbridge inbox` and `askbridge run --serve`, with real bridges behind them.
+
+use std::{fs, net::TcpListener, path::Path, process::Command};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::{client::Http, support::Process};
+
+const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
+
+/// Returns `askbridge ARGS` in this folder, with all that can be logged.
+fn askbridge(folder: &TempDir, args: &[&str]) -> Command {
+    let mut command = Command::new(ASKBRIDGE);
+    command.args(["--log", "trace"]).args(args).env("XDG_RUNTIME_DIR", folder.path());
+    command
+}
+
+/// Returns where it listens, which it says on stderr.
+fn http(process: &Process, folder: &TempDir) -> Http {
+    let said = process.expect_stderr("an address", |text| {
+        text.split_once("listening on http://").is_some_and(|(_, rest)| rest.contains('\n'))
+    });
+    let (_, rest) = said.split_once("listening on http://").unwrap();
+    let address = rest.split(',').next().unwrap().parse().unwrap();
+    let file = folder.path().join("askbridge/token");
+    assert!(rest.contains(file.to_str().unwrap()), "{rest}");
+    Http { address, token: fs::read_to_string(file).unwrap().trim_end().to_owned() }
+}
+
+/// Makes the mock agent ask. Returns its own name for the session.
+fn ask(run: &mut Process, session: &str) {
+    run.send(
+        &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": 1 } })
+            .to_string(),
+    );
+    run.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": { "cwd": "/", "mcpServers": [] } }).to_string());
+    run.expect("a session", |line| line.contains(session));
+    let prompt = json!([{ "type": "text", "text": "question" }]);
+    let params = json!({ "sessionId": session, "prompt": prompt });
+    run.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": params }).to_string());
+}
+
+/// What serves this can log the requests that it gets.
+async fn status_over_rpc(http: &Http) {
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "bridge_status" });
+    http.post("/rpc", &call.to_string()).await.is(200);
+}
+
+fn is_not_in(http: &Http, process: &Process) {
+    let stderr = process.whole_stderr();
+    assert!(stderr.contains("TRACE"), "all is logged: {stderr}");
+    assert!(!stderr.contains(&http.token), "the token is in the log: {stderr}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_server_answers_for_all_bridges() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
+    let http = http(&inbox, &folder);
+    let mut listener = http.listen("/v1/events", &[]).await;
+    assert_eq!(listener.next().await.event, "snapshot");
+    // One more that comes while it runs, and one more.
+    for _ in 0..2 {
+        let mut run = Process::spawn(&mut askbridge(
+            &folder,
+            &["run", "--client-questions", "none", "--", ASKBRIDGE, "mock-agent"],
+        ));
+        ask(&mut run, "session-1");
+        let asked = listener.next().await;
+        assert_eq!(
+            (&*asked.event, &asked.data["question"]["question"]["sessionId"]),
+            ("question.requested", &json!("session-1"))
+        );
+        let id = asked.data["question"]["id"].as_str().unwrap();
+        let path =
+            format!("/v1/sessions/session-1/questions/{}", asked.data["question_id"].as_str().unwrap());
+        assert_eq!(http.get(&path).await.is(200).json()["id"], id);
+        http.post(&format!("{path}/reply"), r#"{"answers":[["option-b"]]}"#).await.is(204);
+        run.expect("the agent's next words", |line| line.contains("You chose: option-b"));
+        let resolved = loop {
+            let event = listener.next().await;
+            // That the client cannot show it is told behind the question itself.
+            if event.event != "question.changed" {
+                break event;
+            }
+        };
+        assert_eq!((&*resolved.event, &resolved.data["status"]), ("question.resolved", &json!("answered")));
+        http.post(&format!("/v1/questions/{id}/reply"), r#"{"answers":[["option-b"]]}"#).await.is(204);
+        http.post(&format!("/v1/questions/{id}/reply"), r#"{"answers":[["option-a"]]}"#).await.is(409);
+        run.close_stdin();
+        run.wait();
+    }
+    status_over_rpc(&http).await;
+    terminate(&mut inbox);
+    assert_eq!(inbox.next_line(), None, "nothing is on stdout");
+    is_not_in(&http, &inbox);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bridge_serves_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["run", "--serve=127.0.0.1:0", "--client-questions", "none", "--", ASKBRIDGE, "mock-agent"];
+    let mut run = Process::spawn(&mut askbridge(&folder, &args));
+    let http = http(&run, &folder);
+    let mut listener = http.listen("/event", &[]).await;
+    assert_eq!(listener.next().await.data["type"], "server.connected");
+    ask(&mut run, "session-1");
+    let asked = listener.next().await.data;
+    assert_eq!(asked["type"], "question.asked");
+    let id = asked["properties"]["id"].as_str().unwrap();
+    http.post(&format!("/question/{id}/reply"), r#"{"answers":[["Option A"]]}"#).await.is(200);
+    run.expect("the agent's next words", |line| line.contains("You chose: option-a"));
+    let metrics = http.get("/metrics").await.body;
+    status_over_rpc(&http).await;
+    // Three requests of ours, which are compact JSON; and what came from the agent.
+    assert!(metrics.lines().any(|line| line == "askbridge_lines_total{from=\"client\"} 3"), "{metrics}");
+    assert!(metrics.contains("askbridge_bytes_total{from=\"agent\"} "), "{metrics}");
+    assert!(!metrics.contains("askbridge_bytes_total{from=\"agent\"} 0\n"), "{metrics}");
+    run.close_stdin();
+    assert_eq!(run.wait().code(), Some(0));
+    is_not_in(&http, &run);
+}
+
+/// The agent has the answer, and ends at once, and the bridge with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_answered_is_told_though_the_agent_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let params = json!({ "sessionId": "s", "questionId": "q", "prompt": "Which?", "options": ["a"] });
+    let method = "_sandboxagent/session/request_question";
+    let request = json!({ "jsonrpc": "2.0", "id": "q", "method": method, "params": params });
+    let agent = format!("echo '{request}'; read answer");
+    for _ in 0..5 {
+        let args = ["run", "--serve=127.0.0.1:0", "--client-questions", "none", "--", "sh", "-c", &agent];
+        let mut run = Process::spawn(&mut askbridge(&folder, &args));
+        let http = http(&run, &folder);
+        let mut listener = http.listen("/v1/events", &[]).await;
+        while listener.next().await.data["question_id"] != "q" {}
+        http.post("/v1/sessions/s/questions/q/reply", r#"{"answers":[["a"]]}"#).await.is(204);
+        assert_eq!(run.wait().code(), Some(0));
+    }
+}
+
+/// An editor that starts two bridges with the same options still has two.
+#[test]
+fn a_bridge_that_cannot_listen_still_bridges() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let serve = format!("--serve={}", taken.local_addr().unwrap());
+    let mut run = Process::spawn(&mut askbridge(&folder, &["run", &serve, "--", ASKBRIDGE, "mock-agent"]));
+    run.expect_stderr("a warning", |text| text.contains("nothing is served over HTTP"));
+    ask(&mut run, "session-1");
+    run.expect("a question", |line| line.contains("request_question"));
+    run.close_stdin();
+    run.wait();
+}
+
+#[test]
+fn a_server_that_cannot_listen_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let mut inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", &address]));
+    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge::exit::FAILED)));
+    let stderr = inbox.whole_stderr();
+    assert!(
+        stderr.contains(&format!("cannot listen on {address}")) && stderr.contains("choose another"),
+        "{stderr}"
+    );
+    let missing = Path::new("missing/token");
+    let args = ["inbox", "--addr", "127.0.0.1:0", "--token-file", missing.to_str().unwrap()];
+    let mut inbox = Process::spawn(&mut askbridge(&folder, &args));
+    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge::exit::FAILED)));
+    assert!(inbox.whole_stderr().contains("cannot read or make the token file"));
+}
+
+fn terminate(process: &mut Process) {
+    let pid = rustix::process::Pid::from_raw(process.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    process.wait();
+}

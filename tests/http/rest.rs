@@ -1,0 +1,255 @@
+//! Each path, and each status that it can end with.
+
+use askbridge::{
+    engine::Submission,
+    question::{Outcome, Reason, Value as Given},
+};
+use serde_json::json;
+
+use crate::{
+    bridge::{Bridge, choice, question},
+    client::soon,
+};
+
+const A: &str = r#"{"answers":[["a"]]}"#;
+const B: &str = r#"{"answers":[["b"]]}"#;
+
+/// Returns the value of the first field that the agent got.
+fn got(bridge: &Bridge) -> Vec<Option<Given>> {
+    let agent = bridge.agent.lock().unwrap();
+    let first = |outcome: &Outcome| match outcome {
+        Outcome::Answered(answer) => answer.values.values().next().cloned(),
+        _ => None,
+    };
+    agent.iter().map(|(_, outcome)| first(outcome)).collect()
+}
+
+#[tokio::test]
+async fn open_questions_are_listed() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q-1")).await;
+    bridge.ask(askbridge::question::Question { session: Some("t/ü".to_owned()), ..choice("q-1") }).await;
+    let all = bridge.http.get("/v1/questions").await.is(200).json();
+    assert_eq!(all["questions"][0]["id"], "bridge-1");
+    assert_eq!(all["questions"][1]["question"]["sessionId"], "t/ü");
+    assert_eq!(all["revision"], 2);
+    let of_session = bridge.http.get("/v1/sessions/t%2F%C3%BC/questions").await.is(200).json();
+    assert_eq!(of_session["questions"], json!([all["questions"][1]]));
+    assert_eq!(bridge.http.get("/v1/sessions/none/questions").await.is(200).json()["questions"], json!([]));
+    for path in
+        ["/v1/questions/bridge-1", "/v1/sessions/s/questions/q-1", "/v1/sessions/s/questions/bridge-1"]
+    {
+        assert_eq!(bridge.http.get(path).await.is(200).json(), all["questions"][0], "{path}");
+    }
+    for path in
+        ["/v1/questions/q-1", "/v1/questions/bridge", "/v1/sessions/s/questions/bridge-2", "/v1/nothing"]
+    {
+        bridge.http.get(path).await.is(404);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_reaches_the_agent() {
+    let bridge = Bridge::start().await;
+    for (path, answer, value) in [
+        ("/v1/sessions/s/questions/q-1/reply", A, "a"),
+        ("/v1/sessions/s/questions/bridge-2/reply", B, "b"),
+        ("/v1/questions/bridge-3/reply", r#"{"answers":[["Option B"]]}"#, "b"),
+        ("/v1/questions/bridge-4/reply", r#"{"values":{"q0":"a"},"notes":{"q0":"why not"}}"#, "a"),
+    ] {
+        let number = bridge.ask(choice(&format!("q-{}", got(&bridge).len() + 1))).await;
+        assert_eq!(bridge.http.post(path, answer).await.is(204).body, "", "{path}");
+        assert_eq!(got(&bridge).last(), Some(&Some(Given::Text(value.to_owned()))), "{path}");
+        assert_eq!(got(&bridge).len() as u64, number);
+    }
+    let settled = bridge.http.get("/v1/questions/bridge-4").await.is(200).json();
+    assert_eq!(settled["settlement"]["by"], json!({ "responder": "http" }));
+    assert_eq!(settled["settlement"]["outcome"]["answered"]["notes"], json!({ "q0": "why not" }));
+}
+
+#[tokio::test]
+async fn a_rejection_reaches_the_agent() {
+    let mut bridge = Bridge::start().await;
+    for (body, reason) in [("", None), (r#"{"reason":"no time"}"#, Some("no time")), ("{}", None)] {
+        let number = bridge.ask(choice("q")).await;
+        bridge.http.post(&format!("/v1/questions/bridge-{number}/reject"), body).await.is(204);
+        let heard = soon("a rejection", bridge.heard.recv()).await;
+        assert_eq!(heard, Some(Submission::Reject(reason.map(str::to_owned))), "{body}");
+    }
+    assert_eq!(bridge.agent.lock().unwrap().last(), Some(&(3, Outcome::Rejected(Reason::User))));
+    let last = bridge.ask(choice("last")).await;
+    bridge.http.send("POST", &format!("/v1/questions/bridge-{last}/reject"), &[], "").await.is(204);
+}
+
+/// I9.
+#[tokio::test]
+async fn nobody_is_told_before_the_agent_has_it() {
+    let mut bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    bridge.hold(true).await;
+    let http = bridge.http.clone();
+    let reply = tokio::spawn(async move { http.post("/v1/questions/bridge-1/reply", A).await });
+    soon("the bridge hears it", bridge.heard.recv()).await;
+    // Whatever was under way by then has had its turn.
+    bridge.http.get("/v1/questions").await.is(200);
+    assert!(!reply.is_finished());
+    bridge.hold(false).await;
+    soon("a reply", reply).await.unwrap().is(204);
+}
+
+#[tokio::test]
+async fn the_same_again_is_accepted_and_another_is_not() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("answered")).await;
+    bridge.ask(choice("rejected")).await;
+    let (answered, rejected) = ("/v1/sessions/s/questions/answered", "/v1/sessions/s/questions/rejected");
+    for _ in 0..2 {
+        bridge.http.post(&format!("{answered}/reply"), A).await.is(204);
+        bridge.http.post(&format!("{answered}/reply"), r#"{"values":{"q0":"a"}}"#).await.is(204);
+        bridge.http.post(&format!("{rejected}/reject"), "").await.is(204);
+    }
+    for (path, body) in [(format!("{answered}/reply"), B), (format!("{answered}/reject"), "")] {
+        let problem = bridge.http.post(&path, body).await.is(409).json();
+        assert_eq!(problem["outcome"], json!({ "answered": { "values": { "q0": "a" } } }), "{path}");
+        assert_eq!((&problem["name"], &problem["question"]["id"]), (&json!("conflict"), &json!("bridge-1")));
+    }
+    let problem = bridge.http.post(&format!("{rejected}/reply"), A).await.is(409).json();
+    assert_eq!(problem["outcome"], json!({ "rejected": "user" }));
+    assert_eq!(bridge.agent.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_question_that_is_over_is_gone() {
+    let bridge = Bridge::start().await;
+    for reason in [Reason::Withdrawn, Reason::Timeout, Reason::Cancelled, Reason::AgentGone] {
+        let number = bridge.ask(choice("q")).await;
+        bridge.settle(number, Outcome::Rejected(reason)).await;
+        for (verb, body) in [("reply", A), ("reject", "")] {
+            let path = format!("/v1/questions/bridge-{number}/{verb}");
+            let problem = bridge.http.post(&path, body).await.is(410).json();
+            assert_eq!(problem["outcome"], json!({ "rejected": reason.name() }), "{path}");
+        }
+    }
+    bridge.http.post("/v1/questions/bridge-9/reply", A).await.is(404);
+    bridge.http.post("/v1/sessions/t/questions/q/reply", A).await.is(404);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_told_by_field() {
+    let bridge = Bridge::start().await;
+    let fields = json!([
+        { "name": "n", "label": "How many?", "required": true, "kind": "number", "integer": true, "min": 1 },
+        { "name": "t", "label": "Why?", "required": true, "kind": "text" },
+    ]);
+    bridge.ask(question("q", fields)).await;
+    let path = "/v1/questions/bridge-1/reply";
+    let problem = bridge.http.post(path, r#"{"values":{"n":0,"x":"y"}}"#).await.is(422).json();
+    let fields: Vec<_> = problem["errors"].as_array().unwrap().iter().map(|error| &error["field"]).collect();
+    assert_eq!(fields, ["n", "t", "x"], "{problem}");
+    for body in ["5", "{}", r#"{"answers":"a"}"#, r#"{"answers":[[1]]}"#, r#"{"answers":[[],[],[]]}"#] {
+        bridge.http.post(path, body).await.is(422);
+    }
+    assert!(bridge.agent.lock().unwrap().is_empty());
+    bridge.http.post(path, r#"{"values":{"n":1,"t":"so"}}"#).await.is(204);
+}
+
+#[tokio::test]
+async fn a_body_that_is_none_is_refused() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    for verb in ["reply", "reject"] {
+        let path = format!("/v1/questions/bridge-1/{verb}");
+        let large = format!(r#"{{"reason":"{}"}}"#, "x".repeat(1 << 20));
+        bridge.http.post(&path, "{").await.is(400);
+        bridge.http.post(&path, &large).await.is(413);
+        for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"] {
+            let header = format!("Content-Type: {kind}");
+            bridge.http.send("POST", &path, &[&header], A).await.is(415);
+        }
+        bridge.http.send("POST", &path, &[], A).await.is(415);
+        bridge.http.get(&path).await.is(405);
+    }
+    assert!(bridge.agent.lock().unwrap().is_empty());
+    let kind = "Content-Type: Application/JSON; charset=utf-8";
+    bridge.http.send("POST", "/v1/questions/bridge-1/reply", &[kind], A).await.is(204);
+}
+
+#[tokio::test]
+async fn a_name_that_two_open_questions_have_is_refused() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    bridge.http.post("/v1/sessions/s/questions/q/reply", A).await.is(204);
+    bridge.ask(choice("q")).await;
+    // The one that is open goes before the one that was.
+    assert_eq!(bridge.http.get("/v1/sessions/s/questions/q").await.json()["id"], "bridge-2");
+    bridge.ask(choice("q")).await;
+    let problem = bridge.http.post("/v1/sessions/s/questions/q/reply", A).await.is(409).json();
+    assert_eq!(problem["ids"], json!(["bridge-2", "bridge-3"]));
+    bridge.http.post("/v1/sessions/s/questions/bridge-3/reply", A).await.is(204);
+}
+
+#[tokio::test]
+async fn a_bridge_that_is_gone_accepts_nothing() {
+    let mut bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    bridge.hold(true).await;
+    let http = bridge.http.clone();
+    let reply = tokio::spawn(async move { http.post("/v1/questions/bridge-1/reply", A).await });
+    soon("the bridge hears it", bridge.heard.recv()).await;
+    bridge.die();
+    assert!(soon("a reply", reply).await.unwrap().is(503).has("retry-after: 1"));
+    bridge.http.post("/v1/questions/bridge-1/reply", A).await.is(503);
+}
+
+#[tokio::test]
+async fn a_server_that_ends_tells_first_who_waits() {
+    let mut bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    let mut listeners =
+        [bridge.http.listen("/v1/events", &[]).await, bridge.http.listen("/event", &[]).await];
+    bridge.hold(true).await;
+    let http = bridge.http.clone();
+    let reply = tokio::spawn(async move { http.post("/v1/questions/bridge-1/reply", A).await });
+    soon("the bridge hears it", bridge.heard.recv()).await;
+    bridge.end().await;
+    assert!(!bridge.server.is_finished(), "somebody waits for a reply");
+    bridge.hold(false).await;
+    soon("a reply", reply).await.unwrap().is(204);
+    for listener in &mut listeners {
+        listener.end().await;
+    }
+    soon("the end of the server", &mut bridge.server).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_counted_is_told() {
+    let bridge = Bridge::start().await;
+    for _ in 0..3 {
+        bridge.ask(choice("q")).await;
+    }
+    let mut listener = bridge.http.listen("/v1/events", &[]).await;
+    bridge.http.post("/v1/questions/bridge-1/reply", A).await.is(204);
+    bridge.withdraw(2).await;
+    // It is counted before it is told.
+    while listener.next().await.data["question"]["id"] != "bridge-2" {}
+    while listener.next().await.event != "question.resolved" {}
+    let metrics = bridge.http.get("/metrics").await;
+    for line in [
+        "askbridge_bridges 1",
+        "askbridge_questions_open 1",
+        r#"askbridge_questions_settled_total{outcome="answered",responder="http",dialect="sandboxagent"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="withdrawn",responder="bridge",dialect="sandboxagent"} 1"#,
+        r#"askbridge_question_answer_seconds_bucket{le="1"} 0"#,
+        r#"askbridge_question_answer_seconds_bucket{le="5"} 1"#,
+        "askbridge_question_answer_seconds_count 1",
+    ] {
+        assert!(metrics.is(200).body.lines().any(|told| told == line), "{line} in\n{}", metrics.body);
+    }
+}
+
+#[tokio::test]
+async fn the_interface_is_described() {
+    let bridge = Bridge::start().await;
+    let document = bridge.http.get("/v1/openapi.json").await.is(200).json();
+    assert_eq!(document, askbridge::serve::openapi::document());
+}
