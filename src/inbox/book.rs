@@ -15,8 +15,10 @@ pub struct Book {
     /// Grows with each change.
     pub revision: u64,
     open: BTreeMap<String, Arc<View>>,
-    /// The oldest first.
-    settled: VecDeque<Arc<View>>,
+    /// The oldest first, each with its size.
+    settled: VecDeque<(usize, Arc<View>)>,
+    /// The sizes of all of those.
+    settled_bytes: usize,
 }
 
 impl Book {
@@ -29,24 +31,20 @@ impl Book {
     }
 
     /// Returns the questions that were settled last, oldest first.
-    pub fn settled(&self) -> impl Iterator<Item = &Arc<View>> {
-        self.settled.iter()
+    pub fn settled(&self) -> impl DoubleEndedIterator<Item = &Arc<View>> {
+        self.settled.iter().map(|(_, view)| view)
     }
 
     /// Returns the question with this name, open or settled.
     pub fn find(&self, id: &str) -> Option<&Arc<View>> {
-        self.open.get(id).or_else(|| self.settled.iter().rev().find(|view| view.id == id))
+        self.open.get(id).or_else(|| self.settled().rev().find(|view| view.id == id))
     }
 
     /// Returns the names that this is short for: those of open questions, or, where there are none, of settled ones.
     pub fn complete(&self, short: &str) -> Vec<&str> {
         let begins = |view: &&Arc<View>| is_short_for(short, &view.id);
         let open: Vec<_> = self.open.values().filter(begins).map(|view| &*view.id).collect();
-        if open.is_empty() {
-            self.settled.iter().filter(begins).map(|view| &*view.id).collect()
-        } else {
-            open
-        }
+        if open.is_empty() { self.settled().filter(begins).map(|view| &*view.id).collect() } else { open }
     }
 
     pub(super) fn insert(&mut self, view: View) {
@@ -57,7 +55,7 @@ impl Book {
     /// Takes a question over from elsewhere. What is settled stays so.
     pub(super) fn put(&mut self, view: View) {
         let is_new = self.open.get(&view.id).is_none_or(|known| **known != view);
-        if is_new && !self.settled.iter().any(|settled| settled.id == view.id) {
+        if is_new && !self.settled().any(|settled| settled.id == view.id) {
             self.insert(view);
         }
     }
@@ -74,11 +72,37 @@ impl Book {
         self.revision += 1;
         let settled = Arc::make_mut(&mut view);
         settled.settlement = Some(settlement.without_secrets(&settled.question));
-        if self.settled.len() == limits::SETTLED {
-            self.settled.pop_front();
+        let bytes = size(&view);
+        self.settled_bytes += bytes;
+        self.settled.push_back((bytes, view));
+        while (self.settled.len() > limits::REMEMBERED || self.settled_bytes > limits::REMEMBERED_BYTES)
+            && self.settled.len() > 1
+            && let Some((bytes, _)) = self.settled.pop_front()
+        {
+            self.settled_bytes -= bytes;
         }
-        self.settled.push_back(view);
     }
+}
+
+/// Returns how many bytes a question takes as JSON, which is about what it takes in memory.
+fn size(view: &View) -> usize {
+    struct Count(usize);
+
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    // Counting cannot fail.
+    drop(serde_json::to_writer(&mut count, view));
+    count.0
 }
 
 /// Says whether a name was shortened to this: the bridge's name may be, the number may be left out. A number stands
@@ -88,5 +112,40 @@ fn is_short_for(short: &str, id: &str) -> bool {
     match short.rsplit_once('-') {
         Some((start, only)) => !start.is_empty() && bridge.starts_with(start) && only == number,
         None => !short.is_empty() && bridge.starts_with(short),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::{Dialect, Field, Kind, Outcome, Provenance, Question, Reason};
+
+    fn view(number: usize, label: &str) -> View {
+        let field = Field::at(0, label.to_owned(), None, Kind::free_text());
+        let question = Question::new(Dialect::SandboxAgent, "q", vec![field]);
+        View::new(&format!("b-{number}"), "b", question, "2026".to_owned())
+    }
+
+    fn settlement() -> Settlement {
+        let outcome = Outcome::Rejected(Reason::User);
+        Settlement { outcome, by: Provenance::bridge(), at: "2026".to_owned(), remark: None }
+    }
+
+    #[test]
+    fn as_many_settled_questions_are_remembered_as_have_room() {
+        let mut book = Book::default();
+        for (number, label) in
+            [(1, "a".repeat(1000)), (2, "b".repeat(limits::REMEMBERED_BYTES)), (3, "c".repeat(10))]
+        {
+            book.insert(view(number, &label));
+            book.settle(&format!("b-{number}"), settlement());
+            assert!(book.find(&format!("b-{number}")).is_some(), "the last one is there");
+        }
+        assert_eq!(book.settled().count(), 1, "there was room for no more");
+        for number in 4..limits::REMEMBERED + 10 {
+            book.insert(view(number, "d"));
+            book.settle(&format!("b-{number}"), settlement());
+        }
+        assert_eq!(book.settled().count(), limits::REMEMBERED);
     }
 }

@@ -190,7 +190,7 @@ fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<View>, Refusal> {
         [] => {
             let book = app.source.book();
             let book = book.borrow();
-            book.settled().filter(is_meant).last().cloned().ok_or(Refusal::NotFound)
+            book.settled().rfind(is_meant).cloned().ok_or(Refusal::NotFound)
         }
         [only] => Ok(Arc::clone(only)),
         _ => Err(Refusal::Ambiguous(open.iter().map(|view| view.id.clone()).collect())),
