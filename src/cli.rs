@@ -74,19 +74,6 @@ pub struct BridgeArgs {
     /// Leave `initialize` as it is: then many agents do not ask at all
     #[arg(long)]
     pub no_promise: bool,
-}
-
-/// Options of `askbridge run`.
-#[derive(Debug, Args)]
-#[command(after_help = exit::HELP)]
-pub struct RunArgs {
-    /// How questions are dealt with.
-    #[command(flatten)]
-    pub bridge: BridgeArgs,
-
-    /// How long the agent may take to end once the client is gone, before it gets SIGTERM
-    #[arg(long, value_name = "DURATION", default_value = "10s")]
-    pub grace: humantime::Duration,
 
     /// Serve the open questions over HTTP as well, as `askbridge inbox` does for all bridges
     /// [default address: 127.0.0.1:8421]
@@ -103,13 +90,26 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "serve")]
     pub no_inbox: bool,
 
+    /// Who may ask over HTTP.
+    #[command(flatten)]
+    pub http: HttpArgs,
+}
+
+/// Options of `askbridge run`.
+#[derive(Debug, Args)]
+#[command(after_help = exit::HELP)]
+pub struct RunArgs {
+    /// How long the agent may take to end once the client is gone, before it gets SIGTERM
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    pub grace: humantime::Duration,
+
     /// The agent's command and its arguments, taken as they are
     #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
     pub agent: Vec<OsString>,
 
-    /// Who may ask over HTTP.
+    /// How questions are dealt with.
     #[command(flatten)]
-    pub http: HttpArgs,
+    pub bridge: BridgeArgs,
 }
 
 /// How the client is asked.

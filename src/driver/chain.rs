@@ -7,13 +7,16 @@ use tokio::time::{Instant, sleep_until};
 use super::{
     FatalError,
     lines::{Sink, Source},
-    pump::{log_opened, log_settled, log_unanswered},
+    report,
     signals::Signals,
     stdio,
+    verdicts::Verdicts,
 };
 use crate::{
     engine::{Bridge, Component, Config, Event, Line, Output},
-    exit, limits,
+    exit,
+    inbox::{Feed, handle::Command},
+    limits,
     terminal::printable_bytes,
     wire::frame::Piece,
 };
@@ -23,12 +26,15 @@ enum Step {
     Read(io::Result<usize>),
     Wrote(io::Result<()>),
     Happened(Event),
+    Wanted(Command),
     /// The conductor was given its time to read the last words.
     Late,
 }
 
 struct Chain {
     component: Component,
+    feed: Feed,
+    verdicts: Verdicts,
     signals: Signals,
     started: Instant,
     source: Source,
@@ -39,12 +45,14 @@ struct Chain {
 }
 
 /// Forwards until the conductor has left.
-pub(super) async fn run(config: Config) -> Result<ExitCode, FatalError> {
+pub(super) async fn run(config: Config, feed: Feed) -> Result<ExitCode, FatalError> {
     let set_up = |what| move |source| FatalError::SetUp { what, source };
     let signals = Signals::catch().map_err(set_up("the signals"))?;
     let (stdin, stdout) = stdio::take().map_err(set_up("stdin and stdout"))?;
     let chain = Chain {
         component: Component::new(Bridge::new(config)),
+        feed,
+        verdicts: Verdicts::default(),
         signals,
         started: Instant::now(),
         source: Source::new(stdin),
@@ -73,8 +81,11 @@ impl Chain {
                 // Who tells us twice does not want to wait.
                 Step::Happened(Event::Signal) if self.ends.is_some() => break,
                 Step::Happened(event) => self.happened(event),
+                Step::Wanted(command) => self.wanted(command),
                 Step::Late => break,
             }
+            // What is for the agent goes out where everything does.
+            self.verdicts.deliver(&self.sink, &self.feed);
         }
         if self.conductor { Ok(ExitCode::from(exit::OK)) } else { Err(FatalError::NoConductor) }
     }
@@ -96,6 +107,8 @@ impl Chain {
                 Some(_) => Step::Late,
                 None => Step::Happened(Event::Tick),
             },
+            // At the end, nothing that is said would still go out.
+            Some(command) = self.feed.next(), if self.ends.is_none() => Step::Wanted(command),
         }
     }
 
@@ -127,6 +140,13 @@ impl Chain {
         self.perform(outputs);
     }
 
+    fn wanted(&mut self, command: Command) {
+        let submitted = self.verdicts.submitted(command);
+        report::submitted(&submitted);
+        let outputs = self.component.handle(Event::Submitted(submitted), self.started.elapsed());
+        self.perform(outputs);
+    }
+
     /// The conductor has no more to say: its last line may lack a terminator.
     fn ended(&mut self) {
         match self.source.splitter.end(|line| self.component.judge(line)) {
@@ -142,9 +162,21 @@ impl Chain {
         for output in outputs {
             match output {
                 Output::Write(bytes) => self.sink.send(bytes),
-                Output::Opened(question) => log_opened(&question),
-                Output::Unanswered(question, why) => log_unanswered(&question, &why),
-                Output::Settled(settled) => log_settled(&settled),
+                Output::Opened(opened) => {
+                    report::opened(&opened.question);
+                    self.feed.opened(&opened);
+                }
+                Output::Unanswered(opened, why) => {
+                    report::unanswered(&opened.question, &why, self.component.name_of(&opened));
+                    self.feed.unanswered(&opened, &why);
+                }
+                Output::Warned(opened) => report::warned(&opened.question),
+                Output::Extended(opened, deadline) => self.feed.extended(&opened, deadline),
+                Output::Judged(ticket, verdict) => self.verdicts.judged(ticket, verdict),
+                Output::Settled(settled) => {
+                    report::settled(&settled);
+                    self.verdicts.settled(*settled, self.started.elapsed());
+                }
                 Output::Refused(why) => tracing::warn!(why, "a line of the conductor was not passed on"),
                 Output::NoConductor => {
                     self.conductor = false;

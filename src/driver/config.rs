@@ -1,10 +1,12 @@
-//! The engine's configuration, from what was typed on the command line.
+//! The engine's configuration and the bridge's inbox, from what was typed on the command line.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     cli::{BridgeArgs, ClientQuestions},
     engine::{Config, Tier},
+    inbox::host::{self, Hosted},
+    serve::{self, Traffic},
 };
 
 /// Returns what these arguments ask for, with so much time for the agent to end. `name` is that under which others find
@@ -17,6 +19,11 @@ pub(super) fn of(args: &BridgeArgs, grace: Duration, name: Option<String>) -> Co
         promise: !args.no_promise,
         name,
     }
+}
+
+/// Makes the inbox in which these arguments let others find what this agent asks, and serves it as they say.
+pub(super) fn inbox(args: &BridgeArgs, agent: String, traffic: Option<Arc<Traffic>>) -> Hosted {
+    host::open(agent, !args.no_inbox, serve::run::of(args.serve, args.http.clone(), traffic))
 }
 
 fn tier(asked: ClientQuestions) -> Option<Tier> {

@@ -34,16 +34,18 @@ mod signals;
 
 mod verdicts;
 
+mod report;
+
 mod config;
 
 mod error;
 
-use std::{process::ExitCode, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
     cli::{ProxyArgs, RunArgs},
-    inbox::host::{self, Hosted},
-    serve,
+    inbox::host::Hosted,
+    serve::Traffic,
 };
 
 pub use error::FatalError;
@@ -51,16 +53,20 @@ pub use error::FatalError;
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
 pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
     let words: Vec<_> = args.agent.iter().map(|word| word.to_string_lossy()).collect();
-    let (traffic, beside) = serve::run::of(args.serve, args.http.clone());
-    let Hosted { feed, name, host: _host } = host::open(words.join(" "), !args.no_inbox, beside);
+    let traffic = Arc::new(Traffic::default());
+    let inbox = config::inbox(&args.bridge, words.join(" "), Some(Arc::clone(&traffic)));
+    let Hosted { feed, name, host: _host } = inbox;
     let config = config::of(&args.bridge, args.grace.into(), name);
     start(pump::run(config, feed, traffic, &args.agent))
 }
 
 /// Runs the bridge as a component of a conductor until that has left.
 pub fn proxy(args: &ProxyArgs) -> Result<ExitCode, FatalError> {
+    // Only the conductor knows the agent's command. What came from which peer is not counted on one connection.
+    let inbox = config::inbox(&args.bridge, "under an ACP conductor".to_owned(), None);
+    let Hosted { feed, name, host: _host } = inbox;
     // There is no agent that could take its time.
-    start(chain::run(config::of(&args.bridge, Duration::ZERO, None)))
+    start(chain::run(config::of(&args.bridge, Duration::ZERO, name), feed))
 }
 
 fn start(bridge: impl Future<Output = Result<ExitCode, FatalError>>) -> Result<ExitCode, FatalError> {

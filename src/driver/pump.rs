@@ -16,16 +16,16 @@ use super::{
     FatalError,
     agent::Agent,
     lines::{Sink, Source},
+    report,
     signals::Signals,
     stdio,
     verdicts::Verdicts,
 };
 use crate::{
-    engine::{Action, Bridge, Config, Event, Line, Opened, Peer, Settled, Unanswered},
+    engine::{Action, Bridge, Config, Event, Line, Peer},
     exit,
     inbox::{Feed, handle::Command},
     limits,
-    question::{Outcome, Question},
     serve::Traffic,
     terminal::printable_bytes,
     wire::frame::Piece,
@@ -194,8 +194,7 @@ impl Pump {
             Step::Happened(event) => self.happened(event),
             Step::Wanted(command) => {
                 let submitted = self.verdicts.submitted(command);
-                // What it says stays out of the log.
-                tracing::debug!(question = submitted.number, by = ?submitted.by.responder, "submitted");
+                report::submitted(&submitted);
                 let actions = self.bridge.handle(Event::Submitted(submitted), self.started.elapsed());
                 self.perform(actions, None)
             }
@@ -262,21 +261,18 @@ impl Pump {
                 Action::Terminate => self.agent.terminate(),
                 Action::Kill => self.agent.kill(),
                 Action::Opened(opened) => {
-                    log_opened(&opened.question);
+                    report::opened(&opened.question);
                     self.feed.opened(&opened);
                 }
                 Action::Unanswered(opened, why) => {
-                    log_unanswered(&opened.question, &why);
-                    if matches!(why, Unanswered::NoWay | Unanswered::Elsewhere(_)) {
-                        self.log_waits(&opened);
-                    }
+                    report::unanswered(&opened.question, &why, self.bridge.name_of(&opened));
                     self.feed.unanswered(&opened, &why);
                 }
-                Action::Warned(opened) => log_warned(&opened.question),
+                Action::Warned(opened) => report::warned(&opened.question),
                 Action::Extended(opened, deadline) => self.feed.extended(&opened, deadline),
                 Action::Judged(ticket, verdict) => self.verdicts.judged(ticket, verdict),
                 Action::Settled(settled) => {
-                    log_settled(&settled);
+                    report::settled(&settled);
                     self.verdicts.settled(*settled, self.started.elapsed());
                 }
                 Action::Finish => self.finishing = true,
@@ -284,18 +280,6 @@ impl Pump {
             }
         }
         ControlFlow::Continue(())
-    }
-
-    /// Says how a question is answered that the client does not show. No text of the agent is in it.
-    fn log_waits(&self, opened: &Opened) {
-        match self.bridge.name_of(opened) {
-            Some(name) => {
-                tracing::warn!("question {name} waits: askbridge show {name}, askbridge answer {name} VALUE");
-            }
-            None => {
-                tracing::warn!("the client cannot show a question, and nobody else can answer it: it waits")
-            }
-        }
     }
 
     /// One side has no more to say: its last line may lack a terminator.
@@ -339,47 +323,4 @@ fn log_end(peer: Peer, result: io::Result<usize>) {
         Ok(_) => tracing::debug!(?peer, "its output ended"),
         Err(error) => tracing::warn!(?peer, %error, "its output could not be read; taken as its end"),
     }
-}
-
-pub(super) fn log_warned(question: &Question) {
-    let (session, question) = (&question.session, &question.id);
-    tracing::warn!(session, question, "the question will soon be rejected: four fifths of its time are over");
-}
-
-pub(super) fn log_opened(question: &Question) {
-    let (dialect, fields) = (question.dialect.name(), question.fields.len());
-    tracing::info!(session = question.session, question = question.id, dialect, fields, "question opened");
-}
-
-pub(super) fn log_unanswered(question: &Question, why: &Unanswered) {
-    let (session, question) = (&question.session, &question.id);
-    match why {
-        Unanswered::Elsewhere(answer) => {
-            let answered = answer.values.len();
-            tracing::info!(session, question, answered, "to be answered elsewhere");
-        }
-        Unanswered::NoWay => {
-            tracing::info!(session, question, "the client cannot show the question: it stays open")
-        }
-        Unanswered::Refused(code) => {
-            tracing::info!(session, question, code, "the client refused the question")
-        }
-        Unanswered::NotUnderstood => {
-            tracing::warn!(session, question, "the client's answer was not understood")
-        }
-        Unanswered::DoesNotFit(errors) => {
-            let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
-            tracing::warn!(session, question, ?fields, "the client's answer does not fit the question");
-        }
-    }
-}
-
-pub(super) fn log_settled(settled: &Settled) {
-    let outcome = match &settled.outcome {
-        Outcome::Answered(_) => "answered",
-        Outcome::Rejected(reason) => reason.name(),
-        Outcome::Failed => "failed",
-    };
-    let (session, question) = (&settled.question.session, &settled.question.id);
-    tracing::info!(session, question, outcome, by = ?settled.by.responder, after = ?settled.after, "question settled");
 }

@@ -11,17 +11,14 @@ use bytes::Bytes;
 
 use super::{
     bridge::Bridge,
-    event::{Action, Event, Line, Peer, Settled, Unanswered},
+    event::{Action, Event, Line, Opened, Peer, Refused, Settled, Ticket, Unanswered},
 };
-use crate::{
-    question::Question,
-    wire::{
-        envelope::{Envelope, Message, peek},
-        frame::Verdict,
-        line, splice,
-        successor::{self, Spelling},
-        tail::Tail,
-    },
+use crate::wire::{
+    envelope::{Envelope, Message, peek},
+    frame::Verdict,
+    line, splice,
+    successor::{self, Spelling},
+    tail::Tail,
 };
 
 /// What is to be said to a client that takes us for an agent.
@@ -40,9 +37,15 @@ pub enum Output {
     /// These bytes go to the conductor: a line, or the beginning of the one that is coming.
     Write(Bytes),
     /// A question opened.
-    Opened(Arc<Question>),
+    Opened(Arc<Opened>),
     /// The client was asked, and the question stays open.
-    Unanswered(Arc<Question>, Unanswered),
+    Unanswered(Arc<Opened>, Unanswered),
+    /// Four fifths of the time that a question has are over.
+    Warned(Arc<Opened>),
+    /// A question has another deadline.
+    Extended(Arc<Opened>, Duration),
+    /// What becomes of a submission. What it makes us say to the agent stands before it.
+    Judged(Ticket, Result<(), Refused>),
     /// A question was settled.
     Settled(Box<Settled>),
     /// What came could not be passed on, for this reason.
@@ -116,6 +119,11 @@ impl Component {
     /// Returns when the next [`Event::Tick`] is due, if one is.
     pub fn next_deadline(&self) -> Option<Duration> {
         self.bridge.next_deadline()
+    }
+
+    /// Returns the name by which others find this question, where they can.
+    pub fn name_of(&self, opened: &Opened) -> Option<String> {
+        self.bridge.name_of(opened)
     }
 
     fn call(&mut self, method: &str, line: &Line, now: Duration) {
@@ -225,12 +233,11 @@ impl Component {
                 let line = self.for_agent(&Line { bytes, whole: true });
                 self.outputs.extend(line.map(|(bytes, _)| Output::Write(bytes)));
             }
-            Action::Opened(opened) => self.outputs.push(Output::Opened(Arc::clone(&opened.question))),
-            Action::Unanswered(opened, why) => {
-                self.outputs.push(Output::Unanswered(Arc::clone(&opened.question), why));
-            }
-            // Nobody else answers here, nor is told.
-            Action::Warned(_) | Action::Extended(..) | Action::Judged(..) => {}
+            Action::Opened(opened) => self.outputs.push(Output::Opened(opened)),
+            Action::Unanswered(opened, why) => self.outputs.push(Output::Unanswered(opened, why)),
+            Action::Warned(opened) => self.outputs.push(Output::Warned(opened)),
+            Action::Extended(opened, deadline) => self.outputs.push(Output::Extended(opened, deadline)),
+            Action::Judged(ticket, verdict) => self.outputs.push(Output::Judged(ticket, verdict)),
             Action::Settled(settled) => self.outputs.push(Output::Settled(settled)),
             // There is no process to be brought to its end: the conductor does that.
             Action::EndAgentInput | Action::Finish | Action::Abandon => self.outputs.push(Output::Finish),

@@ -56,26 +56,24 @@ pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
     })
 }
 
-/// Returns what serves the inbox of one bridge, where that is wanted, until it is told to end; and where the bridge says
-/// how much goes through it. A bridge that cannot listen still bridges: another one of the same editor may have the
-/// address.
+/// Returns what serves the inbox of one bridge, where that is wanted, until it is told to end. `traffic` is where the
+/// bridge says how much goes through it, if it does. A bridge that cannot listen still bridges: another one of the same
+/// editor may have the address.
 pub fn of(
     address: Option<SocketAddr>,
     args: HttpArgs,
-) -> (Arc<Traffic>, impl AsyncFnOnce(Inbox, Ended) + Send + 'static) {
-    let traffic = Arc::new(Traffic::default());
-    let counted = Arc::clone(&traffic);
-    let beside = async move |inbox: Inbox, ended: Ended| {
+    traffic: Option<Arc<Traffic>>,
+) -> impl AsyncFnOnce(Inbox, Ended) + Send + 'static {
+    async move |inbox: Inbox, ended: Ended| {
         let Some(address) = address else { return };
         match Server::bind(address, &args).await {
             Ok(server) => {
                 announce(&server);
-                server.run(inbox, Some(counted), ended.map(drop)).await;
+                server.run(inbox, traffic, ended.map(drop)).await;
             }
             Err(error) => tracing::warn!(%error, "nothing is served over HTTP"),
         }
-    };
-    (traffic, beside)
+    }
 }
 
 /// Tells, by its end, that it is time to end.

@@ -23,10 +23,10 @@ pub(crate) struct Conductor {
     spelling: &'static str,
 }
 
-/// Returns `askbridge proxy OPTIONS`.
+/// Returns `askbridge proxy OPTIONS`, where only the client answers.
 pub(crate) fn proxy(options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
-    command.arg("proxy").args(options);
+    command.args(["proxy", "--no-inbox"]).args(options);
     command
 }
 
@@ -39,20 +39,26 @@ pub(crate) fn piped() -> (Running, PipeWriter, PipeReader) {
 impl Conductor {
     /// Starts the component, and says nothing yet.
     pub(crate) fn silent(spelling: &'static str, options: &[&str]) -> Self {
-        Conductor { process: Process::spawn(&mut proxy(options)), spelling }
+        Self::of(spelling, &mut proxy(options))
     }
 
-    /// The same, and both peers have initialized.
+    /// The same, of a component that is started in this way.
+    pub(crate) fn of(spelling: &'static str, component: &mut Command) -> Self {
+        Conductor { process: Process::spawn(component), spelling }
+    }
+
+    /// Starts the component, and both peers have initialized.
     pub(crate) fn with(spelling: &'static str, options: &[&str]) -> Self {
-        let mut conductor = Self::silent(spelling, options);
-        conductor.says(&format!(r#"{{"id":"i","method":"{spelling}/initialize","params":{{}}}}"#));
-        conductor.hears_for_agent(
-            "\"i\"",
-            "initialize",
-            &format!(r#"{{"clientCapabilities":{{{PROMISES}}}}}"#),
-        );
-        conductor.passes(r#"{"id":"i","result":{"protocolVersion":1}}"#);
-        conductor
+        Self::silent(spelling, options).initialized()
+    }
+
+    /// Lets both peers initialize.
+    pub(crate) fn initialized(mut self) -> Self {
+        let spelling = self.spelling;
+        self.says(&format!(r#"{{"id":"i","method":"{spelling}/initialize","params":{{}}}}"#));
+        self.hears_for_agent("\"i\"", "initialize", &format!(r#"{{"clientCapabilities":{{{PROMISES}}}}}"#));
+        self.passes(r#"{"id":"i","result":{"protocolVersion":1}}"#);
+        self
     }
 
     pub(crate) fn new(spelling: &'static str) -> Self {

@@ -19,6 +19,9 @@ mod chain;
 mod questions;
 
 #[cfg(test)]
+mod elsewhere;
+
+#[cfg(test)]
 mod long;
 
 #[cfg(test)]
