@@ -40,6 +40,8 @@ mod config;
 
 mod error;
 
+mod interleavings;
+
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
@@ -63,7 +65,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
 /// Runs the bridge as a component of a conductor until that has left.
 pub fn proxy(args: &ProxyArgs) -> Result<ExitCode, FatalError> {
     // Only the conductor knows the agent's command. What came from which peer is not counted on one connection.
-    let inbox = config::inbox(&args.bridge, "under an ACP conductor".to_owned(), None);
+    let inbox = config::inbox(&args.bridge, "an agent under an ACP conductor".to_owned(), None);
     let Hosted { feed, name, host: _host } = inbox;
     // There is no agent that could take its time.
     start(chain::run(config::of(&args.bridge, Duration::ZERO, name), feed))
