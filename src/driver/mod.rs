@@ -16,9 +16,16 @@
 //!  conductor ──▶ Source ──▶ chain: one task, one Component ──▶ Sink ──▶ conductor
 //! ```
 //!
-//! There is no lock, and no channel but that of the signals: the pump owns all state. A side is read only while what it said last has
-//! been written on, so that the pipes themselves are the back-pressure, and neither direction waits for the
-//! other (I7).
+//! Others answer through an inbox, which is served on a thread of its own:
+//!
+//! ```text
+//!  inbox's thread ─▶ 64 submissions may wait ─▶ pump or chain ─▶ Book: the latest state, for who wants it
+//! ```
+//!
+//! There is no other channel: the pump owns the bridge's state. What it shares is the [`Book`](crate::inbox::Book),
+//! behind the lock of a watch that is held for as long as it takes to copy references. A side is read only while what
+//! it said last has been written on, so that the pipes themselves are the back-pressure, and neither direction waits
+//! for the other (I7).
 
 mod pump;
 

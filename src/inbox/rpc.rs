@@ -106,7 +106,8 @@ impl<S: Source> Methods<S> {
 #[async_trait]
 impl<S: Source> QuestionsServer for Methods<S> {
     async fn list(&self, session: Option<String>) -> RpcResult<Listing> {
-        let mut listing = Listing::of(&self.source.book().borrow());
+        let book = self.source.book().borrow().clone();
+        let mut listing = Listing::of(&book);
         if session.is_some() {
             listing.questions.retain(|view| view.question.session == session);
         }
@@ -142,7 +143,9 @@ impl<S: Source> QuestionsServer for Methods<S> {
         let sink = pending.accept().await?;
         let mut book = self.source.book();
         loop {
-            let listing = to_raw_value(&Listing::of(&book.borrow_and_update()))?;
+            // The bridge writes in it: it is let go before the questions themselves are copied.
+            let latest = book.borrow_and_update().clone();
+            let listing = to_raw_value(&Listing::of(&latest))?;
             if sink.send(SubscriptionMessage::from(listing)).await.is_err() {
                 return Ok(());
             }

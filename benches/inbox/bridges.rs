@@ -1,0 +1,112 @@
+//! Bridges without an engine: whatever answer comes is taken at once.
+
+use std::{io, path::Path, sync::Arc, thread, time::Duration};
+
+use askbridge::{
+    engine::{Opened, Settled, Submission},
+    inbox::{self, Feed, Owner, discovery, socket},
+    question::{Dialect, Field, FieldOption, Kind, Outcome, Question},
+};
+use tokio::{
+    runtime,
+    sync::{mpsc, oneshot},
+};
+
+/// A bridge whose inbox is served.
+pub(crate) struct Bridge {
+    /// Its name.
+    pub(crate) name: String,
+    asks: mpsc::Sender<u64>,
+    _socket: discovery::Socket,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Bridge {
+    /// Has its agent ask a question with this number.
+    pub(crate) fn ask(&self, number: u64) {
+        // It ends with the process.
+        drop(self.asks.try_send(number));
+    }
+}
+
+/// Starts so many bridges with so many open questions each, with their sockets in this folder.
+pub(crate) fn start(folder: &Path, bridges: usize, questions: u64) -> io::Result<Vec<Bridge>> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut started = Vec::new();
+    for number in 0..bridges {
+        let name = discovery::name();
+        let owner = Owner { bridge: name.clone(), agent: format!("agent {number}"), folder: String::new() };
+        let (inbox, feed) = inbox::new(owner);
+        for number in 1..=questions {
+            feed.opened(&opened(number));
+        }
+        let (socket, listener) = discovery::Socket::bind(folder, &name).map_err(io::Error::other)?;
+        let (stop, stopped) = oneshot::channel();
+        let (asks, asked) = mpsc::channel(8);
+        runtime.spawn(socket::serve(listener, inbox, stopped));
+        runtime.spawn(play(feed, asked));
+        started.push(Bridge { name, asks, _socket: socket, _stop: stop });
+    }
+    thread::Builder::new()
+        .name("bridges".to_owned())
+        .spawn(move || runtime.block_on(std::future::pending::<()>()))?;
+    Ok(started)
+}
+
+async fn play(mut feed: Feed, mut asked: mpsc::Receiver<u64>) {
+    loop {
+        tokio::select! {
+            Some(number) = asked.recv() => feed.opened(&opened(number)),
+            Some(command) = feed.next() => {
+                if let Submission::Answer(answer) = command.submission {
+                    let settled = Settled {
+                        number: command.number,
+                        question: opened(command.number).question,
+                        outcome: Outcome::Answered(answer),
+                        by: command.by,
+                        after: Duration::ZERO,
+                        remark: None,
+                    };
+                    feed.settled(&settled, Duration::ZERO);
+                }
+                // Whoever does not wait any more need not be told.
+                drop(command.verdict.send(Ok(())));
+            }
+            else => return,
+        }
+    }
+}
+
+/// A question with two fields, of about the size that agents ask.
+fn opened(number: u64) -> Opened {
+    let option = |value: &str| FieldOption {
+        value: value.to_owned(),
+        label: format!("Option {value}"),
+        description: Some("What choosing this one would mean for the work at hand.".to_owned()),
+        preview: None,
+    };
+    let field = |name: &str| Field {
+        name: name.to_owned(),
+        label: "Which of these approaches is to be taken?".to_owned(),
+        header: Some("Approach".to_owned()),
+        help: None,
+        required: false,
+        secret: false,
+        kind: Kind::Choice { options: ["a", "b", "c"].map(option).into(), other: true, default: None },
+    };
+    let question = Question {
+        session: Some("session".to_owned()),
+        request: None,
+        id: number.to_string(),
+        title: None,
+        message: "There are several ways to go on.".to_owned(),
+        fields: ["q0", "q1"].map(field).into(),
+        submit: None,
+        tool_call: None,
+        dialect: Dialect::SandboxAgent,
+        dangerous: false,
+        blocking: true,
+        timeout: None,
+    };
+    Opened { number, question: Arc::new(question), since: Duration::ZERO, deadline: None }
+}
