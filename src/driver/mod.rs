@@ -47,6 +47,7 @@ mod config;
 
 mod error;
 
+#[cfg(test)]
 mod interleavings;
 
 use std::{process::ExitCode, sync::Arc, time::Duration};

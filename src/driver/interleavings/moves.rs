@@ -1,0 +1,119 @@
+//! What can happen, and in which words.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{
+    engine::Submission,
+    question::{Answer, Outcome, Reason, Value as Given},
+};
+
+/// One thing that happens. `which` chooses among the questions so far: few, so that many want the same.
+#[derive(Clone, Debug)]
+pub(super) enum Move {
+    Ask {
+        session: u8,
+    },
+    Submit {
+        which: u8,
+        what: u8,
+    },
+    /// The bridge takes the next of what was submitted.
+    Take,
+    /// A responder who waits looks whether it was told.
+    Look(u8),
+    ClientAnswers {
+        which: u8,
+        how: u8,
+    },
+    /// A part of a line, behind which our own lines wait.
+    ClientBegins,
+    CancelTurn {
+        session: u8,
+    },
+    Withdraw {
+        which: u8,
+    },
+    /// The agent reads this much.
+    Drain(u16),
+    Pass(u16),
+    Break,
+    ClientEnds,
+    AgentExits {
+        breaks: bool,
+    },
+}
+
+pub(super) fn any_move() -> impl Strategy<Value = Move> {
+    let which = 0..4u8;
+    prop_oneof![
+        4 => (0..2u8).prop_map(|session| Move::Ask { session }),
+        12 => (which.clone(), 0..8u8).prop_map(|(which, what)| Move::Submit { which, what }),
+        12 => Just(Move::Take),
+        6 => any::<u8>().prop_map(Move::Look),
+        4 => (which.clone(), 0..5u8).prop_map(|(which, how)| Move::ClientAnswers { which, how }),
+        2 => Just(Move::ClientBegins),
+        1 => (0..2u8).prop_map(|session| Move::CancelTurn { session }),
+        2 => which.prop_map(|which| Move::Withdraw { which }),
+        8 => (0..300u16).prop_map(Move::Drain),
+        3 => (0..3000u16).prop_map(Move::Pass),
+        // These end the conversation: rarely before it has become interesting.
+        1 => prop_oneof![6 => Just(Move::Drain(5000)), 1 => Just(Move::Break), 1 => Just(Move::ClientEnds),
+            1 => any::<bool>().prop_map(|breaks| Move::AgentExits { breaks })],
+    ]
+}
+
+/// What the client says before it falls silent.
+pub(super) const BEGUN: &[u8] = br#"{"jsonrpc":"2.0","#;
+
+pub(super) fn text(value: &str) -> Answer {
+    Answer { values: [("q0".to_owned(), Given::Text(value.to_owned()))].into(), ..Answer::default() }
+}
+
+/// An answer that fits no question.
+pub(super) fn wrong() -> Answer {
+    Answer { values: [("q9".to_owned(), Given::Text("a".to_owned()))].into(), ..Answer::default() }
+}
+
+pub(super) fn submission(what: u8) -> Submission {
+    match what {
+        0..=2 => Submission::Answer(text("a")),
+        3 | 4 => Submission::Answer(text("b")),
+        5 => Submission::Reject(Some("no".to_owned())),
+        6 => Submission::Extend(Duration::from_secs(1)),
+        _ => Submission::Answer(wrong()),
+    }
+}
+
+/// What the client says: in the agent's words, in others that are translated, and in none that are known.
+pub(super) fn reply(how: u8) -> Value {
+    match how {
+        0 => json!({ "status": "answered", "answers": [["a"]] }),
+        1 => json!({ "answers": [["b"]] }),
+        2 => json!({ "values": ["a"] }),
+        3 => json!({ "status": "rejected" }),
+        _ => json!({ "who": "knows" }),
+    }
+}
+
+/// Says whether this is how an agent hears of this outcome.
+pub(super) fn is(outcome: &Outcome, response: &Value) -> bool {
+    let (result, status) = (&response["result"], response["result"]["status"].as_str());
+    match outcome {
+        Outcome::Answered(answer) => {
+            let Some(Given::Text(value)) = answer.values.get("q0") else { return false };
+            status == Some("answered") && result["answers"] == json!([[value]])
+        }
+        Outcome::Rejected(Reason::Withdrawn) => {
+            status.is_some() || !response["error"].is_null() || result.is_object()
+        }
+        Outcome::Rejected(reason) => {
+            let said = &result["_meta"]["askbridge"]["reason"];
+            status == Some("rejected")
+                && (said == reason.name() || (*reason == Reason::User && said.is_null()))
+        }
+        Outcome::Failed => status.is_none(),
+    }
+}

@@ -1,0 +1,40 @@
+//! A thousand of them.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::{
+    moves::{Move, any_move},
+    world::World,
+};
+
+#[test]
+fn whatever_a_responder_is_told_is_what_the_agent_has_got() {
+    let mut told = BTreeMap::new();
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 1000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let worlds = (any::<bool>(), any::<bool>(), prop::collection::vec(any_move(), 1..80));
+    let told_all = std::cell::RefCell::new(&mut told);
+    let run = runner.run(&worlds, |(timeout, shown, moves)| {
+        let mut world = World::new(timeout, shown);
+        world.play(&Move::Ask { session: 0 });
+        for step in &moves {
+            world.play(step);
+        }
+        world.end();
+        for (name, count) in world.told {
+            *told_all.borrow_mut().entry(name).or_insert(0) += count;
+        }
+        Ok(())
+    });
+    if let Err(error) = run {
+        panic!("{error}");
+    }
+    for name in ["ok", "conflict", "gone", "does_not_fit", "no_deadline", "unavailable"] {
+        assert!(told.get(name).is_some_and(|count| *count >= 20), "too rarely {name}: {told:?}");
+    }
+}
