@@ -1,8 +1,8 @@
 //! What may be typed on the command line, as clap types.
 //! Decides nothing: who is handed these arguments decides.
 
+mod deferred;
 mod http;
-
 mod mock;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::exit;
 
+use deferred::Deferred;
 use http::DEFAULT_ADDRESS;
 pub use http::{HttpArgs, InboxArgs};
 pub use mock::{DemoArgs, Dialect, MockAgentArgs, MockClientArgs, Tier};
@@ -32,31 +33,31 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start an agent and stand between it and the client on our stdin and stdout
-    Run(RunArgs),
+    Run(Deferred<RunArgs>),
     /// Stand between an agent and its client as a component under an ACP conductor
-    Proxy(ProxyArgs),
+    Proxy(Deferred<ProxyArgs>),
     /// List the open questions of all bridges on this machine
-    List(ListArgs),
+    List(Deferred<ListArgs>),
     /// Show one question, and how it can be answered
-    Show(ShowArgs),
+    Show(Deferred<ShowArgs>),
     /// Answer a question
-    Answer(AnswerArgs),
+    Answer(Deferred<AnswerArgs>),
     /// Reject a question
-    Reject(RejectArgs),
+    Reject(Deferred<RejectArgs>),
     /// Give a question more time
-    Extend(ExtendArgs),
+    Extend(Deferred<ExtendArgs>),
     /// Ask a question and wait for the answer: for scripts and hooks
-    Ask(AskArgs),
+    Ask(Deferred<AskArgs>),
     /// Serve the open questions of all bridges on this machine over HTTP
-    Inbox(InboxArgs),
+    Inbox(Deferred<InboxArgs>),
     /// Print a script that completes this program's command line in a shell
-    Completions(CompletionsArgs),
+    Completions(Deferred<CompletionsArgs>),
     /// Be a deterministic ACP agent, for trying clients and for CI
-    MockAgent(MockAgentArgs),
+    MockAgent(Deferred<MockAgentArgs>),
     /// Be a deterministic ACP client of a chosen kind, for trying agents and for CI
-    MockClient(MockClientArgs),
+    MockClient(Deferred<MockClientArgs>),
     /// Show a question being asked and answered: the bridge around the mock agent, in this terminal
-    Demo(DemoArgs),
+    Demo(Deferred<DemoArgs>),
 }
 
 /// Options of every bridge, wherever it stands.

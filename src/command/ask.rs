@@ -34,10 +34,10 @@ pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
     let mut signals = Signals::catch()?;
     // As long as the feed is there, the inbox is open.
     let (inbox, _feed) = inbox::new(Owner::here(ASKER.to_owned()));
-    let _host =
-        Host::start(inbox.clone(), async |_, _| ()).map_err(|error| CommandError::Ask(error.to_string()))?;
+    let mut host = Host::bind(inbox.clone()).map_err(|error| CommandError::Ask(error.to_string()))?;
     let settled = tokio::select! {
         settled = settled(&inbox, question) => settled?,
+        served = host.serve_visitors() => match served? {},
         code = signals.next() => return Ok(code),
     };
     if args.json {

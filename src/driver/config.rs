@@ -5,25 +5,41 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     cli::{BridgeArgs, ClientQuestions},
     engine::{Config, Tier},
-    inbox::host::{self, Hosted},
+    inbox::{self, Feed, Inbox, Owner, host::Host},
     serve::{self, Traffic},
 };
 
-/// Returns what these arguments ask for, with so much time for the agent to end. `name` is that under which others find
-/// the bridge's questions.
-pub(super) fn of(args: &BridgeArgs, grace: Duration, name: Option<String>) -> Config {
+/// Returns what these arguments ask for, with so much time for the agent to end. `host` is where others find
+/// its questions.
+pub(super) fn of(args: &BridgeArgs, grace: Duration, host: Option<&Host>) -> Config {
     Config {
         timeout: args.timeout.map(Into::into),
         grace,
         tier: tier(args.client_questions),
         promise: !args.no_promise,
-        name,
+        name: host.map(|host| host.name().to_owned()),
     }
 }
 
-/// Makes the inbox in which these arguments let others find what this agent asks, and serves it as they say.
-pub(super) fn inbox(args: &BridgeArgs, agent: String, traffic: Option<Arc<Traffic>>) -> Hosted {
-    host::open(agent, !args.no_inbox, serve::run::of(args.serve, args.http.clone(), traffic))
+/// Makes the inbox of this agent's questions, and serves it as these arguments say. A bridge that cannot be reached
+/// still bridges: what is wrong is logged.
+pub(super) fn inbox(args: &BridgeArgs, agent: String, traffic: Option<Arc<Traffic>>) -> (Feed, Option<Host>) {
+    let (inbox, feed) = inbox::new(Owner::here(agent));
+    let host = if args.no_inbox { None } else { host(args, inbox, traffic) };
+    (feed, host)
+}
+
+fn host(args: &BridgeArgs, inbox: Inbox, traffic: Option<Arc<Traffic>>) -> Option<Host> {
+    let mut host = Host::bind(inbox)
+        .inspect_err(|error| tracing::warn!(%error, "questions can be answered by the client only"))
+        .ok()?;
+    if let Some(address) = args.serve {
+        let beside = serve::run::beside(address, args.http.clone(), traffic);
+        if let Err(error) = host.serve(beside) {
+            tracing::warn!(%error, "nothing is served over HTTP");
+        }
+    }
+    Some(host)
 }
 
 fn tier(asked: ClientQuestions) -> Option<Tier> {

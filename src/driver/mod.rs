@@ -50,11 +50,11 @@ mod error;
 #[cfg(test)]
 mod interleavings;
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::pending, process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
     cli::{ProxyArgs, RunArgs},
-    inbox::host::Hosted,
+    inbox::host::Host,
     serve::Traffic,
 };
 
@@ -64,28 +64,47 @@ pub use error::FatalError;
 pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
     let words: Vec<_> = args.agent.iter().map(|word| word.to_string_lossy()).collect();
     let traffic = Arc::new(Traffic::default());
-    let inbox = config::inbox(&args.bridge, words.join(" "), Some(Arc::clone(&traffic)));
-    let Hosted { feed, name, host: _host } = inbox;
-    let config = config::of(&args.bridge, args.grace.into(), name);
-    start(pump::run(config, feed, traffic, &args.agent))
+    let (feed, host) = config::inbox(&args.bridge, words.join(" "), Some(Arc::clone(&traffic)));
+    let config = config::of(&args.bridge, args.grace.into(), host.as_ref());
+    start(pump::run(config, feed, traffic, &args.agent), host)
 }
 
 /// Runs the bridge as a component of a conductor until that has left.
 pub fn proxy(args: &ProxyArgs) -> Result<ExitCode, FatalError> {
     // Only the conductor knows the agent's command. What came from which peer is not counted on one connection.
-    let inbox = config::inbox(&args.bridge, "an agent under an ACP conductor".to_owned(), None);
-    let Hosted { feed, name, host: _host } = inbox;
+    let (feed, host) = config::inbox(&args.bridge, "an agent under an ACP conductor".to_owned(), None);
     // There is no agent that could take its time.
-    start(chain::run(config::of(&args.bridge, Duration::ZERO, name), feed))
+    let config = config::of(&args.bridge, Duration::ZERO, host.as_ref());
+    start(chain::run(config, feed), host)
 }
 
-fn start(bridge: impl Future<Output = Result<ExitCode, FatalError>>) -> Result<ExitCode, FatalError> {
+/// Runs a bridge, whose inbox is served until it has ended.
+fn start(
+    bridge: impl Future<Output = Result<ExitCode, FatalError>>,
+    mut host: Option<Host>,
+) -> Result<ExitCode, FatalError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|source| FatalError::SetUp { what: "the runtime", source })?;
-    let code = runtime.block_on(bridge);
+    let code = runtime.block_on(async {
+        tokio::select! {
+            biased;
+            code = bridge => code,
+            never = serve_visitors(host.as_mut()) => match never {},
+        }
+    });
     // A read of a terminal cannot be taken back: it must not keep us.
     runtime.shutdown_background();
     code
+}
+
+/// A bridge that cannot be reached still bridges.
+async fn serve_visitors(host: Option<&mut Host>) -> Infallible {
+    if let Some(host) = host
+        && let Err(error) = host.serve_visitors().await
+    {
+        tracing::warn!(%error, "questions can be answered by the client only");
+    }
+    pending().await
 }

@@ -1,84 +1,101 @@
 //! The thread on which a bridge's inbox is served: whoever asks there, and however often, the bridge's own thread is
-//! left alone.
+//! left alone. It starts with the first visitor: until then a bridge pays for a socket only.
 
-use std::{os::unix::net::UnixListener, thread};
+use std::{
+    convert::Infallible,
+    future::pending,
+    io,
+    os::unix::net::{UnixListener, UnixStream},
+    thread,
+};
 
 use tokio::sync::oneshot;
 
 use super::{
     discovery::{self, DiscoveryError, Socket},
-    handle::{Feed, Inbox, Owner, new},
+    handle::Inbox,
     socket,
 };
 
-/// A thread that serves an inbox, and the socket that it does so on, until this is dropped.
+/// An inbox's socket, and the thread that serves it, until this is dropped.
 #[derive(Debug)]
 pub struct Host {
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
+    inbox: Inbox,
+    /// Until there is a thread.
+    listener: Option<UnixListener>,
+    thread: Option<Thread>,
     _socket: Socket,
 }
 
-/// What a bridge needs of its inbox.
 #[derive(Debug)]
-pub struct Hosted {
-    /// Where the bridge says what happens.
-    pub feed: Feed,
-    /// The name by which others find its questions; `None` where they cannot.
-    pub name: Option<String>,
-    /// Keeps the inbox reachable while the bridge runs.
-    pub host: Option<Host>,
-}
-
-/// Makes the inbox of a bridge, and serves it if that is wanted, and `beside` its socket in another way, which ends when
-/// it is told to. A bridge that cannot be reached still bridges: what is wrong is logged.
-pub fn open(
-    agent: String,
-    reachable: bool,
-    beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>) + Send + 'static,
-) -> Hosted {
-    let (inbox, feed) = new(Owner::here(agent));
-    if !reachable {
-        return Hosted { feed, name: None, host: None };
-    }
-    let name = inbox.bridge().to_owned();
-    match Host::start(inbox, beside) {
-        Ok(host) => Hosted { feed, name: Some(name), host: Some(host) },
-        Err(error) => {
-            tracing::warn!(%error, "questions can be answered by the client only");
-            Hosted { feed, name: None, host: None }
-        }
-    }
+struct Thread {
+    stop: oneshot::Sender<()>,
+    handle: thread::JoinHandle<()>,
 }
 
 impl Host {
-    /// Serves this inbox over a socket of its bridge's name. When this returns, others can connect.
-    pub fn start(
-        inbox: Inbox,
+    /// Listens on a socket of this bridge's name. When this returns, others can connect: they wait until they are
+    /// served.
+    pub fn bind(inbox: Inbox) -> Result<Self, DiscoveryError> {
+        let (socket, listener) = Socket::bind(&discovery::folder()?, inbox.bridge())?;
+        Ok(Host { inbox, listener: Some(listener), thread: None, _socket: socket })
+    }
+
+    /// The name under which others find this bridge.
+    pub fn name(&self) -> &str {
+        self.inbox.bridge()
+    }
+
+    /// Serves the inbox from now on, and `beside` its socket in another way, which ends when it is told to.
+    pub fn serve(
+        &mut self,
         beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>) + Send + 'static,
-    ) -> Result<Self, DiscoveryError> {
-        let folder = discovery::folder()?;
-        let (socket, listener) = Socket::bind(&folder, inbox.bridge())?;
+    ) -> io::Result<()> {
+        match self.listener.take() {
+            Some(listener) => self.start(listener, None, beside),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for the first visitor, and serves the inbox from then on. Who waits no longer has no visitors.
+    pub async fn serve_visitors(&mut self) -> io::Result<Infallible> {
+        if let Some(listener) = self.listener.take() {
+            let listener = tokio::net::UnixListener::from_std(listener)?;
+            // What fails now, the thread tries again. It has a runtime of its own.
+            let first = listener.accept().await.ok().map(|(first, _)| first.into_std()).transpose()?;
+            self.start(listener.into_std()?, first, async |_, _| ())?;
+        }
+        pending().await
+    }
+
+    fn start(
+        &mut self,
+        listener: UnixListener,
+        first: Option<UnixStream>,
+        beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>) + Send + 'static,
+    ) -> io::Result<()> {
         let (stop, stopped) = oneshot::channel();
-        let serve = move || serve(listener, inbox, stopped, beside);
-        let thread = thread::Builder::new().name("inbox".to_owned()).spawn(serve);
-        let thread = thread.map_err(|source| DiscoveryError::Path { path: folder, source })?;
-        Ok(Host { stop: Some(stop), thread: Some(thread), _socket: socket })
+        let inbox = self.inbox.clone();
+        let serve = move || serve(listener, first, inbox, stopped, beside);
+        let handle = thread::Builder::new().name("inbox".to_owned()).spawn(serve)?;
+        self.thread = Some(Thread { stop, handle });
+        Ok(())
     }
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
-        if let (Some(stop), Some(thread)) = (self.stop.take(), self.thread.take()) {
+        if let Some(Thread { stop, handle }) = self.thread.take() {
             // It may have ended before; and if it panicked, there would be nothing more to do.
             stop.send(()).unwrap_or_default();
-            drop(thread.join());
+            drop(handle.join());
         }
     }
 }
 
 fn serve(
     listener: UnixListener,
+    first: Option<UnixStream>,
     inbox: Inbox,
     stopped: oneshot::Receiver<()>,
     beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>),
@@ -88,7 +105,7 @@ fn serve(
         runtime.block_on(async {
             let (end, ended) = oneshot::channel();
             // A listener needs the runtime that it is made in.
-            let socket = socket::serve(listener, inbox.clone(), stopped);
+            let socket = socket::serve(listener, first, inbox.clone(), stopped);
             let socket = async {
                 let served = socket.await;
                 drop(end);

@@ -19,13 +19,16 @@ use super::{
 };
 use crate::{limits, question::Responder};
 
-/// Serves an inbox until it is told to stop. Who waits for a reply by then still gets it.
+/// Serves an inbox until it is told to stop, to the `first` who connected, if somebody did, and to all who do from now
+/// on. Who waits for a reply by then still gets it.
 pub async fn serve<S: Source>(
     listener: net::UnixListener,
+    first: Option<net::UnixStream>,
     source: S,
     mut stopped: oneshot::Receiver<()>,
 ) -> io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
+    let mut first = first.map(UnixStream::from_std);
     let methods = Methods::new(source, Responder::CommandLine).into_rpc();
     let (stop, running) = stop_channel();
     let config = ServerConfig::builder()
@@ -36,10 +39,10 @@ pub async fn serve<S: Source>(
     loop {
         let accepted = tokio::select! {
             _ = &mut stopped => break,
-            accepted = listener.accept() => accepted,
+            accepted = accept(&listener, &mut first) => accepted,
         };
         let stream = match accepted {
-            Ok((stream, _)) => stream,
+            Ok(stream) => stream,
             Err(error) => {
                 tracing::debug!(%error, "a connection to the inbox was not taken");
                 sleep(limits::REST).await;
@@ -64,6 +67,16 @@ pub async fn serve<S: Source>(
     running.stop().unwrap_or_default();
     timeout(limits::FLUSH, running.stopped()).await.unwrap_or_default();
     Ok(())
+}
+
+async fn accept(
+    listener: &UnixListener,
+    first: &mut Option<io::Result<UnixStream>>,
+) -> io::Result<UnixStream> {
+    match first.take() {
+        Some(first) => first,
+        None => listener.accept().await.map(|(stream, _)| stream),
+    }
 }
 
 /// Says whether the other end is of our own user: the folder's mode may have been changed.

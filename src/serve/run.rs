@@ -56,23 +56,20 @@ pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
     })
 }
 
-/// Returns what serves the inbox of one bridge, where that is wanted, until it is told to end. `traffic` is where the
-/// bridge says how much goes through it, if it does. A bridge that cannot listen still bridges: another one of the same
-/// editor may have the address.
-pub fn of(
-    address: Option<SocketAddr>,
+/// Returns what serves the inbox of one bridge until it is told to end. `traffic` is where the bridge says how much goes
+/// through it, if it does. A bridge that cannot listen still bridges: another one of the same editor may have the
+/// address.
+pub fn beside(
+    address: SocketAddr,
     args: HttpArgs,
     traffic: Option<Arc<Traffic>>,
 ) -> impl AsyncFnOnce(Inbox, Ended) + Send + 'static {
-    async move |inbox: Inbox, ended: Ended| {
-        let Some(address) = address else { return };
-        match Server::bind(address, &args).await {
-            Ok(server) => {
-                announce(&server);
-                server.run(inbox, traffic, ended.map(drop)).await;
-            }
-            Err(error) => tracing::warn!(%error, "nothing is served over HTTP"),
+    async move |inbox: Inbox, ended: Ended| match Server::bind(address, &args).await {
+        Ok(server) => {
+            announce(&server);
+            server.run(inbox, traffic, ended.map(drop)).await;
         }
+        Err(error) => tracing::warn!(%error, "nothing is served over HTTP"),
     }
 }
 

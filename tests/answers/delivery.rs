@@ -293,7 +293,7 @@ async fn whoever_waits_for_a_reply_gets_it_when_the_inbox_is_closed() {
     let source = slow.clone();
     let server = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(socket::serve(listener, source, stopped)).unwrap();
+        runtime.block_on(socket::serve(listener, None, source, stopped)).unwrap();
     });
     let client = socket::connect(UnixStream::connect(&path).await.unwrap()).await.unwrap();
     let answer = AnswerInput::ByName { values: text("a").values, notes: Default::default() };
