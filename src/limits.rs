@@ -29,7 +29,7 @@ pub const OPTIONS: usize = 64;
 /// Characters of one text in a question. A header may be as long.
 pub const TEXT: usize = 4000;
 /// Bytes that a field's pattern may take once it is compiled; a bigger one is left to the agent.
-pub const PATTERN: usize = 16 * 1024;
+pub const PATTERN: usize = 8 * 1024;
 /// Bytes of a question's parameters.
 pub const QUESTION: usize = 256 * 1024;
 /// Bytes of an id's JSON text. A question with a longer one is refused, a turn with a longer one not followed, nor a
@@ -51,6 +51,10 @@ pub const REMEMBERED: usize = 256;
 pub const REMEMBERED_BYTES: usize = 1024 * 1024;
 /// Submissions of others that wait for the bridge; whoever comes next waits.
 pub const COMMANDS: usize = 64;
+/// Bytes of the submissions that wait for the bridge, or for the agent behind it; whoever comes next is refused.
+pub const WAITING_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes that a submission counts for at the least.
+pub const SUBMISSION: usize = 4096;
 /// Connections to an inbox's socket; whoever comes next is refused.
 pub const CONNECTIONS: u32 = 128;
 /// Bytes of a request to an inbox.

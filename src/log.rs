@@ -1,7 +1,12 @@
 //! Where the log goes. Never to stdout, which belongs to the protocol (I5).
 //! Lines are handed to a thread, so that a full log never stops the data path (I7): what does not fit is lost.
 
-use std::{fs::OpenOptions, io, path::PathBuf};
+use std::{
+    fs::OpenOptions,
+    io::{self, Write},
+    path::PathBuf,
+    sync::OnceLock,
+};
 
 use thiserror::Error;
 use tracing::level_filters::LevelFilter;
@@ -20,19 +25,50 @@ pub struct LogError {
     source: io::Error,
 }
 
-/// Starts the log. What is left of it is written when the guard is dropped.
-pub fn start(args: &LogArgs) -> Result<WorkerGuard, LogError> {
-    let builder = NonBlockingBuilder::default().buffered_lines_limit(WAITING).lossy(true);
-    let (writer, guard) = match &args.log_file {
+/// What writes the log. What is left of it is written when this is dropped.
+#[derive(Debug)]
+pub struct Log {
+    _writers: Vec<WorkerGuard>,
+}
+
+/// Where notices go, if not into the log.
+static NOTICES: OnceLock<NonBlocking> = OnceLock::new();
+
+/// Starts the log.
+pub fn start(args: &LogArgs) -> Result<Log, LogError> {
+    let (stderr, guard) = builder().finish(io::stderr());
+    let mut writers = vec![guard];
+    let writer = match &args.log_file {
         Some(path) => {
             let file = OpenOptions::new().create(true).append(true).open(path);
-            builder.finish(file.map_err(|source| LogError { path: path.clone(), source })?)
+            let file = file.map_err(|source| LogError { path: path.clone(), source })?;
+            let (writer, guard) = builder().finish(file);
+            writers.push(guard);
+            writer
         }
-        None => builder.finish(io::stderr()),
+        None => stderr.clone(),
     };
+    if args.log_file.is_some() || level(args.log) < LevelFilter::WARN {
+        // It fails only where a log was started already.
+        drop(NOTICES.set(stderr));
+    }
     let colours = args.log_file.is_none() && io::IsTerminal::is_terminal(&io::stderr());
     subscribe(args, writer, colours);
-    Ok(guard)
+    Ok(Log { _writers: writers })
+}
+
+/// Says to the person who reads stderr what is to be done, also where the log goes elsewhere or leaves it out. No text of
+/// the agent may be in it.
+pub fn notice(text: &str) {
+    match NOTICES.get() {
+        // What does not fit is lost, as of the log.
+        Some(stderr) => drop(stderr.clone().write_all(format!("askbridge: {text}\n").as_bytes())),
+        None => tracing::warn!("{text}"),
+    }
+}
+
+fn builder() -> NonBlockingBuilder {
+    NonBlockingBuilder::default().buffered_lines_limit(WAITING).lossy(true)
 }
 
 fn subscribe(args: &LogArgs, writer: NonBlocking, colours: bool) {

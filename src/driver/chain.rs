@@ -99,6 +99,8 @@ impl Chain {
             None => self.component.next_deadline().and_then(|deadline| self.started.checked_add(deadline)),
         };
         let reads = self.ends.is_none() && self.sink.is_idle();
+        // At the end, nothing that is said would still go out.
+        let hears = self.ends.is_none() && self.sink.own_bytes() < limits::OWN_LINES;
         tokio::select! {
             result = self.sink.drain(), if !self.sink.is_idle() => Step::Wrote(result),
             result = self.source.read(), if reads => Step::Read(result),
@@ -107,8 +109,7 @@ impl Chain {
                 Some(_) => Step::Late,
                 None => Step::Happened(Event::Tick),
             },
-            // At the end, nothing that is said would still go out.
-            Some(command) = self.feed.next(), if self.ends.is_none() => Step::Wanted(command),
+            Some(command) = self.feed.next(), if hears => Step::Wanted(command),
         }
     }
 
@@ -170,7 +171,10 @@ impl Chain {
                     report::unanswered(&opened.question, &why, self.component.name_of(&opened));
                     self.feed.unanswered(&opened, &why);
                 }
-                Output::Warned(opened) => report::warned(&opened.question),
+                Output::Warned(opened) => {
+                    report::warned(&opened.question, self.component.name_of(&opened));
+                    self.feed.warned(&opened);
+                }
                 Output::Extended(opened, deadline) => self.feed.extended(&opened, deadline),
                 Output::Judged(ticket, verdict) => self.verdicts.judged(ticket, verdict),
                 Output::Settled(settled) => {

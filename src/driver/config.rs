@@ -31,7 +31,10 @@ pub(super) fn inbox(args: &BridgeArgs, agent: String, traffic: Option<Arc<Traffi
 
 fn host(args: &BridgeArgs, inbox: Inbox, traffic: Option<Arc<Traffic>>) -> Option<Host> {
     let mut host = Host::bind(inbox)
-        .inspect_err(|error| tracing::warn!(%error, "questions can be answered by the client only"))
+        .inspect_err(|error| {
+            let also = if args.serve.is_some() { ", and --serve serves nothing" } else { "" };
+            tracing::warn!(%error, "questions can be answered by the client only{also}");
+        })
         .ok()?;
     if let Some(address) = args.serve {
         let beside = serve::run::beside(address, args.http.clone(), traffic);

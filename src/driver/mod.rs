@@ -45,16 +45,17 @@ mod report;
 
 mod config;
 
+mod runtime;
+
 mod error;
 
 #[cfg(test)]
 mod interleavings;
 
-use std::{convert::Infallible, future::pending, process::ExitCode, sync::Arc, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
     cli::{ProxyArgs, RunArgs},
-    inbox::host::Host,
     serve::Traffic,
 };
 
@@ -66,7 +67,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
     let traffic = Arc::new(Traffic::default());
     let (feed, host) = config::inbox(&args.bridge, words.join(" "), Some(Arc::clone(&traffic)));
     let config = config::of(&args.bridge, args.grace.into(), host.as_ref());
-    start(pump::run(config, feed, traffic, &args.agent), host)
+    runtime::start(pump::run(config, feed, traffic, &args.agent), host)
 }
 
 /// Runs the bridge as a component of a conductor until that has left.
@@ -75,36 +76,5 @@ pub fn proxy(args: &ProxyArgs) -> Result<ExitCode, FatalError> {
     let (feed, host) = config::inbox(&args.bridge, "an agent under an ACP conductor".to_owned(), None);
     // There is no agent that could take its time.
     let config = config::of(&args.bridge, Duration::ZERO, host.as_ref());
-    start(chain::run(config, feed), host)
-}
-
-/// Runs a bridge, whose inbox is served until it has ended.
-fn start(
-    bridge: impl Future<Output = Result<ExitCode, FatalError>>,
-    mut host: Option<Host>,
-) -> Result<ExitCode, FatalError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| FatalError::SetUp { what: "the runtime", source })?;
-    let code = runtime.block_on(async {
-        tokio::select! {
-            biased;
-            code = bridge => code,
-            never = serve_visitors(host.as_mut()) => match never {},
-        }
-    });
-    // A read of a terminal cannot be taken back: it must not keep us.
-    runtime.shutdown_background();
-    code
-}
-
-/// A bridge that cannot be reached still bridges.
-async fn serve_visitors(host: Option<&mut Host>) -> Infallible {
-    if let Some(host) = host
-        && let Err(error) = host.serve_visitors().await
-    {
-        tracing::warn!(%error, "questions can be answered by the client only");
-    }
-    pending().await
+    runtime::start(chain::run(config, feed), host)
 }

@@ -159,7 +159,9 @@ impl Pump {
             () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => {
                 Step::Happened(Event::Tick)
             }
-            Some(command) = self.feed.next() => Step::Wanted(command),
+            Some(command) = self.feed.next(), if self.to_agent.own_bytes() < limits::OWN_LINES => {
+                Step::Wanted(command)
+            }
             () = sleep(limits::GROUP_CHECK), if self.exited && !over => Step::GroupCheck,
         }
     }
@@ -268,7 +270,10 @@ impl Pump {
                     report::unanswered(&opened.question, &why, self.bridge.name_of(&opened));
                     self.feed.unanswered(&opened, &why);
                 }
-                Action::Warned(opened) => report::warned(&opened.question),
+                Action::Warned(opened) => {
+                    report::warned(&opened.question, self.bridge.name_of(&opened));
+                    self.feed.warned(&opened);
+                }
                 Action::Extended(opened, deadline) => self.feed.extended(&opened, deadline),
                 Action::Judged(ticket, verdict) => self.verdicts.judged(ticket, verdict),
                 Action::Settled(settled) => {

@@ -2,13 +2,19 @@
 
 use crate::{
     engine::{Settled, Submitted, Unanswered},
+    log,
     question::{Outcome, Question},
 };
 
-/// Its time will soon be over.
-pub(super) fn warned(question: &Question) {
-    let (session, question) = (&question.session, &question.id);
-    tracing::warn!(session, question, "the question will soon be rejected: four fifths of its time are over");
+/// Its time will soon be over. `name` is that under which others know it.
+pub(super) fn warned(question: &Question, name: Option<String>) {
+    let (session, question, id) = (&question.session, &question.id, name.as_deref());
+    tracing::warn!(
+        session,
+        question,
+        id,
+        "the question will soon be rejected: four fifths of its time are over"
+    );
 }
 
 /// A question opened.
@@ -51,12 +57,10 @@ fn not_by_client(question: &Question, why: &Unanswered) {
 /// Says how a question is answered that the client does not show. No text of the agent is in it.
 fn waits(name: Option<String>) {
     match name {
-        Some(name) => {
-            tracing::warn!("question {name} waits: askbridge show {name}, askbridge answer {name} VALUE");
-        }
-        None => {
-            tracing::warn!("the client cannot show a question, and nobody else can answer it: it waits")
-        }
+        Some(name) => log::notice(&format!(
+            "question {name} waits: askbridge show {name}, askbridge answer {name} VALUE"
+        )),
+        None => log::notice("the client cannot show a question, and nobody else can answer it: it waits"),
     }
 }
 

@@ -7,18 +7,25 @@ use tokio::sync::oneshot;
 
 use super::lines::Sink;
 use crate::{
-    engine::{Refused, Settled, Submitted, Ticket},
+    engine::{Refused, Settled, Submission, Submitted, Ticket},
     inbox::{Feed, handle::Command},
     question::{Outcome, Provenance, Reason},
 };
 
 type Verdict = Result<(), Refused>;
 
+/// A submission that the engine has not judged yet.
+struct Waiting {
+    verdict: oneshot::Sender<Verdict>,
+    /// Whether the agent hears of it.
+    heard: bool,
+}
+
 /// The submissions that wait for their verdict, and the verdicts that wait for the agent.
 #[derive(Default)]
 pub(super) struct Verdicts {
     last: u64,
-    waiting: BTreeMap<Ticket, oneshot::Sender<Verdict>>,
+    waiting: BTreeMap<Ticket, Waiting>,
     /// Those that were accepted, until the agent has them.
     accepted: Vec<oneshot::Sender<Verdict>>,
     /// What was settled, and when, until the agent has it.
@@ -31,17 +38,18 @@ impl Verdicts {
         self.last += 1;
         let ticket = Ticket(self.last);
         let Command { number, submission, by, verdict } = command;
-        self.waiting.insert(ticket, verdict);
+        let heard = !matches!(submission, Submission::Extend(_));
+        self.waiting.insert(ticket, Waiting { verdict, heard });
         Submitted { ticket, number, submission, by }
     }
 
     /// Takes the engine's verdict.
     pub(super) fn judged(&mut self, ticket: Ticket, verdict: Verdict) {
-        let Some(waiting) = self.waiting.remove(&ticket) else { return };
-        match verdict {
-            Ok(()) => self.accepted.push(waiting),
+        match self.waiting.remove(&ticket) {
+            Some(Waiting { verdict: waiting, heard: true }) if verdict.is_ok() => self.accepted.push(waiting),
             // Whoever does not wait any more need not be told.
-            Err(refused) => drop(waiting.send(Err(refused))),
+            Some(waiting) => drop(waiting.verdict.send(verdict)),
+            None => {}
         }
     }
 

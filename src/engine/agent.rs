@@ -34,7 +34,7 @@ impl Bridge {
                 }
                 self.agent_talks(method, &message);
             }
-            (None, Some(id)) if message.responds() => self.agent_response(id, line),
+            (None, Some(id)) if message.responds() => self.agent_response(id, &message, line),
             _ => self.actions.push(Action::Forward),
         }
     }
@@ -187,8 +187,7 @@ impl Bridge {
         });
     }
 
-    fn agent_initialized(&mut self, line: &Line) {
-        let message = line.message().unwrap_or_default();
+    fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
         self.protocol = message.result.map(capabilities::protocol).unwrap_or_default();
         if memmem::find(&line.bytes, b"ursor").is_some() {
             // It may be Cursor: its questions name a tool call and no session.
@@ -202,10 +201,10 @@ impl Bridge {
         });
     }
 
-    fn agent_response(&mut self, id: &str, line: &Line) {
+    fn agent_response(&mut self, id: &str, message: &Message<'_>, line: &Line) {
         if self.initialize.as_ref().is_some_and(|own| own.is(id)) {
             self.initialize = None;
-            return self.agent_initialized(line);
+            return self.agent_initialized(message, line);
         }
         self.actions.push(Action::Forward);
         let Some(session) = self.turns.end(id) else { return };

@@ -27,7 +27,7 @@ impl Bridge {
     pub(super) fn client_line(&mut self, line: &Line, now: Duration) {
         let Some(message) = line.message() else { return self.unclear(line, now) };
         match (message.method.as_deref(), message.id) {
-            (Some("initialize"), Some(id)) => self.client_initialize(id, line),
+            (Some("initialize"), Some(id)) => self.client_initialize(id, &message, line),
             (Some("session/prompt"), Some(id)) => self.prompt(id, &message, line, now),
             (Some("session/cancel"), _) => self.cancel_turn(&message, now),
             (Some("session/close" | "session/delete"), _) => self.close_session(&message, now),
@@ -48,8 +48,7 @@ impl Bridge {
         }
     }
 
-    fn client_initialize(&mut self, id: &str, line: &Line) {
-        let message = line.message().unwrap_or_default();
+    fn client_initialize(&mut self, id: &str, message: &Message<'_>, line: &Line) {
         self.client = message.params.map(capabilities::Client::read).unwrap_or_default();
         let promises = self.config.promise && line.whole;
         let promised = if promises { capabilities::promise_to_agent(&line.bytes) } else { None };

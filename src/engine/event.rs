@@ -161,7 +161,8 @@ pub enum Refused {
 /// Why the client did not answer a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unanswered {
-    /// The person wants to answer elsewhere. What was answered before is kept.
+    /// Others are to answer: the person wants to do it elsewhere, or the client failed half-way. What was answered
+    /// before is kept.
     Elsewhere(Answer),
     /// What it said does not fit the question.
     DoesNotFit(Vec<FieldError>),

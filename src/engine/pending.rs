@@ -19,7 +19,10 @@ impl Open {
     pub(super) fn set_deadline(&mut self, deadline: Option<Duration>) {
         let since = self.opened.since;
         self.deadline = deadline;
-        self.warning = deadline.map(|deadline| since + deadline.saturating_sub(since) * 4 / 5);
+        self.warning = deadline.map(|deadline| {
+            let time = deadline.saturating_sub(since);
+            since.saturating_add(time - time / 5)
+        });
     }
 
     pub(super) fn question(&self) -> &Arc<Question> {

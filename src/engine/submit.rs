@@ -8,6 +8,7 @@ use super::{
     event::{Action, Peer, Refused, Submission, Submitted},
 };
 use crate::{
+    limits,
     question::{Outcome, Provenance, Reason, check},
     wire::{id::RequestId, line},
 };
@@ -43,7 +44,8 @@ impl Bridge {
                 self.settle_from_elsewhere(id, Outcome::Rejected(Reason::User), by, now);
             }
             Submission::Extend(time) => {
-                let deadline = open.deadline.ok_or(Refused::NoDeadline)?.saturating_add(time);
+                let deadline =
+                    open.deadline.ok_or(Refused::NoDeadline)?.saturating_add(time.min(limits::WAIT));
                 open.set_deadline(Some(deadline));
                 self.actions.push(Action::Extended(Arc::clone(&open.opened), deadline));
             }

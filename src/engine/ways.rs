@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// One way to ask the client. They are tried in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// `_sandboxagent/session/request_question`.
     Native,
@@ -48,24 +48,15 @@ pub(super) enum Way {
     None,
 }
 
-/// The ways in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Own,
-    Native,
-    Form,
-    Prompts,
-    None,
-}
-
 impl Way {
-    fn rank(&self) -> Rank {
+    /// Returns its place in the order of the ways. The agent's own line comes before all of them.
+    fn tier(&self) -> Option<Tier> {
         match self {
-            Way::Own => Rank::Own,
-            Way::Native => Rank::Native,
-            Way::Form(_) => Rank::Form,
-            Way::Prompts(_) => Rank::Prompts,
-            Way::None => Rank::None,
+            Way::Own => None,
+            Way::Native => Some(Tier::Native),
+            Way::Form(_) => Some(Tier::Elicitation),
+            Way::Prompts(_) => Some(Tier::Permission),
+            Way::None => Some(Tier::None),
         }
     }
 }
@@ -100,25 +91,24 @@ impl Bridge {
 
     /// Returns the first way to ask the client.
     pub(super) fn first_way(&mut self, question: &Question, words: &Words) -> Way {
-        if self.takes_own(words) { Way::Own } else { self.way_behind(Rank::Own, question, words) }
+        if self.takes_own(words) { Way::Own } else { self.way_behind(None, question, words) }
     }
 
-    fn way_behind(&mut self, tried: Rank, question: &Question, words: &Words) -> Way {
-        let native = !matches!(words, Words::SandboxAgent) && self.takes(Tier::Native);
-        if tried < Rank::Native && native {
+    fn way_behind(&mut self, tried: Option<Tier>, question: &Question, words: &Words) -> Way {
+        let next = |bridge: &Self, tier| tried < Some(tier) && bridge.takes(tier);
+        if !matches!(words, Words::SandboxAgent) && next(self, Tier::Native) {
             return Way::Native;
         }
         // The same method again would say nothing new.
         let other = !matches!(words, Words::Elicitation(words) if !words.former);
-        if tried < Rank::Form
-            && other
-            && self.takes(Tier::Elicitation)
-            && let Some((_, words)) = elicitation::form::write(question)
+        if other
+            && next(self, Tier::Elicitation)
+            && let Some(words) = elicitation::form::words(question)
         {
             return Way::Form(words);
         }
-        if tried < Rank::Prompts && self.takes(Tier::Permission) && question.session.is_some() {
-            return Way::Prompts(permission::Walk::new(self.next_number(), Default::default()));
+        if next(self, Tier::Permission) {
+            return Way::Prompts(permission::Walk::new(self.next_number()));
         }
         Way::None
     }
@@ -126,11 +116,14 @@ impl Bridge {
     /// Asks the client in the next way, because it cannot show this one or made nothing of it.
     pub(super) fn move_on(&mut self, id: &RequestId, why: Unanswered) {
         let Some(open) = self.pending.get(id.as_str()) else { return };
-        let (tried, opened, words) = (open.way.rank(), Arc::clone(&open.opened), open.words.clone());
+        let (tried, opened, words) = (open.way.tier(), Arc::clone(&open.opened), open.words.clone());
         self.actions.push(Action::Unanswered(Arc::clone(&opened), why));
-        if tried == Rank::Prompts {
-            // Nothing comes behind them, and what was answered so far is kept.
-            return self.actions.push(Action::Unanswered(opened, Unanswered::NoWay));
+        if let Way::Prompts(walk) = &open.way {
+            // Nothing comes behind them.
+            let kept = walk.answer();
+            let left =
+                if kept.values.is_empty() { Unanswered::NoWay } else { Unanswered::Elsewhere(kept.clone()) };
+            return self.actions.push(Action::Unanswered(opened, left));
         }
         let way = self.way_behind(tried, &opened.question, &words);
         if let Some(open) = self.pending.get_mut(id.as_str()) {
@@ -159,7 +152,7 @@ impl Open {
         let (method, params) = match &self.way {
             Way::Own | Way::None => return None,
             Way::Native => (sandboxagent::METHOD, sandboxagent::ask::write(question)),
-            Way::Form(_) => (elicitation::METHOD, elicitation::form::write(question)?.0),
+            Way::Form(words) => (elicitation::METHOD, elicitation::form::write(question, words)),
             Way::Prompts(walk) => (permission::METHOD, walk.prompt(question, protocol, name)?),
         };
         self.owes = true;

@@ -3,11 +3,15 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    hash::{BuildHasher, RandomState},
     sync::Arc,
 };
 
 use super::view::{Settlement, View};
-use crate::limits;
+use crate::{
+    limits,
+    question::{Answer, Outcome},
+};
 
 /// The open questions, and the last that were settled, at one revision.
 #[derive(Clone, Debug, Default)]
@@ -15,24 +19,33 @@ pub struct Book {
     /// Grows with each change.
     pub revision: u64,
     open: BTreeMap<String, Arc<View>>,
-    /// The oldest first, each with its size.
-    settled: VecDeque<(usize, Arc<View>)>,
+    /// The oldest first.
+    settled: VecDeque<Settled>,
     /// The sizes of all of those.
     settled_bytes: usize,
+    /// With what answers are compared that are not kept.
+    hasher: RandomState,
+}
+
+#[derive(Clone, Debug)]
+struct Settled {
+    view: Arc<View>,
+    bytes: usize,
+    /// The answer with its secrets, as what it is compared by.
+    digest: Option<u64>,
 }
 
 impl Book {
     /// Returns the open questions, oldest first.
     pub fn open(&self) -> Vec<Arc<View>> {
         let mut views: Vec<_> = self.open.values().cloned().collect();
-        // Times by RFC 3339 in one zone are in the order of their text.
-        views.sort_by(|one, other| (&one.opened_at, &one.id).cmp(&(&other.opened_at, &other.id)));
+        views.sort_by(|one, other| one.age().cmp(&other.age()));
         views
     }
 
     /// Returns the questions that were settled last, oldest first.
     pub fn settled(&self) -> impl DoubleEndedIterator<Item = &Arc<View>> {
-        self.settled.iter().map(|(_, view)| view)
+        self.settled.iter().map(|settled| &settled.view)
     }
 
     /// Returns the question with this name, open or settled.
@@ -45,6 +58,18 @@ impl Book {
         let begins = |view: &&Arc<View>| is_short_for(short, &view.id);
         let open: Vec<_> = self.open.values().filter(begins).map(|view| &*view.id).collect();
         if open.is_empty() { self.settled().filter(begins).map(|view| &*view.id).collect() } else { open }
+    }
+
+    /// Says whether this is the answer that settled the question of this name. Secrets are compared, too: what is kept
+    /// of them is a digest, under a key that never leaves this process.
+    pub(super) fn was_answered_by(&self, id: &str, answer: &Answer) -> bool {
+        let settled = self.settled.iter().rev().find(|settled| settled.view.id == id);
+        settled.and_then(|settled| settled.digest) == Some(self.digest(answer))
+    }
+
+    fn digest(&self, answer: &Answer) -> u64 {
+        // An answer can always be written: its names are texts.
+        self.hasher.hash_one(serde_json::to_string(&answer.clone().canonical()).unwrap_or_default())
     }
 
     pub(super) fn insert(&mut self, view: View) {
@@ -70,14 +95,18 @@ impl Book {
     pub(super) fn settle(&mut self, id: &str, settlement: Settlement) {
         let Some(mut view) = self.open.remove(id) else { return };
         self.revision += 1;
+        let digest = match &settlement.outcome {
+            Outcome::Answered(answer) => Some(self.digest(answer)),
+            Outcome::Rejected(_) | Outcome::Failed => None,
+        };
         let settled = Arc::make_mut(&mut view);
         settled.settlement = Some(settlement.without_secrets(&settled.question));
         let bytes = size(&view);
         self.settled_bytes += bytes;
-        self.settled.push_back((bytes, view));
+        self.settled.push_back(Settled { view, bytes, digest });
         while (self.settled.len() > limits::REMEMBERED || self.settled_bytes > limits::REMEMBERED_BYTES)
             && self.settled.len() > 1
-            && let Some((bytes, _)) = self.settled.pop_front()
+            && let Some(Settled { bytes, .. }) = self.settled.pop_front()
         {
             self.settled_bytes -= bytes;
         }
@@ -129,6 +158,16 @@ mod tests {
     fn settlement() -> Settlement {
         let outcome = Outcome::Rejected(Reason::User);
         Settlement { outcome, by: Provenance::bridge(), at: "2026".to_owned(), remark: None }
+    }
+
+    #[test]
+    fn the_oldest_question_is_the_first() {
+        let mut book = Book::default();
+        for number in [10, 2, 1, 11] {
+            book.insert(view(number, "a"));
+        }
+        let ids: Vec<_> = book.open().iter().map(|view| view.id.clone()).collect();
+        assert_eq!(ids, ["b-1", "b-2", "b-10", "b-11"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use super::{
     book::Book,
@@ -29,6 +29,8 @@ pub struct Inbox {
     book: Arc<watch::Sender<Book>>,
     started: SystemTime,
     commands: mpsc::Sender<Command>,
+    /// A permit for each byte that may wait.
+    room: Arc<Semaphore>,
     local: Arc<Local>,
 }
 
@@ -84,7 +86,8 @@ pub fn new(owner: Owner) -> (Inbox, Feed) {
         book: Arc::clone(&book),
         commands: commands_feed,
     };
-    (Inbox { owner, started: feed.started, book, commands, local: Arc::default() }, feed)
+    let room = Arc::new(Semaphore::new(limits::WAITING_BYTES));
+    (Inbox { owner, started: feed.started, book, commands, room, local: Arc::default() }, feed)
 }
 
 impl Source for Inbox {
@@ -103,14 +106,9 @@ impl Source for Inbox {
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
-        if self.local.count() >= limits::OPEN {
-            return Err(Refusal::BadQuestion(format!(
-                "{} questions are open, which is the most",
-                limits::OPEN
-            )));
-        }
         let (now, timeout) = (SystemTime::now(), question.timeout);
-        let mut wait = self.local.open(timeout);
+        let json = serde_json::to_vec(&question).map_err(|error| Refusal::BadQuestion(error.to_string()))?;
+        let mut wait = self.local.open(timeout, question.weight(json.len())).map_err(Refusal::BadQuestion)?;
         let id = format!("{}-{LOCAL}{}", self.owner.bridge, wait.number);
         let mut view = View::new(&id, &self.owner.bridge, question, timestamp(now));
         view.deadline = timeout.map(|timeout| timestamp_after(now, timeout));
@@ -147,6 +145,8 @@ impl Inbox {
         submission: Submission,
         by: Provenance,
     ) -> Result<(), Refusal> {
+        let bytes = u32::try_from(bytes(&submission).max(limits::SUBMISSION)).unwrap_or(u32::MAX);
+        let _room = self.room.try_acquire_many(bytes).map_err(|_| Refusal::Busy)?;
         let (verdict, judged) = oneshot::channel();
         let command = Command { number, submission: submission.clone(), by, verdict };
         self.commands.send(command).await.map_err(|_| Refusal::Unavailable)?;
@@ -206,6 +206,15 @@ impl Inbox {
             });
         });
         Ok(())
+    }
+}
+
+/// Returns how many bytes a submission has.
+fn bytes(submission: &Submission) -> usize {
+    match submission {
+        Submission::Answer(answer) => answer.bytes(),
+        Submission::Reject(remark) => remark.as_ref().map_or(0, String::len),
+        Submission::Extend(_) => 0,
     }
 }
 
@@ -271,11 +280,19 @@ impl Feed {
         });
     }
 
+    /// Its time will soon be over.
+    pub fn warned(&self, opened: &Opened) {
+        self.book.send_modify(|book| book.change(&self.id(opened.number), |view| view.expiring = true));
+    }
+
     /// It has another deadline.
     pub fn extended(&self, opened: &Opened, deadline: Duration) {
         let deadline = self.at(deadline);
-        self.book
-            .send_modify(|book| book.change(&self.id(opened.number), |view| view.deadline = Some(deadline)));
+        self.book.send_modify(|book| {
+            book.change(&self.id(opened.number), |view| {
+                (view.deadline, view.expiring) = (Some(deadline), false);
+            });
+        });
     }
 
     /// It is settled, and the agent was told.

@@ -36,6 +36,9 @@ pub enum Refusal {
     /// There is no deadline to extend.
     #[error("the question has no deadline")]
     NoDeadline,
+    /// Too much waits already.
+    #[error("too many answers wait for the agent: try again later")]
+    Busy,
     /// The bridge is gone, or nobody knows whether the agent got it.
     #[error("the bridge that asked is gone")]
     Unavailable,
@@ -69,6 +72,7 @@ impl Refusal {
             Refusal::DoesNotFit(_) => "does_not_fit",
             Refusal::BadQuestion(_) => "bad_question",
             Refusal::NoDeadline => "no_deadline",
+            Refusal::Busy => "busy",
             Refusal::Unavailable => "unavailable",
         }
     }
@@ -83,6 +87,7 @@ impl Refusal {
             Refusal::DoesNotFit(_) => 422,
             Refusal::BadQuestion(_) => 400,
             Refusal::NoDeadline => 412,
+            Refusal::Busy => 429,
             Refusal::Unavailable => 503,
         }
     }
@@ -97,7 +102,7 @@ impl Refusal {
             }
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
             Refusal::Conflict(view) | Refusal::Gone(view) => detail.question = Some((**view).clone()),
-            Refusal::NotFound | Refusal::NoDeadline | Refusal::Unavailable => {}
+            Refusal::NotFound | Refusal::NoDeadline | Refusal::Busy | Refusal::Unavailable => {}
         }
         detail
     }
@@ -115,6 +120,7 @@ impl Refusal {
                 Refusal::BadQuestion(errors.into_iter().map(|error| error.message).collect())
             }
             ("no_deadline", _) => Refusal::NoDeadline,
+            ("busy", _) => Refusal::Busy,
             _ => Refusal::Unavailable,
         }
     }
@@ -124,13 +130,14 @@ fn list(errors: &[FieldError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Says what becomes of a submission to a question that is not open any more. The same once more is accepted, but
-/// where nobody knows whether it is: secrets are not kept.
+/// Says what becomes of a submission to a question that is not open any more. The same once more is accepted.
 pub(super) fn over(book: &Book, id: &str, submission: &Submission) -> Result<(), Refusal> {
     let view = book.find(id).ok_or(Refusal::NotFound)?;
     let outcome = view.settlement.as_ref().map(|settlement| &settlement.outcome);
     match (outcome, submission) {
-        (Some(Outcome::Answered(given)), Submission::Answer(answer)) if given == answer => Ok(()),
+        (Some(Outcome::Answered(_)), Submission::Answer(answer)) if book.was_answered_by(id, answer) => {
+            Ok(())
+        }
         (Some(Outcome::Rejected(Reason::User)), Submission::Reject(_)) => Ok(()),
         (Some(Outcome::Answered(_) | Outcome::Failed | Outcome::Rejected(Reason::User)), _) => {
             Err(Refusal::Conflict(Arc::clone(view)))

@@ -23,6 +23,9 @@ pub struct View {
     /// When it ends by itself, by RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<String>,
+    /// Whether four fifths of its time are over.
+    #[serde(default)]
+    pub expiring: bool,
     /// Whether the client cannot show it, or left it to others.
     #[serde(default)]
     pub elsewhere: bool,
@@ -43,10 +46,21 @@ impl View {
             question,
             opened_at,
             deadline: None,
+            expiring: false,
             elsewhere: false,
             kept: None,
             settlement: None,
         }
+    }
+}
+
+impl View {
+    /// Returns what orders questions by their age: of those that one bridge asked in the same millisecond, the number
+    /// tells.
+    pub fn age(&self) -> impl Ord + '_ {
+        // Times by RFC 3339 in one zone are in the order of their text.
+        let number = self.id.rsplit_once('-').map(|(_, number)| (number.len(), number));
+        (&*self.opened_at, &*self.bridge, number)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 /// Values for the fields of a question, by field name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +14,46 @@ pub struct Answer {
     /// What was remarked beside it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
+}
+
+impl Answer {
+    /// Returns how many bytes its texts have.
+    pub fn bytes(&self) -> usize {
+        let value = |value: &Value| match value {
+            Value::Text(text) => text.len(),
+            Value::Many(texts) => texts.iter().map(String::len).sum(),
+            Value::Flag(_) | Value::Number(_) => size_of::<Value>(),
+        };
+        let values = self.values.iter().map(|(name, given)| name.len() + value(given));
+        let notes = self.notes.iter().map(|(name, note)| name.len() + note.len());
+        values.chain(notes).sum()
+    }
+
+    /// Returns the same answer in the one spelling that is compared: the chosen options in the order of their values,
+    /// whole numbers without a fraction.
+    pub fn canonical(mut self) -> Self {
+        for value in self.values.values_mut() {
+            match value {
+                Value::Many(texts) => texts.sort_unstable(),
+                Value::Number(number) => *number = canonical(number),
+                Value::Text(_) | Value::Flag(_) => {}
+            }
+        }
+        self
+    }
+}
+
+fn canonical(number: &Number) -> Number {
+    // Below this each integer has a binary fraction of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let whole = |value: &f64| value.fract() == 0.0 && value.abs() < EXACT;
+    match number.as_f64().filter(whole) {
+        // What has no fraction prints without one; a zero has no sign.
+        Some(value) => {
+            serde_json::from_str(&format!("{:.0}", value + 0.0)).unwrap_or_else(|_| number.clone())
+        }
+        None => number.clone(),
+    }
 }
 
 /// The value of one field.
@@ -26,7 +67,7 @@ pub enum Value {
     /// True or false, or yes or no.
     Flag(bool),
     /// A number.
-    Number(#[schemars(with = "f64")] serde_json::Number),
+    Number(#[schemars(with = "f64")] Number),
 }
 
 /// What became of a question.
@@ -116,4 +157,36 @@ pub enum Responder {
     Http,
     /// Somebody over JSON-RPC.
     Rpc,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_answer_has_one_canonical_spelling() {
+        let spelled = |values: &str| {
+            let answer: Answer =
+                serde_json::from_str(&format!(r#"{{"values":{{"f":{values}}}}}"#)).expect(values);
+            serde_json::to_string(&answer.canonical()).expect("JSON")
+        };
+        for (one, other) in [
+            (r#"["b","a"]"#, r#"["a","b"]"#),
+            ("-5.0", "-5"),
+            ("5e2", "500"),
+            ("-0.0", "0"),
+            ("9007199254740993", "9007199254740993"),
+        ] {
+            assert_eq!(spelled(one), spelled(other), "{one} is {other}");
+        }
+        for (one, other) in [
+            ("5", "5.5"),
+            ("9007199254740993", "9007199254740995"),
+            ("0.1", "0.2"),
+            ("5", r#""5""#),
+            (r#"["a"]"#, r#"["a","b"]"#),
+        ] {
+            assert_ne!(spelled(one), spelled(other), "{one} is not {other}");
+        }
+    }
 }

@@ -29,8 +29,9 @@ impl fmt::Display for FieldError {
 /// them what belongs to no field.
 pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
     let error = |field: &str, message: String| FieldError { field: field.to_owned(), message };
+    let mut room = limits::TEXT;
     let fields = question.fields.iter().filter_map(|field| {
-        let fits = check_field(field, answer.values.get(&field.name));
+        let fits = check_field(field, answer.values.get(&field.name), &mut room);
         fits.err().map(|message| error(&field.name, message))
     });
     let known = |name: &&String| question.fields.iter().any(|field| field.name == **name);
@@ -40,11 +41,12 @@ pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn check_field(field: &Field, value: Option<&Value>) -> Result<(), String> {
+/// `room` is how many bytes may still be tried on patterns.
+fn check_field(field: &Field, value: Option<&Value>, room: &mut usize) -> Result<(), String> {
     match (value, &field.kind) {
         (None, _) if field.required => Err("is required".to_owned()),
         (None, _) => Ok(()),
-        (Some(Value::Text(text)), Kind::Text { .. }) => check_typed(field, text),
+        (Some(Value::Text(text)), Kind::Text { .. }) => check_typed(field, text, room),
         (Some(Value::Text(text)), Kind::Choice { options, other, .. }) => {
             check_chosen(text, options, *other, field.required)
         }
@@ -66,7 +68,7 @@ fn wanted(kind: &Kind) -> &'static str {
     }
 }
 
-fn check_typed(field: &Field, text: &str) -> Result<(), String> {
+fn check_typed(field: &Field, text: &str, room: &mut usize) -> Result<(), String> {
     let Kind::Text { min_length, max_length, pattern, .. } = &field.kind else { return Ok(()) };
     if text.is_empty() {
         // An empty text is a field that was left empty.
@@ -80,17 +82,17 @@ fn check_typed(field: &Field, text: &str) -> Result<(), String> {
         return Err(format!("has {length} characters, the most is {most}"));
     }
     match pattern {
-        Some(pattern) if !matches(pattern, text) => Err(format!("does not match {pattern:?}")),
+        Some(pattern) if !matches(pattern, text, room) => Err(format!("does not match {pattern:?}")),
         _ => Ok(()),
     }
 }
 
-/// Says whether the pattern is found in the text. What cannot be tried, since the pattern looks around, or is as big as
-/// the text is long, is left to the agent: trying takes as long as the one times the other, and nobody waits for it.
-fn matches(pattern: &str, text: &str) -> bool {
-    if text.len() > limits::TEXT {
-        return true;
-    }
+/// Says whether the pattern is found in the text. What is not tried is left to the agent: a pattern that looks around or
+/// is big, and texts of one answer that are longer together than one may be. Trying takes as long as the size of the one
+/// times the length of the other, and nobody is served meanwhile.
+fn matches(pattern: &str, text: &str, room: &mut usize) -> bool {
+    let Some(left) = room.checked_sub(text.len()) else { return true };
+    *room = left;
     let pattern = RegexBuilder::new(pattern).size_limit(limits::PATTERN).build();
     pattern.map_or(true, |pattern| pattern.is_match(text))
 }
@@ -230,6 +232,14 @@ mod tests {
         assert_eq!(wrong(pattern, &json!("b".repeat(limits::TEXT)).to_string()), r#"does not match "^a*$""#);
         assert_eq!(wrong(pattern, &json!("b".repeat(limits::TEXT + 1)).to_string()), "");
         assert_eq!(wrong(r#""kind":"text","pattern":"[ab]*a[ab]{3000}c$""#, r#""b""#), "");
+        let field = |name| json!({ "name": name, "label": name, "kind": "text", "pattern": "^a*$" });
+        let fields = question(&json!([field("f"), field("g")]));
+        let wrong_in = |length| {
+            let values = json!({ "values": { "f": "b".repeat(length), "g": "b" } });
+            let answer = serde_json::from_value(values).expect("an answer");
+            check(&fields, &answer).expect_err("f is tried").len()
+        };
+        assert_eq!((wrong_in(limits::TEXT - 1), wrong_in(limits::TEXT)), (2, 1));
         let many = json!((0..110_000).map(|n| n.to_string()).collect::<Vec<_>>()).to_string();
         let choices = r#""kind":"choices","options":[{"value":"a","label":"A"}],"other":true"#;
         assert_eq!(wrong(choices, &many), "has 110000 entries, the most is 2");

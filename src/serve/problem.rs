@@ -57,6 +57,7 @@ impl From<Refusal> for Problem {
             Refusal::Gone(_) => StatusCode::GONE,
             Refusal::DoesNotFit(_) | Refusal::BadQuestion(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Refusal::NoDeadline => StatusCode::PRECONDITION_FAILED,
+            Refusal::Busy => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
         let more = refusal.detail();

@@ -16,6 +16,7 @@ use askbridge::{
         self, Book, Inbox, Owner, Refusal, Settlement, Source, Status, input::AnswerInput, joined::Joined,
         rpc::QuestionsClient, socket,
     },
+    limits,
     question::{Answer, Dialect, Field, Kind, Outcome, Provenance, Question, Responder, Value},
 };
 use futures::{FutureExt, future::join_all};
@@ -341,7 +342,38 @@ async fn a_secret_is_not_kept() {
     feed.settled(&settled(&opened, text("hunter2")), Duration::ZERO);
     let view = inbox.find(&opened.name(inbox.bridge())).unwrap();
     assert_eq!(view.settlement.as_ref().unwrap().outcome, Outcome::Answered(Answer::default()));
-    // Nobody knows any more whether it is the same.
-    let again = inbox.submit(&view.id, Submission::Answer(text("hunter2")), by(2)).await;
-    assert!(matches!(again, Err(Refusal::Conflict(_))));
+    // That it is the same can be told all the same.
+    let submit = async |value| inbox.submit(&view.id, Submission::Answer(text(value)), by(2)).await;
+    assert_eq!(submit("hunter2").await, Ok(()));
+    assert!(matches!(submit("hunter3").await, Err(Refusal::Conflict(_))));
+}
+
+#[tokio::test]
+async fn more_than_can_wait_for_the_agent_is_refused() {
+    let (inbox, mut feed) = inbox::new(Owner::here("agent".to_owned()));
+    let opened = opened();
+    feed.opened(&opened);
+    let id = opened.name(inbox.bridge());
+    let big = "x".repeat(limits::WAITING_BYTES / 2);
+    let answer = || inbox.submit(&id, Submission::Answer(text(&big)), by(1));
+    let mut one = Box::pin(answer());
+    assert_eq!(one.as_mut().now_or_never(), None);
+    assert_eq!(answer().await, Err(Refusal::Busy));
+    feed.next().await.unwrap().verdict.send(Ok(())).unwrap();
+    assert_eq!(one.await, Ok(()));
+    assert_eq!(answer().now_or_never(), None, "there is room again");
+}
+
+#[test]
+fn whoever_answers_sees_that_the_time_is_nearly_over() {
+    let (inbox, feed) = inbox::new(Owner::here("agent".to_owned()));
+    let opened = opened();
+    let id = opened.name(inbox.bridge());
+    let is_expiring = || inbox.find(&id).unwrap().expiring;
+    feed.opened(&opened);
+    assert!(!is_expiring());
+    feed.warned(&opened);
+    assert!(is_expiring());
+    feed.extended(&opened, Duration::from_secs(3600));
+    assert!(!is_expiring());
 }

@@ -95,3 +95,21 @@ fn hostile_text_does_nothing_to_a_terminal() {
         assert!(!text.is_empty());
     }
 }
+
+#[test]
+fn the_hint_is_on_stderr_whatever_the_log_does() {
+    let file = |machine: &Machine| machine.path().join("log").display().to_string();
+    for to_file in [true, false] {
+        let machine = Machine::new();
+        let file = file(&machine);
+        let log: &[&str] = if to_file { &["--log-file", &file] } else { &["--log", "off"] };
+        let client =
+            machine.client("silent", "a question", &[log, &["--client-questions", "none"]].concat(), &[]);
+        let id = machine.question();
+        client.expect_stderr("the hint", |text| {
+            text.contains(&format!(
+                "askbridge: question {id} waits: askbridge show {id}, askbridge answer {id} VALUE\n"
+            ))
+        });
+    }
+}

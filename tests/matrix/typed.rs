@@ -67,7 +67,8 @@ fn numbers(json: Value) -> Value {
 fn form(field: &Value) -> Value {
     let params = json!({ "sessionId": "s", "prompt": "?", "_meta": { "askbridge": { "fields": [field] } } });
     let asked = dialect::read(sandboxagent::METHOD, params.to_string().as_bytes(), "q").expect("a question");
-    let (form, _) = elicitation::form::write(&asked.expect("a question").question).expect("a form");
+    let question = asked.expect("a question").question;
+    let form = elicitation::form::write(&question, &elicitation::form::words(&question).expect("a form"));
     serde_json::from_str(form.get()).expect("JSON")
 }
 

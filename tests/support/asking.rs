@@ -106,8 +106,8 @@ fn check_native(question: &Question, dice: &[u8]) {
 
 /// What is filled in is what is read.
 fn check_form(question: &Question, answer: &Answer, dice: &[u8]) {
-    let Some((params, words)) = elicitation::form::write(question) else { return };
-    object(&params);
+    let Some(words) = elicitation::form::words(question) else { return };
+    object(&elicitation::form::write(question, &words));
     let (content, _) = elicitation::content::write(&words, question, answer);
     let result = serde_json::json!({ "action": "accept", "content": content }).to_string();
     match elicitation::reply::read(&words, question, result.as_bytes()) {
@@ -127,7 +127,7 @@ fn said(answer: &Answer) -> Vec<(&String, &Value)> {
 
 /// Prompts that are answered by the dice come to an end that fits, or go on.
 fn check_prompts(question: &Question, dice: &[u8]) {
-    let mut walk = Walk::new(1, Answer::default());
+    let mut walk = Walk::new(1);
     drop(walk.clone().take(question, dice, 2));
     for (number, die) in (2..).zip(dice.iter().take(50)) {
         let Some(params) = walk.prompt(question, Protocol::V1, None) else {

@@ -49,7 +49,7 @@ const MAY_KNOW: [(&str, &[&str]); 14] = [
     ("engine", &["dialect", "limits", "question", "wire"]),
     ("inbox", &["dialect", "engine", "limits", "question"]),
     ("serve", &["cli", "dialect", "engine", "exit", "inbox", "limits", "question"]),
-    ("driver", &["cli", "engine", "exit", "inbox", "limits", "question", "serve", "terminal", "wire"]),
+    ("driver", &["cli", "engine", "exit", "inbox", "limits", "log", "question", "serve", "terminal", "wire"]),
     ("command", &["cli", "dialect", "engine", "exit", "inbox", "question", "terminal"]),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["cli", "exit", "terminal"]),

@@ -26,7 +26,7 @@ const TOP_LEVEL: [&str; 11] = [
 const IN_MOD: [(&str, &[&str], &str); 4] = [
     (
         "src/driver/mod.rs",
-        &["use std", "use crate", "pub fn run", "pub fn proxy", "fn config", "fn start"],
+        &["use std", "use crate", "pub fn run", "pub fn proxy"],
         "the ways into the driver",
     ),
     ("src/dialect/sandboxagent/mod.rs", &["pub const METHOD"], "all files of a dialect turn on its method"),

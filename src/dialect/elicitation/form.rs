@@ -28,35 +28,42 @@ struct Params<'a> {
     requested_schema: Schema,
 }
 
-/// Says a question as the `params` of a form, and what it takes to read the reply.
+/// Returns what it takes to read the reply to a question that is asked as a form.
 ///
 /// `None` where no form can ask it: it belongs to no session and no request, or asks for a secret, which the
 /// standard forbids in forms.
-pub fn write(question: &Question) -> Option<(Box<RawValue>, Words)> {
-    let session_id = question.session.as_deref();
-    let request: Option<&RawValue> = question.request.as_deref().and_then(|id| serde_json::from_str(id).ok());
-    let request_id = request.filter(|_| session_id.is_none());
-    if (session_id.is_none() && request_id.is_none()) || question.fields.iter().any(|field| field.secret) {
+pub fn words(question: &Question) -> Option<Words> {
+    let homeless = question.session.is_none() && request(question).is_none();
+    if homeless || question.fields.iter().any(|field| field.secret) {
         return None;
     }
+    let companion = |field: &Field| match field.kind.takes_other() {
+        true => Companion::Custom { key: free_key(field, question), remarks: true },
+        false => Companion::None,
+    };
+    Some(Words { companions: question.fields.iter().map(companion).collect(), ..Words::default() })
+}
+
+fn request(question: &Question) -> Option<&RawValue> {
+    question.request.as_deref().and_then(|id| serde_json::from_str(id).ok())
+}
+
+/// Says a question as the `params` of a form whose reply is read by these [`words`].
+pub fn write(question: &Question, words: &Words) -> Box<RawValue> {
+    let session_id = question.session.as_deref();
     let mut properties = Vec::new();
-    let mut companions = Vec::new();
-    for field in &question.fields {
-        let mut companion = Companion::None;
+    for (field, companion) in question.fields.iter().zip(&words.companions) {
         properties.push((field.name.clone(), property(field, question)));
-        if field.kind.takes_other() {
-            let key = free_key(field, question);
+        if let Companion::Custom { key, .. } = companion {
             properties.push((key.clone(), custom(field)));
-            companion = Companion::Custom { key, remarks: true };
         }
-        companions.push(companion);
     }
     // A text may stand for the choice, which cannot be said of two fields: the reply is checked for it.
     let required = question.fields.iter().filter(|field| field.required && !field.kind.takes_other());
     let required: Vec<_> = required.map(|field| field.name.clone()).collect();
     let params = Params {
         session_id,
-        request_id,
+        request_id: request(question).filter(|_| session_id.is_none()),
         tool_call_id: question.tool_call.as_deref().filter(|_| session_id.is_some()),
         mode: "form",
         message: question.heading(),
@@ -66,7 +73,7 @@ pub fn write(question: &Question) -> Option<(Box<RawValue>, Words)> {
             required: (!required.is_empty()).then_some(required),
         },
     };
-    Some((asked::json(&params), Words { companions, ..Words::default() }))
+    asked::json(&params)
 }
 
 /// The formats of texts that the standard has.
@@ -189,7 +196,9 @@ mod tests {
     }
 
     fn written(params: &str) -> (Json, Words) {
-        let (params, words) = write(&asked(params)).expect("a form");
+        let question = asked(params);
+        let words = words(&question).expect("a form");
+        let params = write(&question, &words);
         (serde_json::from_str(params.get()).expect("JSON"), words)
     }
 
@@ -289,11 +298,11 @@ mod tests {
             r#"{"prompt":"?"}"#.to_owned(),
             format!(r#"{{"sessionId":"s","prompt":"?","_meta":{{"askbridge":{{"fields":[{secret}]}}}}}}"#),
         ] {
-            assert_eq!(write(&asked(&params)).map(|(params, _)| params.get().to_owned()), None, "{params}");
+            assert_eq!(words(&asked(&params)), None, "{params}");
         }
         let mut question = asked(r#"{"prompt":"?","toolCallId":"t"}"#);
         question.request = Some("\"r\"".to_owned());
-        let (params, _) = write(&question).expect("a form");
+        let params = write(&question, &words(&question).expect("a form"));
         // Only a session has tool calls.
         assert!(params.get().starts_with(r#"{"requestId":"r","mode":"form","message":"?","#), "{params}");
     }
@@ -309,7 +318,7 @@ mod tests {
         );
         let read = request::read("elicitation/create", params.as_bytes(), "q").expect("no mistake");
         let Some(Asked { question, .. }) = read else { panic!("no question") };
-        let (written, _) = write(&question).expect("a form");
+        let written = write(&question, &words(&question).expect("a form"));
         assert_eq!(written.get(), params);
     }
 }

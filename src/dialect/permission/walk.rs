@@ -51,9 +51,9 @@ enum Outcome {
 }
 
 impl Walk {
-    /// Begins with what was answered already. `number` is that of the first prompt.
-    pub fn new(number: u64, answer: Answer) -> Self {
-        Walk { number, answer, chosen: Vec::new() }
+    /// Begins. `number` is that of the first prompt.
+    pub fn new(number: u64) -> Self {
+        Walk { number, answer: Answer::default(), chosen: Vec::new() }
     }
 
     /// Returns what was answered so far.
@@ -196,7 +196,7 @@ mod tests {
 
     impl Prompts {
         fn of(fields: &serde_json::Value) -> Self {
-            Prompts { question: question(fields, false), walk: Walk::new(1, Answer::default()), number: 1 }
+            Prompts { question: question(fields, false), walk: Walk::new(1), number: 1 }
         }
 
         /// The ids of the options that are shown, without what all of this prompt begin with.
@@ -286,15 +286,6 @@ mod tests {
         assert_eq!(prompts.shown(), ["elsewhere", "skip"]);
         assert_eq!(prompts.choose("elsewhere"), Step::Elsewhere);
         assert_eq!(prompts.walk.answer().values.len(), 1);
-    }
-
-    #[test]
-    fn what_was_answered_before_is_not_asked() {
-        let flags = json!([{ "name": "a", "label": "A", "kind": "boolean" }, { "name": "b", "label": "B", "kind": "boolean" }]);
-        let mut prompts = Prompts::of(&flags);
-        let kept = serde_json::from_value(json!({ "values": { "a": true } })).expect("an answer");
-        prompts.walk = Walk::new(1, kept);
-        assert_eq!(prompts.choose("0"), answered(&json!({ "a": true, "b": true })));
     }
 
     #[test]

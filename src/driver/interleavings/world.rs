@@ -362,6 +362,7 @@ impl World {
             }
         }
         assert!(self.callers.is_empty(), "{} wait for ever: {}", self.callers.len(), self.shown());
+        assert_eq!(self.extensions_accepted, self.extended, "{}", self.shown());
         assert_eq!(self.bridge.open_questions(), 0, "{}", self.shown());
         if self.agent_lives && self.client_lives {
             assert_eq!(self.heard().len() as u64, self.asked, "{}", self.shown());
