@@ -25,7 +25,7 @@ impl Bridge {
     /// Has its agent ask a question with this number.
     pub(crate) fn ask(&self, number: u64) {
         // It ends with the process.
-        drop(self.asks.try_send(number));
+        self.asks.try_send(number).unwrap_or_default();
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn start(folder: &Path, bridges: usize, questions: u64) -> io::Result
         let (socket, listener) = discovery::Socket::bind(folder, &name).map_err(io::Error::other)?;
         let (stop, stopped) = oneshot::channel();
         let (asks, asked) = mpsc::channel(8);
-        runtime.spawn(socket::serve(listener, inbox, stopped));
+        runtime.spawn(socket::serve(listener, None, inbox, stopped));
         runtime.spawn(play(feed, asked));
         started.push(Bridge { name, asks, _socket: socket, _stop: stop });
     }

@@ -4,6 +4,8 @@ use std::{env, io, process::Command};
 
 use serde::Serialize;
 
+use crate::subscribers;
+
 /// What stands between the client and the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,6 +50,7 @@ impl Kind {
             Kind::Bridge => {
                 let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
                 command.args(["run", "--"]).arg(&ourselves);
+                command.env("XDG_RUNTIME_DIR", subscribers::folder()?);
                 command
             }
         };

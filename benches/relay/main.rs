@@ -12,6 +12,7 @@ mod rows;
 mod process;
 mod procfs;
 mod roles;
+mod subscribers;
 
 mod figures;
 mod measure;

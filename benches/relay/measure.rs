@@ -31,6 +31,8 @@ pub(crate) struct Amount {
     pub(crate) starts: u32,
     /// How long the client of a stall reads nothing.
     pub(crate) stall: Duration,
+    /// How many follow the bridge's questions meanwhile.
+    pub(crate) subscribers: usize,
 }
 
 /// What a sample found.
@@ -46,10 +48,10 @@ pub(crate) fn sample(work: Work, kind: Kind, amount: &Amount) -> io::Result<Samp
     match work {
         Work::Transfer(shape, channel) => {
             let total = shape.whole_lines(amount.volume);
-            transfer(shape, channel, kind, total, amount.contents && kind.keeps_contents())
+            transfer(shape, channel, kind, total, amount)
         }
-        Work::Ping(channel) => ping(channel, kind, amount.pings),
-        Work::Question => question(kind, amount.turns),
+        Work::Ping(channel) => ping(channel, kind, amount),
+        Work::Question => question(kind, amount),
         Work::Start => start(kind, amount.starts),
         Work::LongLine(shape) => long_line(shape, kind),
         Work::Stall(shape, total) => stall(shape, kind, total, amount.stall),
@@ -66,9 +68,11 @@ fn agent_for(shape: Shape, total: u64, contents: bool) -> Vec<String> {
     }
 }
 
-fn transfer(shape: Shape, channel: Channel, kind: Kind, total: u64, contents: bool) -> io::Result<Sample> {
+fn transfer(shape: Shape, channel: Channel, kind: Kind, total: u64, amount: &Amount) -> io::Result<Sample> {
+    let contents = amount.contents && kind.keeps_contents();
     process::with(kind, channel, &agent_for(shape, total, contents), LIMIT, |subject| {
         subject.expect_line("_bench/ready")?;
+        let _subscribers = subject.follow(amount.subscribers)?;
         let cpu_before = subject.cpu();
         let took = carry(subject, shape, total, contents)?;
         let gigabytes = total as f64 / 1e9;
@@ -124,9 +128,11 @@ fn compare(sent: &Tally, arrived: &Tally) -> io::Result<()> {
     }))
 }
 
-fn ping(channel: Channel, kind: Kind, pings: u32) -> io::Result<Sample> {
+fn ping(channel: Channel, kind: Kind, amount: &Amount) -> io::Result<Sample> {
     let agent = ["echo".to_owned(), PING.to_string()];
     process::with(kind, channel, &agent, LIMIT, |subject| {
+        let _subscribers = subject.follow(amount.subscribers)?;
+        let pings = amount.pings;
         let mut times = Vec::new();
         let mut response = Vec::new();
         // The first tenth only warms up.
@@ -161,12 +167,13 @@ const INITIALIZE: &[u8] = concat!(
 )
 .as_bytes();
 
-fn question(kind: Kind, turns: u32) -> io::Result<Sample> {
+fn question(kind: Kind, amount: &Amount) -> io::Result<Sample> {
     process::with(kind, Channel::Pipes, &["asker".to_owned()], LIMIT, |subject| {
         subject.input().write_all(INITIALIZE)?;
         subject.expect_line("\"protocolVersion\":1")?;
+        let _subscribers = subject.follow(amount.subscribers)?;
         let mut times = Vec::new();
-        for turn in 1..=turns {
+        for turn in 1..=amount.turns {
             times.push(one_turn(subject, turn)?);
         }
         times.sort_unstable();

@@ -33,6 +33,10 @@ pub(crate) struct Options {
     #[arg(long)]
     spread: bool,
 
+    /// Measure while so many others follow the bridge's questions
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    subscribers: usize,
+
     /// Run only the rows whose name contains this
     #[arg(long, value_name = "SUBSTRING")]
     pub(crate) only: Option<String>,
@@ -65,6 +69,8 @@ impl Options {
         let mut effort = if quick { QUICK } else { FULL };
         effort.rounds = self.rounds.unwrap_or(effort.rounds);
         effort.spread = self.spread;
+        effort.counted.subscribers = self.subscribers;
+        effort.warm_up.subscribers = self.subscribers;
         effort
     }
 }
@@ -76,6 +82,7 @@ const WARM_UP: Amount = Amount {
     turns: 50,
     starts: 1,
     stall: Duration::from_millis(300),
+    subscribers: 0,
 };
 
 const FULL: Effort = Effort {

@@ -17,6 +17,7 @@ use crate::{
     kind::{Channel, Kind},
     lines::{self, Tally},
     procfs,
+    subscribers::{self, Subscribers},
 };
 
 /// How much of the output is read at a time, at most: more than a pipe or a socket holds.
@@ -60,6 +61,14 @@ impl Subject {
         let watch = kill_after(limit, Arc::clone(&child));
         let output = BufReader::with_capacity(READ, output);
         Ok(Subject { kind, child, input, output, began, limit, _watch: watch })
+    }
+
+    /// Has so many others follow its questions, where there is an inbox for that.
+    pub(crate) fn follow(&self, count: usize) -> io::Result<Option<Subscribers>> {
+        if self.kind != Kind::Bridge || count == 0 {
+            return Ok(None);
+        }
+        subscribers::attach(&subscribers::folder()?, count).map(Some)
     }
 
     /// When the subject was started.

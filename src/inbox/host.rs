@@ -100,6 +100,7 @@ fn serve(
     stopped: oneshot::Receiver<()>,
     beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>),
 ) {
+    yield_to_the_bridge();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = runtime.and_then(|runtime| {
         runtime.block_on(async {
@@ -116,5 +117,14 @@ fn serve(
     });
     if let Err(error) = served {
         tracing::warn!(%error, "the inbox is not served any more");
+    }
+}
+
+/// Where there is one CPU for both, the bridge's own thread is served first (I7).
+fn yield_to_the_bridge() {
+    // Elsewhere it would be the whole process that yields.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(10) {
+        tracing::debug!(%error, "the inbox's thread keeps its priority");
     }
 }

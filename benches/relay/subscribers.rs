@@ -1,0 +1,86 @@
+//! Whoever follows a bridge's questions while it is measured: as many subscriptions, on its own socket.
+//! What they are told is read, and nothing else is done with it.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use askbridge::inbox::{rpc::QuestionsClient, socket};
+use tokio::{net::UnixStream, runtime, sync::oneshot, task::JoinSet};
+
+/// How long the socket of a bridge may take to be there, and the subscriptions behind it.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Keeps the subscriptions until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Subscribers {
+    _end: oneshot::Sender<()>,
+}
+
+/// Returns a folder for the sockets of bridges that nobody else looks at.
+pub(crate) fn folder() -> io::Result<PathBuf> {
+    let folder = env::temp_dir().join(format!("relay-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// Subscribes so many times to the only bridge whose socket is in this folder.
+pub(crate) fn attach(folder: &Path, count: usize) -> io::Result<Subscribers> {
+    let (end, ended) = oneshot::channel();
+    let (ready, subscribed) = sync_channel(1);
+    let folder = folder.join("askbridge");
+    thread::spawn(move || follow(&folder, count, ended, &ready));
+    wait(&subscribed)?;
+    Ok(Subscribers { _end: end })
+}
+
+fn wait(subscribed: &Receiver<io::Result<()>>) -> io::Result<()> {
+    subscribed.recv_timeout(LIMIT).map_err(io::Error::other)?
+}
+
+fn follow(folder: &Path, count: usize, ended: oneshot::Receiver<()>, ready: &SyncSender<io::Result<()>>) {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build();
+    let followed = runtime.and_then(|runtime| {
+        runtime.block_on(async {
+            let mut followers = JoinSet::new();
+            let socket = bridge_in(folder)?;
+            for _ in 0..count {
+                let client = socket::connect(UnixStream::connect(&socket).await?).await;
+                let client = client.map_err(io::Error::other)?;
+                let mut changes = client.changes().await.map_err(io::Error::other)?;
+                followers.spawn(async move {
+                    let _client = client;
+                    while changes.next().await.is_some() {}
+                });
+            }
+            // Nobody waits any more if it took too long.
+            drop(ready.send(Ok(())));
+            // It ends with the sender.
+            drop(ended.await);
+            Ok(())
+        })
+    });
+    if let Err(error) = followed {
+        drop(ready.send(Err(error)));
+    }
+}
+
+/// Waits for the socket of the bridge: nothing tells when it is there.
+fn bridge_in(folder: &Path) -> io::Result<PathBuf> {
+    let began = Instant::now();
+    loop {
+        let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+        let mut sockets = entries.map(|entry| entry.path());
+        if let Some(socket) = sockets.find(|path| path.extension().is_some_and(|end| end == "sock")) {
+            return Ok(socket);
+        }
+        if began.elapsed() > LIMIT {
+            return Err(io::Error::other("the bridge has no socket"));
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
