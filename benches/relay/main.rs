@@ -52,7 +52,9 @@ fn compare(options: &Options) -> io::Result<ExitCode> {
             return Err(io::Error::other(format!("no row has \"{part}\" in its name")));
         }
     }
-    let findings = rounds::run(&rows, &effort)?;
+    let findings = rounds::run(&rows, &effort);
+    subscribers::clean_up()?;
+    let findings = findings?;
     let figures = figures::of(&rows, &findings);
     if options.json {
         report::json(&figures, &findings, &effort)?;

@@ -21,11 +21,19 @@ pub(crate) struct Subscribers {
     _end: oneshot::Sender<()>,
 }
 
-/// Returns a folder for the sockets of bridges that nobody else looks at.
+/// Returns a folder for the sockets of bridges that nobody else looks at. As `XDG_RUNTIME_DIR` it is in memory, where
+/// there is such a place.
 pub(crate) fn folder() -> io::Result<PathBuf> {
-    let folder = env::temp_dir().join(format!("relay-{}", std::process::id()));
+    let memory = Path::new("/dev/shm");
+    let base = if memory.is_dir() { memory.to_owned() } else { env::temp_dir() };
+    let folder = base.join(format!("relay-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     Ok(folder)
+}
+
+/// Removes the folder, if it was made.
+pub(crate) fn clean_up() -> io::Result<()> {
+    fs::remove_dir_all(folder()?)
 }
 
 /// Subscribes so many times to the only bridge whose socket is in this folder.
