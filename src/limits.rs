@@ -61,7 +61,7 @@ pub const CONNECTIONS: u32 = 128;
 pub const REQUEST: u32 = 1024 * 1024;
 /// Bytes of a response of JSON-RPC over HTTP: all open questions of some bridges that have the most that they may.
 pub const RESPONSE: u32 = 64 * 1024 * 1024;
-/// Requests over HTTP in a second, of those who show the token.
+/// Requests over HTTP in a second, of those who show the token. So is each call of JSON-RPC, over a WebSocket as well.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
 /// Streams of events at once.
 pub const SUBSCRIBERS: usize = 64;
@@ -82,6 +82,11 @@ pub const SESSION: usize = 4 * TEXT;
 pub const LOOK: Duration = Duration::from_millis(250);
 /// How often a stream of events says that it is still there.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long the head of a request over HTTP may take to come, from its connection or the response before it on: so
+/// long a connection may idle.
+pub const HEAD: Duration = Duration::from_secs(30);
+/// How long the body of a request over HTTP may take to come.
+pub const BODY: Duration = Duration::from_secs(10);
 /// How long a bridge may take to say what is open, before others go on without it.
 pub const HELLO: Duration = Duration::from_secs(3);
 /// How long an answer may take to reach the agent, or a question that is asked may be waited for: as long as can be
@@ -101,5 +106,8 @@ pub const TERMINATE: Duration = Duration::from_secs(2);
 pub const KILL: Duration = Duration::from_secs(1);
 /// How often a process group that is ending is looked at: nothing tells us when the last of it is gone.
 pub const GROUP_CHECK: Duration = Duration::from_millis(20);
+/// How long the last replies to those who answer elsewhere may take, once the bridge has ended. They are written at once:
+/// who is waited for longer does not read, or has not said all, and holds up no end of a process.
+pub const LAST_REPLIES: Duration = Duration::from_millis(100);
 /// How long the client may take to read the last words once a signal has told us to end.
 pub const FLUSH: Duration = Duration::from_secs(1);

@@ -47,7 +47,7 @@ impl CommandError {
                 Refusal::Conflict(_) | Refusal::Gone(_) => exit::SETTLED,
                 Refusal::DoesNotFit(_) | Refusal::NoDeadline => exit::DOES_NOT_FIT,
                 Refusal::Unavailable => exit::BRIDGE_GONE,
-                Refusal::BadQuestion(_) | Refusal::Busy => exit::FAILED,
+                Refusal::BadQuestion(_) | Refusal::TooManyRequests => exit::FAILED,
             },
             CommandError::NoAnswer(_) => exit::DOES_NOT_FIT,
             CommandError::Discovery(_)

@@ -146,7 +146,7 @@ impl Inbox {
         by: Provenance,
     ) -> Result<(), Refusal> {
         let bytes = u32::try_from(bytes(&submission).max(limits::SUBMISSION)).unwrap_or(u32::MAX);
-        let _room = self.room.try_acquire_many(bytes).map_err(|_| Refusal::Busy)?;
+        let _room = self.room.try_acquire_many(bytes).map_err(|_| Refusal::TooManyRequests)?;
         let (verdict, judged) = oneshot::channel();
         let command = Command { number, submission: submission.clone(), by, verdict };
         self.commands.send(command).await.map_err(|_| Refusal::Unavailable)?;

@@ -17,7 +17,8 @@ use super::{
     socket,
 };
 
-/// An inbox's socket, and the thread that serves it, until this is dropped.
+/// An inbox's socket, and the thread that serves it, until this is dropped. That waits for no longer than
+/// [`limits::LAST_REPLIES`](crate::limits::LAST_REPLIES).
 #[derive(Debug)]
 pub struct Host {
     inbox: Inbox,
@@ -102,19 +103,8 @@ fn serve(
 ) {
     yield_to_the_bridge();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let served = runtime.and_then(|runtime| {
-        runtime.block_on(async {
-            let (end, ended) = oneshot::channel();
-            // A listener needs the runtime that it is made in.
-            let socket = socket::serve(listener, first, inbox.clone(), stopped);
-            let socket = async {
-                let served = socket.await;
-                drop(end);
-                served
-            };
-            tokio::join!(socket, beside(inbox, ended)).0
-        })
-    });
+    let served =
+        runtime.and_then(|runtime| runtime.block_on(serve_both(listener, first, inbox, stopped, beside)));
     if let Err(error) = served {
         tracing::warn!(%error, "the inbox is not served any more");
     }
@@ -126,5 +116,95 @@ fn yield_to_the_bridge() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(10) {
         tracing::debug!(%error, "the inbox's thread keeps its priority");
+    }
+}
+
+/// Both are told to end at the same time, so that the bridge waits for the slower one only.
+async fn serve_both(
+    listener: UnixListener,
+    first: Option<UnixStream>,
+    inbox: Inbox,
+    stopped: oneshot::Receiver<()>,
+    beside: impl AsyncFnOnce(Inbox, oneshot::Receiver<()>),
+) -> io::Result<()> {
+    let (end_socket, socket_ended) = oneshot::channel();
+    let (end_beside, beside_ended) = oneshot::channel();
+    let stop = async {
+        // Whoever is gone is to stop, too.
+        stopped.await.unwrap_or_default();
+        drop((end_socket, end_beside));
+    };
+    let socket = socket::serve(listener, first, inbox.clone(), socket_ended);
+    tokio::join!(socket, beside(inbox, beside_ended), stop).0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::pending, sync::Arc, time::Duration};
+
+    use serde_json::json;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::UnixStream,
+        time::{Instant, timeout},
+    };
+
+    use super::*;
+    use crate::{
+        engine::Opened,
+        inbox::{Owner, new},
+        limits,
+        question::Question,
+    };
+
+    /// Questions of so many bytes in all: far more than a socket holds.
+    const BYTES: usize = 4 * 1024 * 1024;
+
+    fn large_question() -> Arc<Question> {
+        let question = json!({
+            "questionId": "q", "message": "x".repeat(BYTES), "fields": [], "dialect": "kiro", "dangerous": false,
+            "blocking": true,
+        });
+        Arc::new(serde_json::from_value(question).unwrap())
+    }
+
+    /// Subscribes by hand, and reads no further than to where the listing begins.
+    async fn subscribe(stream: &mut UnixStream) {
+        let upgrade = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+            Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        stream.write_all(upgrade.as_bytes()).await.unwrap();
+        let call = br#"{"jsonrpc":"2.0","id":1,"method":"question_subscribe"}"#;
+        // A text in one frame, under a mask of zeros.
+        let head = [0x81, 0x80 | u8::try_from(call.len()).unwrap(), 0, 0, 0, 0];
+        stream.write_all(&[&head[..], call].concat()).await.unwrap();
+        let (mut read, listing) = (Vec::new(), b"question_changed");
+        while !read.windows(listing.len()).any(|bytes| bytes == listing) {
+            assert!(stream.read_buf(&mut read).await.unwrap() > 0, "the connection ended");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_subscriber_that_reads_nothing_does_not_hold_up_the_end() {
+        let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
+        let (inbox, feed) = new(owner);
+        feed.opened(&Opened { number: 1, question: large_question(), since: Duration::ZERO, deadline: None });
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (stop, stopped) = oneshot::channel();
+        // Somebody who has to be waited for is there as well.
+        let beside = async |_, ended: oneshot::Receiver<()>| {
+            assert!(ended.await.is_err());
+            timeout(limits::LAST_REPLIES, pending::<()>()).await.unwrap_or_default();
+        };
+        let served = tokio::spawn(serve_both(listener, None, inbox, stopped, beside));
+        let mut stream = UnixStream::connect(&path).await.unwrap();
+        timeout(limits::WAIT, subscribe(&mut stream)).await.unwrap();
+
+        let start = Instant::now();
+        stop.send(()).unwrap();
+        timeout(limits::WAIT, served).await.unwrap().unwrap().unwrap();
+        assert_eq!(start.elapsed(), limits::LAST_REPLIES);
     }
 }

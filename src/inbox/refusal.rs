@@ -36,9 +36,9 @@ pub enum Refusal {
     /// There is no deadline to extend.
     #[error("the question has no deadline")]
     NoDeadline,
-    /// Too much waits already.
-    #[error("too many answers wait for the agent: try again later")]
-    Busy,
+    /// There were too many requests in this second, or too much waits for the agent.
+    #[error("too many requests: try again later")]
+    TooManyRequests,
     /// The bridge is gone, or nobody knows whether the agent got it.
     #[error("the bridge that asked is gone")]
     Unavailable,
@@ -72,7 +72,7 @@ impl Refusal {
             Refusal::DoesNotFit(_) => "does_not_fit",
             Refusal::BadQuestion(_) => "bad_question",
             Refusal::NoDeadline => "no_deadline",
-            Refusal::Busy => "busy",
+            Refusal::TooManyRequests => "too_many_requests",
             Refusal::Unavailable => "unavailable",
         }
     }
@@ -87,7 +87,7 @@ impl Refusal {
             Refusal::DoesNotFit(_) => 422,
             Refusal::BadQuestion(_) => 400,
             Refusal::NoDeadline => 412,
-            Refusal::Busy => 429,
+            Refusal::TooManyRequests => 429,
             Refusal::Unavailable => 503,
         }
     }
@@ -102,7 +102,7 @@ impl Refusal {
             }
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
             Refusal::Conflict(view) | Refusal::Gone(view) => detail.question = Some((**view).clone()),
-            Refusal::NotFound | Refusal::NoDeadline | Refusal::Busy | Refusal::Unavailable => {}
+            Refusal::NotFound | Refusal::NoDeadline | Refusal::TooManyRequests | Refusal::Unavailable => {}
         }
         detail
     }
@@ -120,7 +120,7 @@ impl Refusal {
                 Refusal::BadQuestion(errors.into_iter().map(|error| error.message).collect())
             }
             ("no_deadline", _) => Refusal::NoDeadline,
-            ("busy", _) => Refusal::Busy,
+            ("too_many_requests", _) => Refusal::TooManyRequests,
             _ => Refusal::Unavailable,
         }
     }

@@ -162,6 +162,6 @@ impl<S: Source> QuestionsServer for Methods<S> {
 }
 
 /// Says a refusal: its code, its text, and under `data` its name and what belongs to it.
-fn error(refusal: Refusal) -> ErrorObjectOwned {
+pub fn error(refusal: Refusal) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(refusal.code(), refusal.to_string(), Some(refusal.detail()))
 }

@@ -5,7 +5,7 @@ use std::{io, os::unix::net};
 use jsonrpsee::{
     client_transport::ws::{Url, WsHandshakeError, WsTransportClientBuilder},
     core::client::{Client, ClientBuilder},
-    server::{Server, ServerConfig, serve_with_graceful_shutdown, stop_channel},
+    server::{Server, ServerConfig, ServerHandle, serve_with_graceful_shutdown, stop_channel},
 };
 use tokio::{
     net::{UnixListener, UnixStream},
@@ -63,9 +63,7 @@ pub async fn serve<S: Source>(
     }
     // From here on nobody connects any more.
     drop((listener, stop));
-    // It cannot have been told before; and whoever reads nothing for so long is left alone.
-    running.stop().unwrap_or_default();
-    timeout(limits::FLUSH, running.stopped()).await.unwrap_or_default();
+    end(running).await;
     Ok(())
 }
 
@@ -77,6 +75,13 @@ async fn accept(
         Some(first) => first,
         None => listener.accept().await.map(|(stream, _)| stream),
     }
+}
+
+/// Ends a server. Who waits for a reply still gets it, but whoever does not read is left alone.
+pub async fn end(running: ServerHandle) {
+    // It cannot have been told before.
+    running.stop().unwrap_or_default();
+    timeout(limits::LAST_REPLIES, running.stopped()).await.unwrap_or_default();
 }
 
 /// Says whether the other end is of our own user: the folder's mode may have been changed.

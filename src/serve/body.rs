@@ -1,44 +1,47 @@
-//! The body of a request as JSON, or the problem with it.
+//! The body of a request, whole and as JSON, or the problem with it.
 
 use axum::{
     Json,
-    body::Bytes,
-    extract::rejection::BytesRejection,
+    body::{Body, Bytes},
+    extract::{FromRequest, Request, rejection::BytesRejection},
     http::{HeaderMap, StatusCode, header},
+    middleware::Next,
+    response::Response,
 };
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use super::problem::Problem;
 use crate::limits;
 
-/// What the router read of a body.
-pub(super) type Read = Result<Bytes, BytesRejection>;
-
-/// Reads a body. `shape` says what it is to look like.
-pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, body: Read, shape: &str) -> Result<T, Problem> {
-    parse(headers, &whole(body)?, shape)
+/// Lets a request on once its whole body is there: whoever sends it slowly holds up nobody but himself, and that not
+/// for long.
+pub(super) async fn whole(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    // The most that it may be stands in the extensions.
+    let read = Bytes::from_request(Request::from_parts(parts.clone(), body), &());
+    let problem = match timeout(limits::BODY, read).await {
+        Ok(Ok(body)) => return next.run(Request::from_parts(parts, Body::from(body))).await,
+        Ok(Err(rejection)) => incomplete(&rejection),
+        Err(_) => {
+            let detail = format!("the body did not come within {} s", limits::BODY.as_secs());
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
+        }
+    };
+    problem.and_close()
 }
 
-/// Reads a body that may be left out.
-pub(super) fn read_if_any<T: DeserializeOwned + Default>(
-    headers: &HeaderMap,
-    body: Read,
-    shape: &str,
-) -> Result<T, Problem> {
-    let body = whole(body)?;
-    if body.is_empty() { Ok(T::default()) } else { parse(headers, &body, shape) }
-}
-
-fn whole(body: Read) -> Result<Bytes, Problem> {
-    body.map_err(|rejection| match rejection.status() {
+fn incomplete(rejection: &BytesRejection) -> Problem {
+    match rejection.status() {
         status @ StatusCode::PAYLOAD_TOO_LARGE => {
             Problem::new(status, "too_large", format!("the body is larger than {} bytes", limits::REQUEST))
         }
         status => Problem::new(status, "bad_request", "the body ended too early"),
-    })
+    }
 }
 
-fn parse<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8], shape: &str) -> Result<T, Problem> {
+/// Reads a body. `shape` says what it is to look like.
+pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8], shape: &str) -> Result<T, Problem> {
     if !is_json(headers) {
         let detail = "send `Content-Type: application/json`";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", detail));
@@ -50,6 +53,15 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8], shape: &str) -> 
         status => Problem::new(status, "bad_request", rejection.body_text()),
     })?;
     Ok(read)
+}
+
+/// Reads a body that may be left out.
+pub(super) fn read_if_any<T: DeserializeOwned + Default>(
+    headers: &HeaderMap,
+    body: &[u8],
+    shape: &str,
+) -> Result<T, Problem> {
+    if body.is_empty() { Ok(T::default()) } else { read(headers, body, shape) }
 }
 
 /// A form, or a text, is what a page elsewhere could send without being asked for.

@@ -229,3 +229,25 @@ fn event(told: Told) -> Option<Event> {
         None => event,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, pin::Pin};
+
+    use axum::body::HttpBody;
+    use tokio::time::{Instant, timeout};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_listens_is_told_now_and_then_that_it_is_heard() {
+        let start = Instant::now();
+        let mut body = respond(stream::pending()).into_body();
+        for times in 1..=3 {
+            let comment = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
+            let comment = timeout(limits::WAIT, comment).await.unwrap().unwrap().unwrap();
+            assert_eq!(comment.into_data().unwrap(), ":\n\n");
+            assert_eq!(start.elapsed(), limits::KEEP_ALIVE * times);
+        }
+    }
+}

@@ -5,6 +5,7 @@
 
 use axum::{
     Json, Router,
+    body::Bytes,
     extract::{Path, State},
     http::HeaderMap,
     response::{IntoResponse, Response, sse::Event},
@@ -15,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    body::{self, Read},
+    body,
     chosen::chosen,
     events::{Told, respond},
     http::App,
@@ -123,9 +124,9 @@ async fn reply<S: Source>(
     State(app): State<App<S>>,
     Path(id): Path<String>,
     headers: HeaderMap,
-    body: Read,
+    body: Bytes,
 ) -> Result<Json<bool>, Problem> {
-    let input: AnswerInput = body::read(&headers, body, rest::ANSWER)?;
+    let input: AnswerInput = body::read(&headers, &body, rest::ANSWER)?;
     rest::submit_answer(&app, &*app.find(&id)?, input).await?;
     Ok(Json(true))
 }

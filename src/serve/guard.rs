@@ -3,8 +3,7 @@
 
 use std::{
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    sync::Arc,
 };
 
 use axum::{
@@ -12,16 +11,16 @@ use axum::{
     extract::State,
     http::{
         HeaderMap, HeaderValue, Request, StatusCode, Uri,
-        header::{AUTHORIZATION, CONNECTION, HOST, HeaderName, ORIGIN},
+        header::{AUTHORIZATION, HOST, HeaderName, ORIGIN},
         uri::Authority,
     },
     middleware::Next,
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-use super::{problem::Problem, token::Token};
-use crate::limits;
+use super::{problem::Problem, rate::Rate, token::Token};
+use crate::inbox::Refusal;
 
 /// What needs no token: that the server runs is no secret to whoever reaches it.
 const OPEN: &str = "/healthz";
@@ -35,7 +34,7 @@ pub(super) struct Guard {
     pub(super) address: SocketAddr,
     /// Names of ours beside those of every machine.
     pub(super) hosts: Vec<String>,
-    pub(super) rate: Rate,
+    pub(super) rate: Arc<Rate>,
 }
 
 /// Lets a request through, or says why not.
@@ -50,12 +49,8 @@ pub(super) async fn check(
             request.headers_mut().remove(AUTHORIZATION);
             next.run(request).await
         }
-        Err(problem) => {
-            let mut response = problem.into_response();
-            // Whoever may not ask holds no connection either.
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            response
-        }
+        // Whoever may not ask holds no connection either.
+        Err(problem) => problem.and_close(),
     }
 }
 
@@ -77,11 +72,7 @@ impl Guard {
             let detail = "show the token of the token file: `Authorization: Bearer TOKEN`";
             return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", detail));
         }
-        if !self.rate.allows(Instant::now()) {
-            let detail = format!("more than {} requests in a second", limits::REQUESTS_PER_SECOND);
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail));
-        }
-        Ok(())
+        if self.rate.allows() { Ok(()) } else { Err(Refusal::TooManyRequests.into()) }
     }
 
     /// Says whether this names us. A page can make its own name lead to this machine, and that is what the browser
@@ -138,42 +129,4 @@ fn shown(headers: &HeaderMap) -> Option<Vec<u8>> {
     let decoded = BASE64_STANDARD.decode(shown).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     let colon = decoded.iter().position(|byte| *byte == b':')?;
     Some(decoded[colon + 1..].to_owned())
-}
-
-/// How many requests there were in this second. Who shows no token is not counted, and so takes nothing from others.
-#[derive(Debug)]
-pub(super) struct Rate(Mutex<(Instant, u32)>);
-
-impl Rate {
-    pub(super) fn new() -> Self {
-        Rate(Mutex::new((Instant::now(), 0)))
-    }
-
-    fn allows(&self, now: Instant) -> bool {
-        // Nothing that holds it can leave it half changed.
-        let mut second = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.saturating_duration_since(second.0) >= Duration::from_secs(1) {
-            *second = (now, 0);
-        }
-        second.1 = second.1.saturating_add(1);
-        second.1 <= limits::REQUESTS_PER_SECOND
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn so_many_requests_a_second_are_let_through_and_no_more() {
-        let rate = Rate::new();
-        let start = Instant::now();
-        for second in 0..3 {
-            let now = start + Duration::from_secs(second);
-            let allowed = (0..2 * limits::REQUESTS_PER_SECOND).filter(|_| rate.allows(now)).count();
-            assert_eq!(allowed, limits::REQUESTS_PER_SECOND as usize, "in second {second}");
-        }
-        // A clock that goes back lets nobody through.
-        assert!(!rate.allows(start));
-    }
 }

@@ -3,20 +3,19 @@
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use axum::{Router, extract::DefaultBodyLimit, middleware};
-use jsonrpsee::server::{StopHandle, serve_with_graceful_shutdown, stop_channel};
+use jsonrpsee::server::{StopHandle, stop_channel};
 use thiserror::Error;
-use tokio::{
-    net::TcpListener,
-    sync::Semaphore,
-    time::{sleep, timeout},
-};
+use tokio::{net::TcpListener, sync::Semaphore, time::sleep};
 
 use super::{
+    body, connection,
     events::{self, Events},
     facade,
-    guard::{self, Guard, Rate},
+    guard::{self, Guard},
     metrics::{self, Metrics},
-    openapi, problem, rest, rpc,
+    openapi, problem,
+    rate::Rate,
+    rest, rpc,
     token::{Token, TokenError},
     traffic::Traffic,
 };
@@ -25,6 +24,7 @@ use crate::{
     inbox::{
         Refusal, Source, View,
         discovery::{self, DiscoveryError},
+        socket,
     },
     limits,
 };
@@ -136,16 +136,19 @@ impl Server {
         ended: impl Future<Output = ()>,
     ) {
         let (stop, running) = stop_channel();
-        let guard = Guard { token: self.token, address: self.address, hosts: self.hosts, rate: Rate::new() };
+        let rate = Arc::new(Rate::new());
+        let guard =
+            Guard { token: self.token, address: self.address, hosts: self.hosts, rate: Arc::clone(&rate) };
         let metrics = Arc::new(Metrics::new(traffic));
         let (events, follows) = Events::start(&source, Arc::clone(&metrics));
         let router: Router = Router::new()
             .merge(rest::routes())
             .merge(events::routes())
-            .merge(rpc::routes(source.clone(), stop.clone()))
+            .merge(rpc::routes(source.clone(), rate, stop.clone()))
             .merge(facade::routes())
             .merge(metrics::routes())
             .merge(openapi::routes())
+            .layer(middleware::from_fn(body::whole))
             .layer(DefaultBodyLimit::max(limits::REQUEST as usize))
             .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
             .layer(middleware::from_fn(problem::everywhere))
@@ -154,10 +157,8 @@ impl Server {
             () = accept(self.listener, router, stop) => {}
             () = ended => {}
         }
-        // It cannot have been told before; and whoever reads nothing for so long is left alone.
-        running.stop().unwrap_or_default();
         follows.abort();
-        timeout(limits::FLUSH, running.stopped()).await.unwrap_or_default();
+        socket::end(running).await;
     }
 }
 
@@ -175,7 +176,7 @@ async fn accept(listener: TcpListener, router: Router, stop: StopHandle) {
             }
         };
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else { continue };
-        let served = serve_with_graceful_shutdown(stream, router.clone(), stop.clone().shutdown());
+        let served = connection::serve(stream, router.clone(), stop.clone().shutdown());
         tokio::spawn(async move {
             if let Err(error) = served.await {
                 tracing::debug!(%error, "a connection failed");

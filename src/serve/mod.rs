@@ -2,12 +2,14 @@
 //! What a question is, and who wins, is left to the inbox.
 //!
 //! ```text
-//!  request ─▶ guard: Host · Origin · token · rate ─▶ rest · events · rpc · facade · metrics ─▶ inbox
+//!  request ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · events · rpc · facade · metrics ─▶ inbox
 //!                                                        ▲
 //!                                 inbox ─▶ ring: what changed, with a number for each change
 //! ```
 
 pub mod token;
+
+mod rate;
 
 mod guard;
 
@@ -32,6 +34,8 @@ pub mod traffic;
 mod metrics;
 
 pub mod openapi;
+
+mod connection;
 
 pub mod http;
 

@@ -84,7 +84,7 @@ fn get_of<T: JsonSchema>(generator: &mut SchemaGenerator, description: &str, pro
 }
 
 fn post_of<T: JsonSchema>(generator: &mut SchemaGenerator, description: &str, required: bool) -> Value {
-    let problems = ["400", "404", "409", "410", "413", "415", "422", "503"];
+    let problems = ["400", "404", "408", "409", "410", "413", "415", "422", "503"];
     let done = json!({ "description": "The agent has it on its stdin." });
     json!({
         "description": description,
@@ -108,6 +108,7 @@ fn meaning(status: &str) -> &'static str {
         "401" => "The token is missing, or is not ours.",
         "403" => "The Host or the Origin is not ours.",
         "404" => "There is no such question.",
+        "408" => "The body took too long to come.",
         "409" => {
             "It was settled in another way, which is under `outcome`; or two open questions have this name."
         }

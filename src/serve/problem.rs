@@ -47,6 +47,13 @@ impl Problem {
             more: Box::new(Detail { name: name.to_owned(), ..Detail::default() }),
         }
     }
+
+    /// Says it, and closes the connection, from which nothing more is read.
+    pub(super) fn and_close(self) -> Response {
+        let mut response = self.into_response();
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        response
+    }
 }
 
 impl From<Refusal> for Problem {
@@ -57,7 +64,7 @@ impl From<Refusal> for Problem {
             Refusal::Gone(_) => StatusCode::GONE,
             Refusal::DoesNotFit(_) | Refusal::BadQuestion(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Refusal::NoDeadline => StatusCode::PRECONDITION_FAILED,
-            Refusal::Busy => StatusCode::TOO_MANY_REQUESTS,
+            Refusal::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
         let more = refusal.detail();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Json, Router,
+    body::Bytes,
     extract::{Path, State},
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
@@ -12,11 +13,7 @@ use axum::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    body::{self, Read},
-    http::App,
-    problem::Problem,
-};
+use super::{body, http::App, problem::Problem};
 use crate::{
     engine::Submission,
     inbox::{Refusal, Source, View, input::AnswerInput},
@@ -95,43 +92,43 @@ async fn reply<S: Source>(
     State(app): State<App<S>>,
     Path(id): Path<String>,
     headers: HeaderMap,
-    body: Read,
+    body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    answer(&app, &Name::Inbox(id), &headers, body).await
+    answer(&app, &Name::Inbox(id), &headers, &body).await
 }
 
 async fn reply_of_session<S: Source>(
     State(app): State<App<S>>,
     Path((session, id)): Path<(String, String)>,
     headers: HeaderMap,
-    body: Read,
+    body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    answer(&app, &Name::Session(session, id), &headers, body).await
+    answer(&app, &Name::Session(session, id), &headers, &body).await
 }
 
 async fn reject<S: Source>(
     State(app): State<App<S>>,
     Path(id): Path<String>,
     headers: HeaderMap,
-    body: Read,
+    body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    refuse(&app, &Name::Inbox(id), &headers, body).await
+    refuse(&app, &Name::Inbox(id), &headers, &body).await
 }
 
 async fn reject_of_session<S: Source>(
     State(app): State<App<S>>,
     Path((session, id)): Path<(String, String)>,
     headers: HeaderMap,
-    body: Read,
+    body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    refuse(&app, &Name::Session(session, id), &headers, body).await
+    refuse(&app, &Name::Session(session, id), &headers, &body).await
 }
 
 async fn answer<S: Source>(
     app: &App<S>,
     name: &Name,
     headers: &HeaderMap,
-    body: Read,
+    body: &[u8],
 ) -> Result<StatusCode, Problem> {
     let input: AnswerInput = body::read(headers, body, ANSWER)?;
     let view = find(app, name)?;
@@ -153,7 +150,7 @@ async fn refuse<S: Source>(
     app: &App<S>,
     name: &Name,
     headers: &HeaderMap,
-    body: Read,
+    body: &[u8],
 ) -> Result<StatusCode, Problem> {
     let rejection: Rejection = body::read_if_any(headers, body, REJECTION)?;
     let view = find(app, name)?;

@@ -1,31 +1,99 @@
 //! The control protocol over HTTP and WebSocket: the methods of a bridge's socket, by the same server.
 
-use axum::{BoxError, Router, error_handling::HandleError, http::StatusCode};
-use jsonrpsee::server::{Server, ServerConfig, StopHandle};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
-use super::{http::App, problem::Problem};
+use axum::{BoxError, Router, error_handling::HandleError, http::StatusCode};
+use jsonrpsee::{
+    core::middleware::{
+        Batch, BatchEntry, BatchEntryErr, Notification, Request, ResponseFuture, RpcServiceBuilder,
+        RpcServiceT,
+    },
+    server::{MethodResponse, Server, ServerConfig, StopHandle},
+};
+
+use super::{http::App, problem::Problem, rate::Rate};
 use crate::{
     inbox::{
-        Source,
-        rpc::{Methods, QuestionsServer},
+        Refusal, Source,
+        rpc::{Methods, QuestionsServer, error},
     },
     limits,
     question::Responder,
 };
 
-/// Returns the route.
-pub(super) fn routes<S: Source>(source: S, stop: StopHandle) -> Router<App<S>> {
+/// Returns the route. Its calls are counted with all other requests.
+pub(super) fn routes<S: Source>(source: S, rate: Arc<Rate>, stop: StopHandle) -> Router<App<S>> {
     let config = ServerConfig::builder()
         .max_connections(limits::CONNECTIONS)
         .max_request_body_size(limits::REQUEST)
         .max_response_body_size(limits::RESPONSE)
         .max_subscriptions_per_connection(limits::SUBSCRIPTIONS)
         .build();
-    let builder = Server::builder().set_config(config).to_service_builder();
+    // Made anew for each request over HTTP, and for each WebSocket.
+    let counted = RpcServiceBuilder::new().layer_fn(move |calls| Counted {
+        calls,
+        rate: Arc::clone(&rate),
+        is_first: AtomicBool::new(true),
+    });
+    let builder = Server::builder().set_config(config).set_rpc_middleware(counted).to_service_builder();
     let service = builder.build(Methods::new(source, Responder::Rpc).into_rpc(), stop);
     Router::new().route_service("/rpc", HandleError::new(service, failed))
 }
 
 async fn failed(error: BoxError) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "bad_request", error.to_string())
+}
+
+/// The calls of one request, or of one WebSocket.
+#[derive(Debug)]
+struct Counted<S> {
+    calls: S,
+    rate: Arc<Rate>,
+    /// The guard has counted the request that brought the first call.
+    is_first: AtomicBool,
+}
+
+impl<S> Counted<S> {
+    fn allows(&self) -> bool {
+        self.is_first.swap(false, Ordering::Relaxed) || self.rate.allows()
+    }
+}
+
+impl<S> RpcServiceT for Counted<S>
+where
+    S: RpcServiceT<MethodResponse = MethodResponse>,
+{
+    type MethodResponse = MethodResponse;
+    type NotificationResponse = S::NotificationResponse;
+    type BatchResponse = S::BatchResponse;
+
+    fn call<'a>(&self, call: Request<'a>) -> impl Future<Output = MethodResponse> + Send + 'a {
+        match self.allows() {
+            true => ResponseFuture::future(self.calls.call(call)),
+            false => ResponseFuture::ready(MethodResponse::error(call.id, error(Refusal::TooManyRequests))),
+        }
+    }
+
+    /// What is in a batch does not come by [`Counted::call`].
+    fn batch<'a>(&self, mut batch: Batch<'a>) -> impl Future<Output = Self::BatchResponse> + Send + 'a {
+        for entry in batch.iter_mut() {
+            if let Ok(BatchEntry::Call(call)) = entry
+                && !self.allows()
+            {
+                *entry = Err(BatchEntryErr::new(call.id.clone(), error(Refusal::TooManyRequests)));
+            }
+        }
+        self.calls.batch(batch)
+    }
+
+    /// Nothing is done for a notification: no method is one.
+    fn notification<'a>(
+        &self,
+        notification: Notification<'a>,
+    ) -> impl Future<Output = Self::NotificationResponse> + Send + 'a {
+        self.calls.notification(notification)
+    }
 }

@@ -358,7 +358,7 @@ async fn more_than_can_wait_for_the_agent_is_refused() {
     let answer = || inbox.submit(&id, Submission::Answer(text(&big)), by(1));
     let mut one = Box::pin(answer());
     assert_eq!(one.as_mut().now_or_never(), None);
-    assert_eq!(answer().await, Err(Refusal::Busy));
+    assert_eq!(answer().await, Err(Refusal::TooManyRequests));
     feed.next().await.unwrap().verdict.send(Ok(())).unwrap();
     assert_eq!(one.await, Ok(()));
     assert_eq!(answer().now_or_never(), None, "there is room again");

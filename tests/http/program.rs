@@ -10,14 +10,14 @@ use crate::{client::Http, support::Process};
 const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 
 /// Returns `askbridge ARGS` in this folder, with all that can be logged.
-fn askbridge(folder: &TempDir, args: &[&str]) -> Command {
+pub(crate) fn askbridge(folder: &TempDir, args: &[&str]) -> Command {
     let mut command = Command::new(ASKBRIDGE);
     command.args(["--log", "trace"]).args(args).env("XDG_RUNTIME_DIR", folder.path());
     command
 }
 
 /// Returns where it listens, which it says on stderr.
-fn http(process: &Process, folder: &TempDir) -> Http {
+pub(crate) fn http(process: &Process, folder: &TempDir) -> Http {
     let said = process.expect_stderr("an address", |text| {
         text.split_once("listening on http://").is_some_and(|(_, rest)| rest.contains('\n'))
     });

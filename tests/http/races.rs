@@ -1,7 +1,5 @@
 //! Many answer at once, while the agent takes it back: one wins, and everybody is told the truth.
 
-use std::collections::BTreeMap;
-
 use askbridge::question::{Outcome, Reason, Value};
 use futures::future::join_all;
 use serde_json::json;
@@ -40,49 +38,67 @@ async fn of_a_hundred_answers_one_wins_and_all_are_told() {
     assert_eq!(won, [answer.values["t"].clone()]);
 }
 
-/// Two answer, one rejects, and the agent takes it back: at once, in an order that chance makes.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_is_told_that_it_won_has_won() {
-    let bridge = Bridge::start().await;
-    let mut seen = BTreeMap::<u16, usize>::new();
-    for round in 0..ROUNDS {
-        let number = bridge.ask(text()).await;
-        let path = format!("/v1/sessions/s/questions/bridge-{number}");
-        let callers =
-            [("reply", r#"{"answers":[["one"]]}"#), ("reply", r#"{"answers":[["two"]]}"#), ("reject", "")];
-        let calls = callers.into_iter().map(|(verb, body)| {
-            let (http, path) = (bridge.http.clone(), format!("{path}/{verb}"));
-            tokio::spawn(async move { http.post(&path, body).await })
-        });
-        let calls: Vec<_> = calls.collect();
-        // Each round begins it at another moment.
-        for _ in 0..round * 2 {
+/// When the agent takes a question back.
+#[derive(Clone, Copy)]
+enum Withdraws {
+    /// Before anybody answers.
+    First,
+    /// While they do, so many turns of ours after they began: who wins is chance.
+    After(usize),
+    Never,
+}
+
+/// Two answer and one rejects, at once. Returns what became of it, which is what everybody was told.
+async fn race(bridge: &Bridge, withdraws: Withdraws) -> Outcome {
+    let number = bridge.ask(text()).await;
+    if matches!(withdraws, Withdraws::First) {
+        assert!(bridge.withdraw(number).await);
+    }
+    let path = format!("/v1/sessions/s/questions/bridge-{number}");
+    let callers =
+        [("reply", r#"{"answers":[["one"]]}"#), ("reply", r#"{"answers":[["two"]]}"#), ("reject", "")];
+    let calls = callers.into_iter().map(|(verb, body)| {
+        let (http, path) = (bridge.http.clone(), format!("{path}/{verb}"));
+        tokio::spawn(async move { http.post(&path, body).await })
+    });
+    let calls: Vec<_> = calls.collect();
+    if let Withdraws::After(turns) = withdraws {
+        for _ in 0..turns {
             tokio::task::yield_now().await;
         }
         bridge.withdraw(number).await;
-        let replies = join_all(calls).await;
-        let outcome = {
-            let agent = bridge.agent.lock().unwrap();
-            assert_eq!(agent.len() as u64, number, "one outcome each");
-            agent[agent.len() - 1].1.clone()
-        };
-        for ((verb, body), reply) in callers.into_iter().zip(replies) {
-            let reply = reply.unwrap();
-            let is_mine = match &outcome {
-                Outcome::Answered(answer) => {
-                    let Value::Text(text) = &answer.values["t"] else { panic!("{answer:?}") };
-                    body.contains(text.as_str())
-                }
-                outcome => verb == "reject" && *outcome == Outcome::Rejected(Reason::User),
-            };
-            let expected = match &outcome {
-                _ if is_mine => 204,
-                Outcome::Rejected(Reason::Withdrawn) => 410,
-                _ => 409,
-            };
-            reply.is(expected);
-            *seen.entry(expected).or_default() += 1;
-        }
     }
-    assert!(seen.contains_key(&204) && seen.contains_key(&409), "one side always won: {seen:?}");
+    let replies = join_all(calls).await;
+    let outcome = {
+        let agent = bridge.agent.lock().unwrap();
+        assert_eq!(agent.len() as u64, number, "one outcome each");
+        agent[agent.len() - 1].1.clone()
+    };
+    for ((verb, body), reply) in callers.into_iter().zip(replies) {
+        let is_mine = match &outcome {
+            Outcome::Answered(answer) => {
+                let Value::Text(text) = &answer.values["t"] else { panic!("{answer:?}") };
+                body.contains(text.as_str())
+            }
+            outcome => verb == "reject" && *outcome == Outcome::Rejected(Reason::User),
+        };
+        reply.unwrap().is(match &outcome {
+            _ if is_mine => 204,
+            Outcome::Rejected(Reason::Withdrawn) => 410,
+            _ => 409,
+        });
+    }
+    outcome
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_told_that_it_won_has_won() {
+    let bridge = Bridge::start().await;
+    let withdrawn = Outcome::Rejected(Reason::Withdrawn);
+    for round in 0..ROUNDS {
+        assert_eq!(race(&bridge, Withdraws::First).await, withdrawn);
+        assert_ne!(race(&bridge, Withdraws::Never).await, withdrawn);
+        // Each round begins it at another moment; how often either side wins is up to the machine.
+        race(&bridge, Withdraws::After(round * 2)).await;
+    }
 }

@@ -1,0 +1,123 @@
+//! One connection: HTTP/1.1, which has a time for each thing that is waited for. HTTP/2 has none for a connection that
+//! idles, so it is not spoken. What each path leads to is left to the router.
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::limits;
+
+/// Serves a connection until it ends. Once it is told to stop, only the request that is being answered is.
+pub(super) async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    router: Router,
+    stopped: impl Future<Output = ()>,
+) -> Result<(), hyper::Error> {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::HEAD)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .with_upgrades();
+    tokio::pin!(connection);
+    tokio::select! {
+        served = &mut connection => served,
+        () = stopped => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::pending, time::Duration};
+
+    use axum::{body::Bytes, middleware, routing::post};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
+        time::{Instant, interval_at, timeout},
+    };
+
+    use super::*;
+    use crate::serve::body;
+
+    /// Less than any limit, so that what is sent so often comes slowly, but comes.
+    const PAUSE: Duration = Duration::from_secs(3);
+    /// How long anything may take, by a clock that is set forward while there is nothing to do.
+    const DEADLINE: Duration = Duration::from_secs(3600);
+
+    /// Connects to what says how long a body was.
+    fn connect() -> DuplexStream {
+        let (near, far) = duplex(1 << 16);
+        let router = Router::new()
+            .route("/", post(async |body: Bytes| body.len().to_string()))
+            .layer(middleware::from_fn(body::whole));
+        tokio::spawn(serve(far, router, pending()));
+        near
+    }
+
+    /// Sends a byte after each pause, as long as anybody takes it. Returns what came back, and when.
+    async fn drip(mut stream: DuplexStream, text: &str) -> (String, Duration) {
+        let start = Instant::now();
+        let (mut reads, mut writes) = tokio::io::split(&mut stream);
+        let mut pauses = interval_at(start + PAUSE, PAUSE);
+        let write = async {
+            for byte in text.bytes() {
+                pauses.tick().await;
+                if writes.write_all(&[byte]).await.is_err() {
+                    break;
+                }
+            }
+            pending::<()>().await;
+        };
+        let mut reply = String::new();
+        tokio::select! {
+            read = timeout(DEADLINE, reads.read_to_string(&mut reply)) => assert!(matches!(read, Ok(Ok(_))), "{read:?}"),
+            () = write => {}
+        }
+        (reply, start.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_comes_slowly_is_given_up() {
+        let mut stream = connect();
+        stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n").await.unwrap();
+        let (reply, after) = drip(stream, "123456789").await;
+        assert!(reply.starts_with("HTTP/1.1 408 "), "{reply}");
+        for text in ["content-type: application/problem+json", "connection: close", "\"name\":\"too_slow\""] {
+            assert!(reply.contains(text), "{reply}");
+        }
+        assert_eq!(after, limits::BODY);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_comes_in_time_is_taken() {
+        let mut stream = connect();
+        let head = b"POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: 3\r\n\r\n";
+        stream.write_all(head).await.unwrap();
+        let (reply, after) = drip(stream, "123").await;
+        assert!(reply.starts_with("HTTP/1.1 200 ") && reply.ends_with("\r\n\r\n3"), "{reply}");
+        assert_eq!(after, 3 * PAUSE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_comes_slowly_is_given_up() {
+        for head in ["", "POST / HTTP/1.1\r\nHost: localhost\r\n"] {
+            let (reply, after) = drip(connect(), head).await;
+            assert_eq!((&*reply, after), ("", limits::HEAD), "{head:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_idles_is_closed() {
+        let mut stream = connect();
+        stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+        let (reply, after) = drip(stream, "").await;
+        assert!(reply.starts_with("HTTP/1.1 200 ") && !reply.contains("connection: close"), "{reply}");
+        assert_eq!(after, limits::HEAD);
+    }
+}
