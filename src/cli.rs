@@ -83,7 +83,8 @@ pub struct BridgeArgs {
         value_name = "ADDRESS",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = DEFAULT_ADDRESS
+        default_missing_value = DEFAULT_ADDRESS,
+        value_parser = http::address
     )]
     pub serve: Option<SocketAddr>,
 

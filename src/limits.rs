@@ -69,6 +69,9 @@ pub const SUBSCRIBERS: usize = 64;
 pub const SUBSCRIPTIONS: u32 = 8;
 /// Changes that are remembered for who was away.
 pub const EVENTS: usize = 1024;
+/// Bytes of those; the last one is remembered whatever its size. More than [`REMEMBERED_BYTES`], so that of what is
+/// settled at once nothing is forgotten before it is told.
+pub const EVENTS_BYTES: usize = 4 * 1024 * 1024;
 /// Running turns that are followed.
 pub const TURNS: usize = 1024;
 /// Prompts that wait for the end of a turn; the next one goes through.
@@ -82,6 +85,8 @@ pub const SESSION: usize = 4 * TEXT;
 pub const LOOK: Duration = Duration::from_millis(250);
 /// How often a stream of events says that it is still there.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How often a stream of events says so to opencode's clients: they give it up after 15 s.
+pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long the head of a request over HTTP may take to come, from its connection or the response before it on: so
 /// long a connection may idle.
 pub const HEAD: Duration = Duration::from_secs(30);

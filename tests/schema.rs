@@ -75,10 +75,19 @@ fn the_published_schema_is_what_the_types_say() {
 
 #[test]
 fn the_published_interface_is_what_the_types_say() {
-    let mut document = askbridge::serve::openapi::document();
+    is_published("openapi.json", askbridge::serve::openapi::document());
+}
+
+#[test]
+fn the_published_protocol_is_what_the_types_say() {
+    is_published("openrpc.json", askbridge::serve::openrpc::document());
+}
+
+/// Compares a document with the file of this name, and looks at the schemas and references in it.
+fn is_published(name: &str, mut document: Value) {
     document.sort_all_objects();
     let generated = format!("{document:#}\n");
-    let path = root().join("schema/openapi.json");
+    let path = root().join("schema").join(name);
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, &generated).expect("a writable document");
     }

@@ -7,12 +7,17 @@ use clap::Args;
 /// Where questions are served, unless the user says otherwise.
 pub(super) const DEFAULT_ADDRESS: &str = "127.0.0.1:8421";
 
+/// Reads where to listen.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("it takes an IP address and a port, as in {DEFAULT_ADDRESS}"))
+}
+
 /// Options of `askbridge inbox`.
 #[derive(Debug, Args)]
 pub struct InboxArgs {
     /// Where to listen; port 0 is any that is free. An address that other machines can reach is your own risk:
     /// nothing is encrypted
-    #[arg(long, value_name = "ADDRESS", default_value = DEFAULT_ADDRESS)]
+    #[arg(long, value_name = "ADDRESS", default_value = DEFAULT_ADDRESS, value_parser = address)]
     pub addr: SocketAddr,
 
     /// Who may ask.

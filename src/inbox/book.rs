@@ -114,7 +114,7 @@ impl Book {
 }
 
 /// Returns how many bytes a question takes as JSON, which is about what it takes in memory.
-fn size(view: &View) -> usize {
+pub fn size(view: &View) -> usize {
     struct Count(usize);
 
     impl std::io::Write for Count {

@@ -1,18 +1,22 @@
 //! An answer as somebody types it or a program sends it, in either of its two shapes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+use serde_json::Value as Json;
 
 use crate::{
     dialect::sandboxagent::reply,
-    question::{Answer, FieldError, Question, Value},
+    question::{Answer, FieldError, Question, Value, check},
 };
 
 /// What is sent as an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
 pub enum AnswerInput {
     /// For each field in its order, the values or labels of the chosen options, or what was typed.
     ByPlace {
@@ -24,8 +28,9 @@ pub enum AnswerInput {
     },
     /// By the name of the field.
     ByName {
-        /// The fields.
-        values: BTreeMap<String, Value>,
+        /// The fields. What is no value of any field is told as an error of that field.
+        #[schemars(with = "BTreeMap<String, Value>")]
+        values: BTreeMap<String, Json>,
         /// What was remarked, by the name of the field.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         notes: BTreeMap<String, String>,
@@ -36,16 +41,159 @@ impl AnswerInput {
     /// Reads it as an answer to this question. Whether that fits is checked by who takes it.
     pub fn read(self, question: &Question) -> Result<Answer, Vec<FieldError>> {
         match self {
-            AnswerInput::ByName { values, notes } => Ok(Answer { values, notes }),
+            AnswerInput::ByName { values, notes } => read_values(question, values, notes),
             AnswerInput::ByPlace { answers, notes } => {
-                let (given, fields) = (answers.len(), question.fields.len());
-                if given > fields {
-                    let message = format!("there are {given} answers, and {fields} fields");
-                    return Err(vec![FieldError { field: given.to_string(), message }]);
-                }
+                check_places(question, answers.len())?;
                 let selections = answers.into_iter().map(|texts| (!texts.is_empty()).then_some(texts));
                 Ok(reply::answer(question, selections.collect(), notes))
             }
         }
+    }
+}
+
+/// Checks that no answer by place is for a field that is not there.
+pub fn check_places(question: &Question, given: usize) -> Result<(), Vec<FieldError>> {
+    let fields = question.fields.len();
+    if given <= fields {
+        return Ok(());
+    }
+    let message = format!("is for no field: the question has {fields}, and there are {given} answers");
+    Err(vec![FieldError { field: format!("answers[{fields}]"), message }])
+}
+
+fn read_values(
+    question: &Question,
+    values: BTreeMap<String, Json>,
+    notes: BTreeMap<String, String>,
+) -> Result<Answer, Vec<FieldError>> {
+    let (mut answer, mut wrong) = (Answer { values: BTreeMap::new(), notes }, Vec::new());
+    for (name, json) in values {
+        match Value::deserialize(&json) {
+            Ok(value) => drop(answer.values.insert(name, value)),
+            Err(_) => wrong.push(name),
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(answer);
+    }
+    // What else is wrong is told with it.
+    let mut errors = check(question, &answer).err().unwrap_or_default();
+    errors.retain(|error| !wrong.contains(&error.field));
+    let message = "takes a text, a list of texts, a number, true or false";
+    errors.extend(wrong.into_iter().map(|field| FieldError { field, message: message.to_owned() }));
+    Err(errors)
+}
+
+impl From<Answer> for AnswerInput {
+    fn from(answer: Answer) -> Self {
+        let Answer { values, notes } = answer;
+        let json = |value: Value| match value {
+            Value::Text(text) => text.into(),
+            Value::Many(texts) => texts.into(),
+            Value::Flag(flag) => flag.into(),
+            Value::Number(number) => Json::Number(number),
+        };
+        let values = values.into_iter().map(|(name, value)| (name, json(value))).collect();
+        AnswerInput::ByName { values, notes }
+    }
+}
+
+impl<'de> Deserialize<'de> for AnswerInput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Shapes)
+    }
+}
+
+/// Reads either shape, and says what is wrong with what is neither: by what is left out or spelled in another way, a
+/// question would be settled in a way that nobody meant.
+struct Shapes;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    answers: Option<Vec<Vec<String>>>,
+    values: Option<BTreeMap<String, Json>>,
+    #[serde(default)]
+    notes: BTreeMap<String, String>,
+}
+
+impl<'de> Visitor<'de> for Shapes {
+    type Value = AnswerInput;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<AnswerInput, M::Error> {
+        let Members { answers, values, notes } = Members::deserialize(MapAccessDeserializer::new(map))?;
+        match (answers, values) {
+            (Some(answers), None) => Ok(AnswerInput::ByPlace { answers, notes }),
+            (None, Some(values)) => Ok(AnswerInput::ByName { values, notes }),
+            (Some(_), Some(_)) => Err(M::Error::custom("there are both `answers` and `values`")),
+            (None, None) => Err(M::Error::custom("there are neither `answers` nor `values`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::question::{Dialect, Field, Kind};
+
+    fn read(json: Json) -> Result<AnswerInput, String> {
+        serde_json::from_str(&json.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_neither_shape_is_told_as_such() {
+        for (input, told) in [
+            (json!({ "answers": [["a"]], "values": {} }), "both `answers` and `values`"),
+            (json!({ "notes": {} }), "neither `answers` nor `values`"),
+            (json!({ "answers": [["a"]], "nots": {} }), "unknown field `nots`"),
+            (json!({ "values": {}, "note": "x" }), "unknown field `note`"),
+            (json!([[["a"]]]), "expected an object"),
+            (json!([]), "expected an object"),
+            (json!("a"), "expected an object"),
+            (json!({ "answers": "a" }), "invalid type: string \"a\", expected a sequence"),
+            (json!({ "values": [] }), "invalid type: sequence, expected a map"),
+        ] {
+            let error = read(input.clone()).unwrap_err();
+            assert!(error.contains(told), "{error:?} for {input}");
+        }
+        let twice = r#"{"answers":[["a"]],"answers":[["b"]]}"#;
+        assert!(serde_json::from_str::<AnswerInput>(twice).is_err());
+    }
+
+    #[test]
+    fn what_is_said_is_read_again() {
+        for said in [
+            json!({ "answers": [["a", "b"], []], "notes": { "q0": "n" } }),
+            json!({ "values": { "q0": 1.5, "q1": ["a"], "q2": true, "q3": "t" } }),
+        ] {
+            assert_eq!(serde_json::to_value(read(said.clone()).unwrap()).unwrap(), said);
+        }
+        let number = serde_json::Number::from_f64(0.5).unwrap();
+        let values =
+            [Value::Text("t".to_owned()), Value::Many(vec![]), Value::Flag(true), Value::Number(number)];
+        let values =
+            values.into_iter().enumerate().map(|(index, value)| (format!("q{index}"), value)).collect();
+        let answer = Answer { values, notes: BTreeMap::from([("q0".to_owned(), "n".to_owned())]) };
+        let question = Question::new(Dialect::SandboxAgent, "q", Vec::new());
+        assert_eq!(AnswerInput::from(answer.clone()).read(&question), Ok(answer));
+    }
+
+    #[test]
+    fn what_is_no_value_is_told_by_field() {
+        let field = |place| Field::at(place, "?".to_owned(), None, Kind::free_text());
+        let question = Question::new(Dialect::SandboxAgent, "q", (0..3).map(field).collect());
+        let fields = |input: Json| {
+            let errors = read(input).unwrap().read(&question).unwrap_err();
+            errors.into_iter().map(|error| error.field).collect::<Vec<_>>()
+        };
+        assert_eq!(fields(json!({ "values": { "q0": { "x": 1 }, "q1": "a", "z": "a" } })), ["q2", "z", "q0"]);
+        assert_eq!(fields(json!({ "values": { "q0": null, "q1": [1], "q2": "a" } })), ["q0", "q1"]);
+        assert_eq!(fields(json!({ "answers": [["a"], ["b"], ["c"], ["d"]] })), ["answers[3]"]);
     }
 }

@@ -221,10 +221,7 @@ impl Source for Joined {
         };
         let id = id.to_owned();
         let done = match submission {
-            Submission::Answer(answer) => {
-                let answer = AnswerInput::ByName { values: answer.values, notes: answer.notes };
-                client.answer(id, answer, Some(by)).await
-            }
+            Submission::Answer(answer) => client.answer(id, AnswerInput::from(answer), Some(by)).await,
             Submission::Reject(reason) => client.reject(id, reason, Some(by)).await,
             Submission::Extend(time) => {
                 client.extend(id, time.as_millis().try_into().unwrap_or(u64::MAX)).await

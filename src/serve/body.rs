@@ -1,7 +1,6 @@
 //! The body of a request, whole and as JSON, or the problem with it.
 
 use axum::{
-    Json,
     body::{Body, Bytes},
     extract::{FromRequest, Request, rejection::BytesRejection},
     http::{HeaderMap, StatusCode, header},
@@ -46,13 +45,14 @@ pub(super) fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8], shape:
         let detail = "send `Content-Type: application/json`";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", detail));
     }
-    let Json(read) = Json::from_bytes(body).map_err(|rejection| match rejection.status() {
-        status @ StatusCode::UNPROCESSABLE_ENTITY => {
-            Problem::new(status, "does_not_fit", format!("the body is to be {shape}"))
-        }
-        status => Problem::new(status, "bad_request", rejection.body_text()),
-    })?;
-    Ok(read)
+    let wrong = |why: &str| {
+        Problem::new(StatusCode::BAD_REQUEST, "bad_request", format!("the body is to be {shape}: {why}"))
+    };
+    // A type may be read from an array of its members as well, which is nothing that anybody means.
+    if body.trim_ascii_start().starts_with(b"[") {
+        return Err(wrong("it is an array"));
+    }
+    serde_json::from_slice(body).map_err(|error| wrong(&error.to_string()))
 }
 
 /// Reads a body that may be left out.

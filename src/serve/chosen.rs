@@ -1,28 +1,151 @@
-//! What was chosen or typed, in the words that the person saw.
+//! What can be chosen, and what was chosen or typed, in the words that the person saw.
+
+use std::borrow::Cow;
 
 use crate::{
     dialect::sandboxagent::{
+        reply,
         request::{NO, YES},
-        response::{self, Response},
     },
-    inbox::View,
-    question::{Field, Kind, Outcome},
+    inbox::{View, input},
+    question::{Answer, Field, FieldError, Kind, Outcome, Question, Value},
 };
+
+/// Returns the words for what can be chosen, in their order. No two are the same: where the agent says one twice, the
+/// second is numbered.
+pub(super) fn labels(kind: &Kind) -> Vec<Cow<'_, str>> {
+    let labels: Vec<&str> = match kind {
+        Kind::Boolean { .. } => vec![YES, NO],
+        Kind::Confirm { yes, no } => vec![yes, no],
+        kind => kind.options().iter().map(|option| &*option.label).collect(),
+    };
+    let mut words: Vec<Cow<'_, str>> = Vec::new();
+    for (index, label) in labels.iter().enumerate() {
+        let before = labels[..index].iter().filter(|other| *other == label).count();
+        let mut word = Cow::Borrowed(*label);
+        let mut number = before + 1;
+        while before > 0 && (labels.contains(&&*word) || words.contains(&word)) {
+            word = format!("{label} ({number})").into();
+            number += 1;
+        }
+        words.push(word);
+    }
+    words
+}
 
 /// Returns what was answered, field by field. `None` where the question was not answered.
 pub(super) fn chosen(view: &View) -> Option<Vec<Vec<String>>> {
     let Outcome::Answered(answer) = &view.settlement.as_ref()?.outcome else { return None };
-    let Response::Answered { answers, .. } = response::answered(&view.question, answer) else { return None };
-    let fields = view.question.fields.iter().zip(answers);
-    Some(
-        fields.map(|(field, values)| values.into_iter().map(|value| label(field, value)).collect()).collect(),
-    )
+    let said = |field: &Field| answer.values.get(&field.name).map(|value| said(&field.kind, value));
+    Some(view.question.fields.iter().map(|field| said(field).unwrap_or_default()).collect())
 }
 
-fn label(field: &Field, value: String) -> String {
-    if matches!(field.kind, Kind::Boolean { .. }) {
-        return if value == "true" { YES } else { NO }.to_owned();
+fn said(kind: &Kind, value: &Value) -> Vec<String> {
+    let labels = labels(kind);
+    let label = |place: usize| labels.get(place).map(|label| label.clone().into_owned());
+    let word = |value: &String| {
+        let place = kind.options().iter().position(|option| option.value == *value);
+        place.and_then(label).unwrap_or_else(|| value.clone())
+    };
+    match value {
+        Value::Text(value) => vec![word(value)],
+        Value::Many(values) => values.iter().map(word).collect(),
+        Value::Flag(flag) => vec![label(usize::from(!flag)).unwrap_or_else(|| flag.to_string())],
+        Value::Number(number) => vec![number.to_string()],
     }
-    let option = field.kind.options().iter().find(|option| option.value == value);
-    option.map_or(value, |option| option.label.clone())
+}
+
+/// Reads what was chosen by these words, or typed, field by field. Where there is something to choose, the words
+/// decide: another option may have one of them as its value, which nobody saw.
+pub(super) fn answer(question: &Question, answers: Vec<Vec<String>>) -> Result<Answer, Vec<FieldError>> {
+    input::check_places(question, answers.len())?;
+    let (mut answer, mut errors) = (Answer::default(), Vec::new());
+    for (field, words) in question.fields.iter().zip(answers) {
+        match value(&field.kind, words) {
+            Ok(value) => answer.values.extend(value.map(|value| (field.name.clone(), value))),
+            Err(word) => {
+                let message = format!("has no option {word:?}");
+                errors.push(FieldError { field: field.name.clone(), message });
+            }
+        }
+    }
+    if errors.is_empty() { Ok(answer) } else { Err(errors) }
+}
+
+/// Returns the value of a field for which nothing but these words was chosen or typed, or the word that stands for
+/// none.
+fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let labels = labels(kind);
+    let place = |word: &String| labels.iter().position(|label| *label == *word);
+    if matches!(kind, Kind::Boolean { .. } | Kind::Confirm { .. }) {
+        return match &words[..] {
+            [word] => place(word).map(|place| Some(Value::Flag(place == 0))).ok_or_else(|| word.clone()),
+            words => Err(words.join(", ")),
+        };
+    }
+    let texts = words.into_iter().map(|word| match place(&word) {
+        Some(place) => Ok(kind.options()[place].value.clone()),
+        None if labels.is_empty() || kind.takes_other() => Ok(word),
+        None => Err(word),
+    });
+    Ok(reply::typed(kind, texts.collect::<Result<_, _>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn kind(json: serde_json::Value) -> Kind {
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn options(labels: &[&str]) -> serde_json::Value {
+        let option = |(index, label)| json!({ "value": format!("v{index}"), "label": label });
+        labels.iter().enumerate().map(option).collect()
+    }
+
+    #[test]
+    fn no_two_options_have_the_same_words() {
+        for (said, told) in [
+            (&["A", "B"][..], &["A", "B"][..]),
+            (&["A", "A", "B", "A"], &["A", "A (2)", "B", "A (3)"]),
+            (&["A", "A", "A (2)"], &["A", "A (3)", "A (2)"]),
+            (&["", ""], &["", " (2)"]),
+        ] {
+            let kind = kind(json!({ "kind": "choices", "options": options(said) }));
+            assert_eq!(labels(&kind), told);
+            for (index, word) in told.iter().enumerate() {
+                let many = Value::Many(vec![format!("v{index}")]);
+                assert_eq!(value(&kind, vec![(*word).to_owned()]), Ok(Some(many.clone())), "{word:?}");
+                assert_eq!(super::said(&kind, &many), [*word]);
+            }
+        }
+        let kind = kind(json!({ "kind": "confirm", "yes": "Go", "no": "Go" }));
+        assert_eq!(labels(&kind), ["Go", "Go (2)"]);
+        assert_eq!(value(&kind, vec!["Go (2)".to_owned()]), Ok(Some(Value::Flag(false))));
+        assert_eq!(super::said(&kind, &Value::Flag(false)), ["Go (2)"]);
+    }
+
+    #[test]
+    fn what_was_seen_is_what_was_chosen() {
+        let crossed = json!([{ "value": "a", "label": "b" }, { "value": "b", "label": "a" }]);
+        let one = |word: &str| vec![word.to_owned()];
+        let text = |text: &str| Ok(Some(Value::Text(text.to_owned())));
+        for other in [false, true] {
+            let kind = kind(json!({ "kind": "choice", "options": crossed, "other": other }));
+            assert_eq!((value(&kind, one("a")), value(&kind, one("b"))), (text("b"), text("a")));
+            assert_eq!(value(&kind, one("c")), if other { text("c") } else { Err("c".to_owned()) });
+        }
+        let closed = kind(json!({ "kind": "choice", "options": options(&["A"]) }));
+        assert_eq!(value(&closed, one("v0")), Err("v0".to_owned()), "nobody saw that");
+        assert_eq!(value(&closed, Vec::new()), Ok(None));
+        let flag = kind(json!({ "kind": "boolean" }));
+        assert_eq!(value(&flag, one("true")), Err("true".to_owned()));
+        assert_eq!(value(&flag, vec!["Yes".to_owned(), "No".to_owned()]), Err("Yes, No".to_owned()));
+    }
 }

@@ -15,14 +15,13 @@ use axum::{
 use futures::{Stream, StreamExt, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinHandle,
 };
 
 use super::{
-    chosen::chosen,
+    chosen,
     http::App,
     metrics::Metrics,
     problem::Problem,
@@ -53,6 +52,14 @@ pub struct QuestionEvent<'a> {
     pub question: Cow<'a, View>,
 }
 
+/// The data of `snapshot`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "QuestionSnapshot")]
+pub struct Snapshot<'a> {
+    /// The names of all the questions that are open, oldest first. No others are.
+    pub open: Vec<Cow<'a, str>>,
+}
+
 /// What became of a question, in the words of the first generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -69,12 +76,12 @@ pub enum Status {
 impl<'a> QuestionEvent<'a> {
     fn of(view: &'a View) -> Self {
         let question = &view.question;
-        let options = question.fields.first().map_or(&[][..], |field| field.kind.options());
+        let choice = question.fields.first().filter(|field| !field.kind.options().is_empty());
         QuestionEvent {
             question_id: (&*question.id).into(),
             prompt: question.heading().into(),
-            options: options.iter().map(|option| (&*option.label).into()).collect(),
-            response: chosen(view).map(|fields| fields.concat().join(", ")),
+            options: choice.map(|field| chosen::labels(&field.kind)).unwrap_or_default(),
+            response: chosen::chosen(view).map(|fields| fields.concat().join(", ")),
             status: match view.settlement.as_ref().map(|settlement| &settlement.outcome) {
                 None => Status::Requested,
                 Some(Outcome::Answered(_)) => Status::Answered,
@@ -219,8 +226,8 @@ fn event(told: Told) -> Option<Event> {
         Told::Change(name, Change::Changed(view)) => ("question.changed", Some(name), view),
         Told::Change(name, Change::Resolved(view)) => ("question.resolved", Some(name), view),
         Told::Snapshot(name, open) => {
-            let open: Vec<_> = open.iter().map(|view| &view.id).collect();
-            return Event::default().event("snapshot").id(name).json_data(json!({ "open": open })).ok();
+            let open = open.iter().map(|view| (&*view.id).into()).collect();
+            return Event::default().event("snapshot").id(name).json_data(Snapshot { open }).ok();
         }
     };
     let event = Event::default().event(event).json_data(QuestionEvent::of(view)).ok()?;

@@ -17,7 +17,10 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::{
+    Engine, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
 
 use super::{problem::Problem, rate::Rate, token::Token};
 use crate::inbox::Refusal;
@@ -25,6 +28,12 @@ use crate::inbox::Refusal;
 /// What needs no token: that the server runs is no secret to whoever reaches it.
 const OPEN: &str = "/healthz";
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Some clients leave out what fills it up at its end.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// What a request must show.
 #[derive(Debug)]
@@ -78,13 +87,23 @@ impl Guard {
     /// Says whether this names us. A page can make its own name lead to this machine, and that is what the browser
     /// sends; an address it cannot choose.
     fn is_ours(&self, host: &Authority) -> bool {
-        let name = host.host();
+        // Whatever else may stand in an authority has no business in a Host header.
+        let (name, rest) = (host.host(), host.as_str().strip_prefix(host.host()));
+        if !rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)) {
+            return false;
+        }
+        // One that ends with a dot is the same, whole.
+        let name = name.strip_suffix('.').unwrap_or(name);
         let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         let everywhere = !is_loopback(self.address.ip());
         name.eq_ignore_ascii_case("localhost")
             || address.is_ok_and(|address| everywhere || is_loopback(address))
             || self.hosts.iter().any(|ours| name.eq_ignore_ascii_case(ours))
     }
+}
+
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
 /// Says whether an address can be reached from this machine only.
@@ -126,7 +145,7 @@ fn shown(headers: &HeaderMap) -> Option<Vec<u8>> {
     if scheme.eq_ignore_ascii_case("bearer") {
         return Some(shown.as_bytes().to_owned());
     }
-    let decoded = BASE64_STANDARD.decode(shown).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let decoded = BASE64.decode(shown).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     let colon = decoded.iter().position(|byte| *byte == b':')?;
     Some(decoded[colon + 1..].to_owned())
 }

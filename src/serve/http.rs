@@ -13,7 +13,7 @@ use super::{
     facade,
     guard::{self, Guard},
     metrics::{self, Metrics},
-    openapi, problem,
+    openapi, openrpc, problem,
     rate::Rate,
     rest, rpc,
     token::{Token, TokenError},
@@ -148,6 +148,7 @@ impl Server {
             .merge(facade::routes())
             .merge(metrics::routes())
             .merge(openapi::routes())
+            .merge(openrpc::routes())
             .layer(middleware::from_fn(body::whole))
             .layer(DefaultBodyLimit::max(limits::REQUEST as usize))
             .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))

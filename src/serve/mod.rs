@@ -35,6 +35,8 @@ mod metrics;
 
 pub mod openapi;
 
+pub mod openrpc;
+
 mod connection;
 
 pub mod http;

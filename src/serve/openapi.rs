@@ -2,18 +2,23 @@
 
 use std::sync::LazyLock;
 
-use axum::{Json, Router, routing::get};
+use axum::{Json, Router, routing};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{events::QuestionEvent, http::App, problem::Problem, rest::Rejection};
+use super::{
+    events::{QuestionEvent, Snapshot},
+    http::App,
+    problem::Problem,
+    rest::Rejection,
+};
 use crate::inbox::{Source, View, input::AnswerInput, rpc::Listing};
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 
 /// Returns the route.
 pub(super) fn routes<S: Source>() -> Router<App<S>> {
-    Router::new().route("/v1/openapi.json", get(async || Json(&*DOCUMENT)))
+    Router::new().route("/v1/openapi.json", routing::get(async || Json(&*DOCUMENT)))
 }
 
 /// Makes the document.
@@ -28,7 +33,9 @@ pub fn document() -> Value {
         "info": {
             "title": "askbridge",
             "version": "1",
-            "description": "The open questions of coding agents, and one answer for each.",
+            "description": "The open questions of coding agents, and one answer for each. Whatever goes wrong is \
+                told as a problem; but what is no HTTP, or has a head that is too large, is refused with a status \
+                alone (400, 414, 431), and the connection is closed.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "security": [{ "bearer": [] }, { "basic": [] }],
@@ -67,19 +74,34 @@ fn events(generator: &mut SchemaGenerator) -> Value {
     let description = "Server-sent events: `question.requested`, `question.changed` and `question.resolved`. Without \
         Last-Event-ID, or with one that is too old, first a `question.requested` for each open question, then \
         `snapshot` with `{\"open\":[ID, …]}`: no others are open.";
-    let mut events = get_of::<QuestionEvent<'_>>(generator, description, &["503"]);
-    // What is described is the data of one event.
-    let content = &mut events["responses"]["200"]["content"];
-    let event = content["application/json"].take();
-    *content = json!({ "text/event-stream": event });
+    let (event, snapshot) =
+        (generator.subschema_for::<QuestionEvent<'_>>(), generator.subschema_for::<Snapshot<'_>>());
+    let mut events = get(
+        generator,
+        description,
+        json!({ "text/event-stream": {
+        "schema": { "description": "The data of one event.", "anyOf": [event, snapshot] },
+        "x-events": {
+            "question.requested": event,
+            "question.changed": event,
+            "question.resolved": event,
+            "snapshot": snapshot,
+        },
+    } }),
+        &["503"],
+    );
     events["parameters"] =
         json!([{ "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" } }]);
     events
 }
 
 fn get_of<T: JsonSchema>(generator: &mut SchemaGenerator, description: &str, problems: &[&str]) -> Value {
-    let ok =
-        json!({ "description": "As asked for.", "content": content::<T>(generator, "application/json") });
+    let content = content::<T>(generator, "application/json");
+    get(generator, description, content, problems)
+}
+
+fn get(generator: &mut SchemaGenerator, description: &str, content: Value, problems: &[&str]) -> Value {
+    let ok = json!({ "description": "As asked for.", "content": content });
     json!({ "description": description, "responses": responses(generator, ("200", ok), problems) })
 }
 
@@ -104,7 +126,7 @@ fn responses(generator: &mut SchemaGenerator, success: (&str, Value), problems: 
 
 fn meaning(status: &str) -> &'static str {
     match status {
-        "400" => "The body is no JSON.",
+        "400" => "The body is not JSON of the shape that is asked for.",
         "401" => "The token is missing, or is not ours.",
         "403" => "The Host or the Origin is not ours.",
         "404" => "There is no such question.",

@@ -1,8 +1,9 @@
-//! What is said when something cannot be done: `application/problem+json`, by RFC 9457, whatever went wrong.
+//! What is said when something cannot be done: `application/problem+json`, by RFC 9457, whatever went wrong. What is no
+//! HTTP, or has a head larger than HTTP's own reader takes, never gets here: that answers it with a status alone.
 
 use axum::{
     Json,
-    body::Body,
+    body::{Body, Bytes, to_bytes},
     http::{HeaderMap, HeaderValue, Request, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     inbox::{Refusal, refusal::Detail},
+    limits,
     question::Outcome,
 };
 
@@ -95,16 +97,34 @@ impl IntoResponse for Problem {
 /// responses carry.
 pub(super) async fn everywhere(request: Request<Body>, next: Next) -> Response {
     let mut response = next.run(request).await;
-    let (status, headers) = (response.status(), response.headers());
-    if (status.is_client_error() || status.is_server_error()) && !is_problem(headers) {
-        let allow = headers.get(header::ALLOW).cloned();
-        response = Problem::new(status, name(status), "").into_response();
-        response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
+    let status = response.status();
+    if (status.is_client_error() || status.is_server_error()) && !is_problem(response.headers()) {
+        response = problem_of(response).await;
     }
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     // What an agent says is never taken for a page.
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Says as a problem what went wrong below us, in the words of who said it, if it has any.
+async fn problem_of(response: Response) -> Response {
+    let (parts, body) = response.into_parts();
+    let is_text = parts
+        .headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    let said = if is_text { to_bytes(body, limits::TEXT).await.unwrap_or_default() } else { Bytes::new() };
+    let said = String::from_utf8_lossy(&said);
+    let detail = match (said.trim(), parts.status) {
+        ("", StatusCode::NOT_FOUND) => "there is nothing at this path",
+        ("", StatusCode::METHOD_NOT_ALLOWED) => "nothing is done at this path by this method",
+        (said, _) => said,
+    };
+    let mut response = Problem::new(parts.status, name(parts.status), detail).into_response();
+    let allow = parts.headers.get(header::ALLOW).cloned();
+    response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
     response
 }
 

@@ -17,14 +17,15 @@ use super::{body, http::App, problem::Problem};
 use crate::{
     engine::Submission,
     inbox::{Refusal, Source, View, input::AnswerInput},
-    question::{Provenance, Responder},
+    question::{Answer, Provenance, Responder},
 };
 
-pub(super) const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
+const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
 const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
 
 /// A rejection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 #[schemars(title = "Rejection")]
 pub struct Rejection {
     /// Why, in the person's own words.
@@ -132,7 +133,8 @@ async fn answer<S: Source>(
 ) -> Result<StatusCode, Problem> {
     let input: AnswerInput = body::read(headers, body, ANSWER)?;
     let view = find(app, name)?;
-    submit_answer(app, &view, input).await?;
+    let answer = input.read(&view.question).map_err(Refusal::DoesNotFit)?;
+    submit_answer(app, &view, answer).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -140,9 +142,8 @@ async fn answer<S: Source>(
 pub(super) async fn submit_answer<S: Source>(
     app: &App<S>,
     view: &View,
-    input: AnswerInput,
+    answer: Answer,
 ) -> Result<(), Problem> {
-    let answer = input.read(&view.question).map_err(Refusal::DoesNotFit)?;
     Ok(app.source.submit(&view.id, Submission::Answer(answer), by()).await?)
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    inbox::{Book, View},
+    inbox::{Book, View, book::size},
     limits,
 };
 
@@ -23,9 +23,9 @@ pub(super) enum Change {
 }
 
 impl Change {
-    fn id(&self) -> &str {
+    fn view(&self) -> &View {
         let (Change::Requested(view) | Change::Changed(view) | Change::Resolved(view)) = self;
-        &view.id
+        view
     }
 }
 
@@ -37,10 +37,20 @@ pub(super) struct Ring {
     /// The first change that is not forgotten.
     first: u64,
     /// Of a question that is settled there is only its end.
-    changes: VecDeque<(u64, Change)>,
+    changes: VecDeque<Entry>,
+    /// The sizes of all of those.
+    bytes: usize,
     open: BTreeMap<String, Arc<View>>,
     /// The last question that was settled.
     settled: Option<String>,
+}
+
+/// A change with its number, and the size of its question.
+#[derive(Debug)]
+struct Entry {
+    number: u64,
+    bytes: usize,
+    change: Change,
 }
 
 /// What there is to tell to somebody.
@@ -55,8 +65,14 @@ pub(super) enum News {
 impl Ring {
     /// Begins with what is open now.
     pub(super) fn new(book: &Book) -> Self {
-        let mut ring =
-            Ring { next: 0, first: 0, changes: VecDeque::new(), open: BTreeMap::new(), settled: None };
+        let mut ring = Ring {
+            next: 0,
+            first: 0,
+            changes: VecDeque::new(),
+            bytes: 0,
+            open: BTreeMap::new(),
+            settled: None,
+        };
         ring.open = book.open().into_iter().map(|view| (view.id.clone(), view)).collect();
         ring.settled = book.settled().last().map(|view| view.id.clone());
         ring
@@ -100,6 +116,7 @@ impl Ring {
     fn start_over(&mut self, open: Vec<Arc<View>>) {
         self.open = open.into_iter().map(|view| (view.id.clone(), view)).collect();
         self.changes.clear();
+        self.bytes = 0;
         self.next += 1;
         self.first = self.next;
     }
@@ -109,21 +126,27 @@ impl Ring {
         if !matches!(change, Change::Requested(_)) {
             self.supersede(&change);
         }
-        if self.changes.len() == limits::EVENTS
-            && let Some((number, _)) = self.changes.pop_front()
-        {
-            self.first = number + 1;
-        }
-        self.changes.push_back((self.next, change));
+        let bytes = size(change.view());
+        self.bytes += bytes;
+        self.changes.push_back(Entry { number: self.next, bytes, change });
         self.next += 1;
+        while (self.changes.len() > limits::EVENTS || self.bytes > limits::EVENTS_BYTES)
+            && self.changes.len() > 1
+            && let Some(forgotten) = self.changes.pop_front()
+        {
+            self.bytes -= forgotten.bytes;
+            self.first = forgotten.number + 1;
+        }
     }
 
     /// Forgets what a change makes out of date.
     fn supersede(&mut self, change: &Change) {
         let is_over = matches!(change, Change::Resolved(_));
-        self.changes.retain(|(_, known)| {
-            known.id() != change.id() || (!is_over && matches!(known, Change::Requested(_)))
+        self.changes.retain(|known| {
+            known.change.view().id != change.view().id
+                || (!is_over && matches!(known.change, Change::Requested(_)))
         });
+        self.bytes = self.changes.iter().map(|known| known.bytes).sum();
     }
 
     /// Returns what happened from this change on.
@@ -133,8 +156,8 @@ impl Ring {
             open.sort_by(|one, other| one.opened_at.cmp(&other.opened_at));
             return News::Open(open);
         }
-        let from = self.changes.partition_point(|(number, _)| *number < next);
-        News::Since(self.changes.range(from..).cloned().collect())
+        let from = self.changes.partition_point(|known| known.number < next);
+        News::Since(self.changes.range(from..).map(|known| (known.number, known.change.clone())).collect())
     }
 }
 
@@ -153,8 +176,8 @@ mod tests {
 
     struct Bridge(Inbox, Feed);
 
-    fn question() -> Arc<Question> {
-        let field = json!({ "name": "q0", "label": "Why?", "kind": "text" });
+    fn question(label: &str) -> Arc<Question> {
+        let field = json!({ "name": "q0", "label": label, "kind": "text" });
         let question = json!({
             "questionId": "q", "message": "Why?", "fields": [field], "dialect": "kiro",
             "dangerous": false, "blocking": true,
@@ -170,8 +193,12 @@ mod tests {
         }
 
         fn open(&self, number: u64) -> Arc<Opened> {
+            self.open_of(number, "Why?")
+        }
+
+        fn open_of(&self, number: u64, label: &str) -> Arc<Opened> {
             let since = Duration::from_millis(number);
-            let opened = Arc::new(Opened { number, question: question(), since, deadline: None });
+            let opened = Arc::new(Opened { number, question: question(label), since, deadline: None });
             self.1.opened(&opened);
             opened
         }
@@ -179,8 +206,8 @@ mod tests {
         fn settle(&self, number: u64) {
             let (outcome, by) = (Outcome::Rejected(Reason::User), Provenance::bridge());
             let after = Duration::ZERO;
-            self.1
-                .settled(&Settled { number, question: question(), outcome, by, remark: None, after }, after);
+            let question = question("Why?");
+            self.1.settled(&Settled { number, question, outcome, by, remark: None, after }, after);
         }
 
         fn follow(&self, ring: &mut Ring) -> usize {
@@ -243,6 +270,29 @@ mod tests {
         assert!(said(ring.since(0)).starts_with("=0 =1 =2 "), "the first change is forgotten");
         assert!(said(ring.since(1)).starts_with("+1 +2 "));
         assert_eq!(ring.changes.len(), limits::EVENTS);
+    }
+
+    #[test]
+    fn so_many_bytes_are_remembered_and_no_more() {
+        let bridge = Bridge::new();
+        let mut ring = Ring::new(&bridge.0.book().borrow());
+        let long = "x".repeat(limits::EVENTS_BYTES / 10);
+        for number in 0..20 {
+            bridge.open_of(number, &long);
+            bridge.follow(&mut ring);
+            bridge.settle(number);
+            bridge.follow(&mut ring);
+            let kept: usize = ring.changes.iter().map(|known| size(known.change.view())).sum();
+            assert_eq!(ring.bytes, kept);
+            assert!(kept <= limits::EVENTS_BYTES, "{kept} bytes after {number}");
+        }
+        // A change before the last nine is forgotten, and whoever has not heard of it is told so.
+        assert_eq!(ring.changes.len(), 9);
+        assert_eq!(ring.since(21), News::Open(Vec::new()));
+        assert_eq!(said(ring.since(39)), "-19");
+        bridge.open_of(20, &"x".repeat(2 * limits::EVENTS_BYTES));
+        bridge.follow(&mut ring);
+        assert_eq!(said(ring.since(40)), "+20", "the last one is there");
     }
 
     #[test]

@@ -5,19 +5,32 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use axum::{BoxError, Router, error_handling::HandleError, http::StatusCode};
+use axum::{
+    BoxError, Router,
+    error_handling::HandleError,
+    http::{HeaderValue, StatusCode, header::ALLOW},
+    middleware,
+    response::Response,
+    routing::get_service,
+};
 use jsonrpsee::{
-    core::middleware::{
-        Batch, BatchEntry, BatchEntryErr, Notification, Request, ResponseFuture, RpcServiceBuilder,
-        RpcServiceT,
+    RpcModule,
+    core::{
+        RpcResult,
+        middleware::{
+            Batch, BatchEntry, BatchEntryErr, Notification, Request, ResponseFuture, RpcServiceBuilder,
+            RpcServiceT,
+        },
     },
     server::{MethodResponse, Server, ServerConfig, StopHandle},
+    types::ErrorObjectOwned,
 };
 
 use super::{http::App, problem::Problem, rate::Rate};
 use crate::{
     inbox::{
         Refusal, Source,
+        refusal::Detail,
         rpc::{Methods, QuestionsServer, error},
     },
     limits,
@@ -39,8 +52,38 @@ pub(super) fn routes<S: Source>(source: S, rate: Arc<Rate>, stop: StopHandle) ->
         is_first: AtomicBool::new(true),
     });
     let builder = Server::builder().set_config(config).set_rpc_middleware(counted).to_service_builder();
-    let service = builder.build(Methods::new(source, Responder::Rpc).into_rpc(), stop);
-    Router::new().route_service("/rpc", HandleError::new(service, failed))
+    let methods = || Methods::new(source.clone(), Responder::Rpc).into_rpc();
+    let over_http = builder.clone().build(without_subscriptions(methods()), stop.clone());
+    let over_websocket = builder.build(methods(), stop);
+    let over_websocket = get_service(HandleError::new(over_websocket, failed));
+    let over_websocket = over_websocket.route_layer(middleware::map_response(only_by_websocket));
+    Router::new().route("/rpc", over_websocket.post_service(HandleError::new(over_http, failed)))
+}
+
+/// Adds what is allowed where nobody asked for a WebSocket, which jsonrpsee leaves out.
+async fn only_by_websocket(mut response: Response) -> Response {
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+    }
+    response
+}
+
+/// What is said to whoever subscribes where nothing can be told later: its name and its code.
+pub(super) const NEEDS_WEBSOCKET: (&str, i32) = ("needs_websocket", 426);
+
+/// Lets subscribing fail with a reason.
+fn without_subscriptions<M: Send + Sync + 'static>(mut methods: RpcModule<M>) -> RpcModule<M> {
+    for name in ["question_subscribe", "question_unsubscribe"] {
+        methods.remove_method(name);
+        let registered = methods.register_method(name, move |_, _, _| {
+            let (reason, code) = NEEDS_WEBSOCKET;
+            let detail = Detail { name: reason.to_owned(), ..Detail::default() };
+            let message = format!("{name} needs a WebSocket, at the same path");
+            RpcResult::<()>::Err(ErrorObjectOwned::owned(code, message, Some(detail)))
+        });
+        debug_assert!(registered.is_ok(), "{name} was removed");
+    }
+    methods
 }
 
 async fn failed(error: BoxError) -> Problem {

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rustix::fs::OFlags;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
@@ -34,6 +35,9 @@ pub enum TokenError {
     /// Others may read the file.
     #[error("the token file {0:?} can be read by others: it must be yours, with mode 0600")]
     NotPrivate(PathBuf),
+    /// It is a folder, a pipe or a device.
+    #[error("the token file {0:?} is no regular file")]
+    NotAFile(PathBuf),
     /// There is something else in the file.
     #[error("there is no token in {0:?}, but something else: remove the file, and a new one is made")]
     NoToken(PathBuf),
@@ -46,11 +50,11 @@ impl Token {
     /// Reads the token in this file. If there is no file, makes one, with a new token.
     pub fn read_or_make(path: &Path) -> Result<Self, TokenError> {
         let at = |source| TokenError::File { path: path.to_owned(), source };
-        match OpenOptions::new().read(true).open(path) {
+        match open(path) {
             Ok(file) => Self::read(file, path),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 make(path)?;
-                Self::read(File::open(path).map_err(at)?, path)
+                Self::read(open(path).map_err(at)?, path)
             }
             Err(error) => Err(at(error)),
         }
@@ -59,6 +63,9 @@ impl Token {
     fn read(file: File, path: &Path) -> Result<Self, TokenError> {
         let at = |source| TokenError::File { path: path.to_owned(), source };
         let metadata = file.metadata().map_err(at)?;
+        if !metadata.is_file() {
+            return Err(TokenError::NotAFile(path.to_owned()));
+        }
         if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o077 != 0 {
             return Err(TokenError::NotPrivate(path.to_owned()));
         }
@@ -82,6 +89,11 @@ impl fmt::Debug for Token {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Token")
     }
+}
+
+/// Opens the file to read it. A pipe that nobody writes to would be waited for.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
 }
 
 /// Makes the file, whole or not at all: another bridge may do the same at this moment, and its token is as good.

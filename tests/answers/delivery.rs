@@ -297,7 +297,7 @@ async fn whoever_waits_for_a_reply_gets_it_when_the_inbox_is_closed() {
         runtime.block_on(socket::serve(listener, None, source, stopped)).unwrap();
     });
     let client = socket::connect(UnixStream::connect(&path).await.unwrap()).await.unwrap();
-    let answer = AnswerInput::ByName { values: text("a").values, notes: Default::default() };
+    let answer = AnswerInput::from(text("a"));
     let reply = tokio::spawn(async move { client.answer(id, answer, None).await });
     slow.wanted.subscribe().wait_for(|wanted| *wanted).await.unwrap();
     stop.send(()).unwrap();

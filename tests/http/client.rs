@@ -50,7 +50,9 @@ impl Reply {
         assert!(!self.headers.contains("access-control"), "{self:?}");
         if status >= 400 {
             assert!(self.has("content-type: application/problem+json"), "{self:?}");
-            assert_eq!(self.json()["status"], status, "{self:?}");
+            let problem = self.json();
+            assert_eq!(problem["status"], status, "{self:?}");
+            assert!(problem["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{self:?}");
         }
         self
     }

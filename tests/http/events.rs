@@ -1,5 +1,7 @@
 //! What happens, as server-sent events: nothing is lost, whoever was away.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -124,6 +126,32 @@ async fn whoever_was_away_too_long_is_told_what_is_open() {
             "{last}"
         );
     }
+}
+
+/// What `schema/openapi.json` says of each event holds for it.
+#[tokio::test]
+async fn each_event_is_as_it_is_described() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    let document = bridge.http.get("/v1/openapi.json").await.json();
+    let described =
+        &document["paths"][PATH]["get"]["responses"]["200"]["content"]["text/event-stream"]["x-events"];
+    let mut listener = bridge.http.listen(PATH, &[]).await;
+    let mut told = BTreeSet::new();
+    while told.len() < 3 {
+        let event = listener.next().await;
+        let root = json!({ "allOf": [described[&event.event]], "components": document["components"] });
+        assert!(described[&event.event].is_object(), "{event:?} is not described");
+        if let Err(error) = jsonschema::validator_for(&root).unwrap().validate(&event.data) {
+            panic!("{error} at {} in {event:?}", error.instance_path());
+        }
+        // Whether the question was open before or behind the snapshot, it is there by now.
+        if told.len() == 1 {
+            bridge.http.post("/v1/questions/bridge-1/reply", A).await.is(204);
+        }
+        told.insert(event.event);
+    }
+    assert!(told.iter().map(|told| &**told).eq(["question.requested", "question.resolved", "snapshot"]));
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every path that there is, with the method that it takes.
-const PATHS: [(&str, &str); 14] = [
+const PATHS: [(&str, &str); 15] = [
     ("GET", "/v1/questions"),
     ("GET", "/v1/questions/bridge-1"),
     ("POST", "/v1/questions/bridge-1/reply"),
@@ -22,6 +22,7 @@ const PATHS: [(&str, &str); 14] = [
     ("POST", "/v1/sessions/s/questions/q/reply"),
     ("GET", "/v1/events"),
     ("GET", "/v1/openapi.json"),
+    ("GET", "/v1/openrpc.json"),
     ("POST", "/rpc"),
     ("GET", "/question"),
     ("POST", "/question/bridge-1/reject"),
@@ -65,9 +66,14 @@ async fn nothing_is_told_without_the_token() {
             assert!(!reply.body.contains("Which") && !reply.body.contains(token.as_str()), "{reply:?}");
         }
     }
-    for right in
-        [bridge.http.bearer(), basic(&format!("opencode:{token}")), format!("authorization: bearer {token}")]
-    {
+    let unfilled = basic(&format!("opencode:{token}"));
+    assert!(unfilled.ends_with('='), "there is something to leave out: {unfilled}");
+    for right in [
+        bridge.http.bearer(),
+        unfilled.trim_end_matches('=').to_owned(),
+        basic(&format!("opencode:{token}")),
+        format!("authorization: bearer {token}"),
+    ] {
         bridge.http.send_only("GET", "/v1/questions", &[&host, &right], "").await.is(200);
     }
     assert_eq!(bridge.http.send_only("GET", "/healthz", &[&host], "").await.is(200).body, "ok\n");
@@ -80,9 +86,18 @@ async fn a_name_that_is_not_ours_is_refused() {
     let bridge = Bridge::start_with(&["box.local"]).await;
     let (bearer, port) = (bridge.http.bearer(), bridge.http.address.port());
     for (method, path) in PATHS.iter().chain(&[("GET", "/healthz")]) {
-        for host in
-            ["evil.example", "localhost.evil.example", "10.0.0.1", "box.local.evil.example", "", "a b"]
-        {
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "box.local.evil.example",
+            "",
+            "a b",
+            "user@localhost",
+            "localhost@evil.example",
+            "localhost..",
+            "localhost:abc",
+        ] {
             let host = format!("Host: {host}:{port}");
             bridge.http.send_only(method, path, &[&host, &bearer], "").await.is(403);
         }
@@ -95,7 +110,22 @@ async fn a_name_that_is_not_ours_is_refused() {
         let absolute = format!("http://evil.example{path}");
         bridge.http.send_only(method, &absolute, &["Host: localhost", &bearer], "").await.is(403);
     }
-    for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:80", "[::1]:8421", "box.local"] {
+    for host in
+        ["user@localhost", "localhost:abc", "localhost:99999", "localhost:+80", "localhost:-1", "[::1]:x"]
+    {
+        let host = format!("Host: {host}");
+        bridge.http.send_only("GET", "/v1/questions", &[&host, &bearer], "").await.is(403);
+    }
+    for host in [
+        "localhost",
+        "localhost.",
+        "LOCALHOST:1",
+        "127.0.0.1",
+        "127.9.9.9:80",
+        "[::1]:8421",
+        "box.local",
+        "Box.local.:80",
+    ] {
         let host = format!("Host: {host}");
         bridge.http.send_only("GET", "/v1/questions", &[&host, &bearer], "").await.is(200);
     }
@@ -176,6 +206,9 @@ async fn the_token_is_made_once_for_its_owner_alone() {
         let error = bind().await.unwrap_err().to_string();
         assert!(error.contains("there is no token in"), "{error}");
     }
+    let args = HttpArgs { token_file: Some(folder.path().to_owned()), allow_host: Vec::new() };
+    let error = Server::bind("127.0.0.1:0".parse().unwrap(), &args).await.unwrap_err().to_string();
+    assert!(error.contains("is no regular file"), "{error}");
 }
 
 #[tokio::test]

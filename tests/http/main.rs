@@ -23,6 +23,9 @@ mod events;
 mod rpc;
 
 #[cfg(test)]
+mod openrpc;
+
+#[cfg(test)]
 mod rate;
 
 #[cfg(test)]

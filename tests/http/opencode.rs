@@ -104,3 +104,47 @@ async fn every_kind_of_field_can_be_answered_by_its_words() {
     };
     assert_eq!(replied["answers"], answers);
 }
+
+/// Its clients see and send labels alone.
+#[tokio::test]
+async fn what_the_person_saw_is_what_the_agent_gets() {
+    let bridge = Bridge::start().await;
+    let option = |(value, label): (&str, &str)| json!({ "value": value, "label": label });
+    let crossed = [("a", "b"), ("b", "a")].map(option);
+    let same = [("1", "Same"), ("2", "Same"), ("3", "Other")].map(option);
+    let fields = json!([
+        { "name": "c", "label": "Which?", "kind": "choice", "options": crossed },
+        { "name": "m", "label": "Which?", "kind": "choices", "options": crossed, "other": true },
+        { "name": "s", "label": "Which?", "kind": "choice", "options": same },
+    ]);
+    bridge.ask(question("q", fields)).await;
+    let listed = bridge.http.get("/question").await.json();
+    let labels = |field: usize| -> Vec<_> {
+        let options = listed[0]["questions"][field]["options"].as_array().unwrap();
+        options.iter().map(|option| option["label"].as_str().unwrap()).collect()
+    };
+    assert_eq!((labels(0), labels(2)), (vec!["b", "a"], vec!["Same", "Same (2)", "Other"]));
+    let path = "/question/bridge-1/reply";
+    for (wrong, field) in
+        [(json!([["1"]]), "c"), (json!([[], [], ["2"]]), "s"), (json!([[], [], [], []]), "answers[3]")]
+    {
+        let problem = bridge.http.post(path, &json!({ "answers": wrong }).to_string()).await.is(422).json();
+        assert_eq!(problem["errors"][0]["field"], field, "{problem}");
+    }
+    for wrong in [r#"{"values":{"c":"a"}}"#, r#"[[["a"]]]"#, r#"{"answers":["a"]}"#] {
+        bridge.http.post(path, wrong).await.is(400);
+    }
+    let mut listener = bridge.http.listen("/event", &[]).await;
+    let answers = json!([["a"], ["b", "typed"], ["Same (2)"]]);
+    bridge.http.post(path, &json!({ "answers": answers }).to_string()).await.is(200);
+    let settled = bridge.http.get("/v1/questions/bridge-1").await.json();
+    let values = json!({ "c": "b", "m": ["a", "typed"], "s": "2" });
+    assert_eq!(settled["settlement"]["outcome"]["answered"]["values"], values);
+    let replied = loop {
+        let (kind, properties) = next(&mut listener).await;
+        if kind == "question.replied" {
+            break properties;
+        }
+    };
+    assert_eq!(replied["answers"], answers);
+}

@@ -2,6 +2,7 @@
 
 use std::{fs, net::TcpListener, path::Path, process::Command};
 
+use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -172,6 +173,13 @@ fn a_server_that_cannot_listen_says_why() {
     let mut inbox = Process::spawn(&mut askbridge(&folder, &args));
     assert_eq!(inbox.wait().code(), Some(i32::from(askbridge::exit::FAILED)));
     assert!(inbox.whole_stderr().contains("cannot read or make the token file"));
+    // Nobody ever writes to it.
+    let pipe = folder.path().join("pipe");
+    mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
+    let args = ["inbox", "--addr", "127.0.0.1:0", "--token-file", pipe.to_str().unwrap()];
+    let mut inbox = Process::spawn(&mut askbridge(&folder, &args));
+    assert_eq!(inbox.wait().code(), Some(i32::from(askbridge::exit::FAILED)));
+    assert!(inbox.whole_stderr().contains("is no regular file"));
 }
 
 fn terminate(process: &mut Process) {

@@ -4,7 +4,7 @@ use askbridge::{
     engine::Submission,
     question::{Outcome, Reason, Value as Given},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     bridge::{Bridge, choice, question},
@@ -146,8 +146,13 @@ async fn what_does_not_fit_is_told_by_field() {
     let problem = bridge.http.post(path, r#"{"values":{"n":0,"x":"y"}}"#).await.is(422).json();
     let fields: Vec<_> = problem["errors"].as_array().unwrap().iter().map(|error| &error["field"]).collect();
     assert_eq!(fields, ["n", "t", "x"], "{problem}");
-    for body in ["5", "{}", r#"{"answers":"a"}"#, r#"{"answers":[[1]]}"#, r#"{"answers":[[],[],[]]}"#] {
-        bridge.http.post(path, body).await.is(422);
+    for (body, wrong) in [
+        (r#"{"values":{"n":null,"t":{"x":1}}}"#, json!(["n", "t"])),
+        (r#"{"answers":[["a"],["b"],["c"]]}"#, json!(["answers[2]"])),
+    ] {
+        let problem = bridge.http.post(path, body).await.is(422).json();
+        let errors = problem["errors"].as_array().unwrap();
+        assert_eq!(errors.iter().map(|error| error["field"].clone()).collect::<Value>(), wrong, "{problem}");
     }
     assert!(bridge.agent.lock().unwrap().is_empty());
     bridge.http.post(path, r#"{"values":{"n":1,"t":"so"}}"#).await.is(204);
@@ -159,6 +164,12 @@ async fn a_body_that_is_none_is_refused() {
     bridge.ask(choice("q")).await;
     for verb in ["reply", "reject"] {
         let path = format!("/v1/questions/bridge-1/{verb}");
+        for body in ["5", "null", "[]", r#"[["a"]]"#, r#"{"reson":"x"}"#, r#"{"answers":[["a"]],"nots":{}}"#]
+        {
+            let problem = bridge.http.post(&path, body).await.is(400).json();
+            assert_eq!(problem["name"], "bad_request");
+            assert!(problem["detail"].as_str().unwrap().starts_with("the body is to be "), "{problem}");
+        }
         let large = format!(r#"{{"reason":"{}"}}"#, "x".repeat(1 << 20));
         bridge.http.post(&path, "{").await.is(400);
         bridge.http.post(&path, &large).await.is(413);
@@ -169,9 +180,35 @@ async fn a_body_that_is_none_is_refused() {
         bridge.http.send("POST", &path, &[], A).await.is(415);
         bridge.http.get(&path).await.is(405);
     }
+    for body in
+        ["{}", r#"{"answers":"a"}"#, r#"{"answers":[[1]]}"#, r#"{"answers":[["a"]],"values":{"q0":"b"}}"#]
+    {
+        bridge.http.post("/v1/questions/bridge-1/reply", body).await.is(400);
+    }
     assert!(bridge.agent.lock().unwrap().is_empty());
     let kind = "Content-Type: Application/JSON; charset=utf-8";
     bridge.http.send("POST", "/v1/questions/bridge-1/reply", &[kind], A).await.is(204);
+}
+
+/// What does not even reach us has a status, and is over.
+#[tokio::test]
+async fn a_request_that_cannot_be_read_is_refused() {
+    let bridge = Bridge::start().await;
+    for path in ["/v1/questions/%ff", "/v1/sessions/%ff/questions", "/question/%ff/reject"] {
+        let method = if path.starts_with("/v1") { "GET" } else { "POST" };
+        let problem = bridge.http.send(method, path, &[], "").await.is(400).json();
+        assert!(problem["detail"].as_str().unwrap().contains("UTF-8"), "{problem}");
+    }
+    assert!(bridge.http.send("PUT", "/v1/questions", &[], "").await.is(405).has("allow: get,head"));
+    let (long, many) = ("x".repeat(1 << 16), "X: y\r\n".repeat(200));
+    for (request, status) in [
+        ("nonsense\r\n\r\n".to_owned(), "400"),
+        (format!("GET /{long} HTTP/1.1\r\nHost: localhost\r\n\r\n"), "414"),
+        (format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"), "431"),
+    ] {
+        let reply = bridge.http.raw(&request).await;
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{reply}");
+    }
 }
 
 #[tokio::test]

@@ -48,7 +48,8 @@ async fn the_methods_are_there_over_http() {
     // The body is looked at before the path is: see `serve/body.rs`.
     let large = bridge.http.post("/rpc", &"x".repeat((1 << 20) + 1)).await;
     assert!(large.is(413).json()["detail"].as_str().unwrap().starts_with("the body is larger"), "{large:?}");
-    bridge.http.get("/rpc").await.is(405);
+    assert!(bridge.http.get("/rpc").await.is(405).has("allow: post"));
+    assert!(bridge.http.send("PUT", "/rpc", &[], "").await.is(405).has("allow: get,head,post"));
 }
 
 #[tokio::test]

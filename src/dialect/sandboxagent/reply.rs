@@ -164,7 +164,7 @@ pub fn answer(
 }
 
 /// Gives texts the type of the field. A text that has another type stays one: only the agent can judge it.
-fn typed(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
+pub fn typed(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
     if matches!(kind, Kind::Choices { .. }) || texts.len() > 1 {
         return Some(Value::Many(texts));
     }
