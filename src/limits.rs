@@ -59,13 +59,19 @@ pub const SUBMISSION: usize = 4096;
 pub const CONNECTIONS: u32 = 128;
 /// Bytes of a request to an inbox.
 pub const REQUEST: u32 = 1024 * 1024;
-/// Bytes of a response of JSON-RPC over HTTP: all open questions of some bridges that have the most that they may.
+/// Bytes of a message of an inbox: all open questions of some bridges that have the most that they may. (A question
+/// is up to seven times longer there than the agent says it: an option is a value and a label, each with its name.)
 pub const RESPONSE: u32 = 64 * 1024 * 1024;
+/// Messages that wait on a connection to an inbox until the one before is read, on each end. Who subscribed hears less
+/// often then, and of the latest state.
+pub const MESSAGES: u32 = 2;
+/// Calls of a batch.
+pub const BATCH: u32 = 4096;
 /// Requests over HTTP in a second, of those who show the token. So is each call of JSON-RPC, over a WebSocket as well.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
 /// Streams of events at once.
 pub const SUBSCRIBERS: usize = 64;
-/// Subscriptions of one connection of JSON-RPC over HTTP.
+/// Subscriptions of one connection to an inbox.
 pub const SUBSCRIPTIONS: u32 = 8;
 /// Changes that are remembered for who was away.
 pub const EVENTS: usize = 1024;
@@ -83,6 +89,8 @@ pub const SESSION: usize = 4 * TEXT;
 
 /// How often the folder of the sockets is looked at for new ones.
 pub const LOOK: Duration = Duration::from_millis(250);
+/// How old a socket is that still has no name, before it is taken for one that a dead bridge left.
+pub const STALE: Duration = Duration::from_secs(60);
 /// How often a stream of events says that it is still there.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How often a stream of events says so to opencode's clients: they give it up after 15 s.
@@ -92,6 +100,8 @@ pub const HEARTBEAT: Duration = Duration::from_secs(10);
 pub const HEAD: Duration = Duration::from_secs(30);
 /// How long the body of a request over HTTP may take to come.
 pub const BODY: Duration = Duration::from_secs(10);
+/// The longest that a socket is left alone on which nothing was understood, before it is tried again.
+pub const AWAY: Duration = Duration::from_secs(16);
 /// How long a bridge may take to say what is open, before others go on without it.
 pub const HELLO: Duration = Duration::from_secs(3);
 /// How long an answer may take to reach the agent, or a question that is asked may be waited for: as long as can be

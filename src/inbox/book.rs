@@ -4,6 +4,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     hash::{BuildHasher, RandomState},
+    ops::Bound,
     sync::Arc,
 };
 
@@ -27,12 +28,15 @@ pub struct Book {
     hasher: RandomState,
 }
 
+/// A question that is not open any more.
 #[derive(Clone, Debug)]
 struct Settled {
     view: Arc<View>,
     bytes: usize,
     /// The answer with its secrets, as what it is compared by.
     digest: Option<u64>,
+    /// Whether nobody knows what became of it, or whether it is over at all.
+    lost: bool,
 }
 
 impl Book {
@@ -43,21 +47,53 @@ impl Book {
         views
     }
 
-    /// Returns the questions that were settled last, oldest first.
+    /// Returns the questions that were settled last, oldest first, for who follows what happens. Those that were lost
+    /// are among them, as rejected because the agent is gone: they are not open any more for who would answer.
     pub fn settled(&self) -> impl DoubleEndedIterator<Item = &Arc<View>> {
         self.settled.iter().map(|settled| &settled.view)
     }
 
-    /// Returns the question with this name, open or settled.
+    /// Returns those of them that were settled after the one with this name, or all where it is not remembered.
+    pub fn settled_after(&self, id: Option<&str>) -> impl Iterator<Item = &Arc<View>> {
+        let known = self.settled.iter().rposition(|settled| Some(&*settled.view.id) == id);
+        self.settled().skip(known.map_or(0, |known| known + 1))
+    }
+
+    /// Returns the question with this name, open or settled. Of one that was lost nothing is known.
     pub fn find(&self, id: &str) -> Option<&Arc<View>> {
-        self.open.get(id).or_else(|| self.settled().rev().find(|view| view.id == id))
+        self.open.get(id).or_else(|| self.known().rev().find(|view| view.id == id))
+    }
+
+    /// Says whether this name, or what it is short for, is that of a question that was lost.
+    pub fn has_lost(&self, short: &str) -> bool {
+        self.lost().any(|id| id == short || is_short_for(short, id))
+    }
+
+    fn known(&self) -> impl DoubleEndedIterator<Item = &Arc<View>> {
+        self.settled.iter().filter(|settled| !settled.lost).map(|settled| &settled.view)
+    }
+
+    fn lost(&self) -> impl Iterator<Item = &str> {
+        self.settled.iter().filter(|settled| settled.lost).map(|settled| &*settled.view.id)
+    }
+
+    /// Returns the names of the questions of a bridge that are open.
+    pub(super) fn open_in(&self, bridge: &str) -> impl Iterator<Item = &str> {
+        let start = format!("{bridge}-");
+        let from = self.open.range::<str, _>((Bound::Included(&*start), Bound::Unbounded));
+        from.map(|(id, _)| &**id).take_while(move |id| id.starts_with(&start))
+    }
+
+    /// Returns the names of the questions of a bridge that were lost.
+    pub(super) fn lost_in(&self, bridge: &str) -> impl Iterator<Item = &str> {
+        self.lost().filter(move |id| id.rsplit_once('-').is_some_and(|(start, _)| start == bridge))
     }
 
     /// Returns the names that this is short for: those of open questions, or, where there are none, of settled ones.
     pub fn complete(&self, short: &str) -> Vec<&str> {
         let begins = |view: &&Arc<View>| is_short_for(short, &view.id);
         let open: Vec<_> = self.open.values().filter(begins).map(|view| &*view.id).collect();
-        if open.is_empty() { self.settled().filter(begins).map(|view| &*view.id).collect() } else { open }
+        if open.is_empty() { self.known().filter(begins).map(|view| &*view.id).collect() } else { open }
     }
 
     /// Says whether this is the answer that settled the question of this name. Secrets are compared, too: what is kept
@@ -77,11 +113,17 @@ impl Book {
         self.open.insert(view.id.clone(), Arc::new(view));
     }
 
-    /// Takes a question over from elsewhere. What is settled stays so.
-    pub(super) fn put(&mut self, view: View) {
-        let is_new = self.open.get(&view.id).is_none_or(|known| **known != view);
-        if is_new && !self.settled().any(|settled| settled.id == view.id) {
+    /// Takes a question over from elsewhere, open or settled. What is settled stays so; what was lost is found again.
+    pub(super) fn put(&mut self, mut view: View) {
+        if self.known().any(|settled| settled.id == view.id) {
+            return;
+        }
+        let (id, settlement) = (view.id.clone(), view.settlement.take());
+        if self.open.get(&id).is_none_or(|known| **known != view) {
             self.insert(view);
+        }
+        if let Some(settlement) = settlement {
+            self.settle(&id, settlement);
         }
     }
 
@@ -93,6 +135,15 @@ impl Book {
     }
 
     pub(super) fn settle(&mut self, id: &str, settlement: Settlement) {
+        self.close(id, settlement, false);
+    }
+
+    /// Forgets an open question of which nothing can be known any more. Who follows is told this settlement.
+    pub(super) fn lose(&mut self, id: &str, told: Settlement) {
+        self.close(id, told, true);
+    }
+
+    fn close(&mut self, id: &str, settlement: Settlement, lost: bool) {
         let Some(mut view) = self.open.remove(id) else { return };
         self.revision += 1;
         let digest = match &settlement.outcome {
@@ -103,12 +154,12 @@ impl Book {
         settled.settlement = Some(settlement.without_secrets(&settled.question));
         let bytes = size(&view);
         self.settled_bytes += bytes;
-        self.settled.push_back(Settled { view, bytes, digest });
+        self.settled.push_back(Settled { view, bytes, digest, lost });
         while (self.settled.len() > limits::REMEMBERED || self.settled_bytes > limits::REMEMBERED_BYTES)
             && self.settled.len() > 1
-            && let Some(Settled { bytes, .. }) = self.settled.pop_front()
+            && let Some(first) = self.settled.pop_front()
         {
-            self.settled_bytes -= bytes;
+            self.settled_bytes -= first.bytes;
         }
     }
 }
@@ -186,5 +237,24 @@ mod tests {
             book.settle(&format!("b-{number}"), settlement());
         }
         assert_eq!(book.settled().count(), limits::REMEMBERED);
+    }
+
+    #[test]
+    fn of_a_question_that_was_lost_nothing_is_known_until_it_is_found_again() {
+        let mut book = Book::default();
+        (1..=3).for_each(|number| book.insert(view(number, "a")));
+        assert_eq!(book.open_in("b").collect::<Vec<_>>(), ["b-1", "b-2", "b-3"]);
+        (1..=2).for_each(|number| book.lose(&format!("b-{number}"), settlement()));
+        assert_eq!((book.find("b-1"), book.complete("b-1")), (None, vec![]));
+        assert!(book.has_lost("b-1") && !book.has_lost("b-3"));
+        assert_eq!(book.settled().count(), 2, "who follows is told");
+        assert_eq!(book.lost_in("b").collect::<Vec<_>>(), ["b-1", "b-2"]);
+        book.put(view(1, "a"));
+        assert_eq!(book.find("b-1").map(|view| view.settlement.clone()), Some(None));
+        let settled = View { settlement: Some(settlement()), ..view(2, "a") };
+        book.put(settled.clone());
+        assert_eq!(book.find("b-2"), Some(&Arc::new(settled)));
+        book.put(view(2, "a"));
+        assert_eq!(book.open_in("b").collect::<Vec<_>>(), ["b-1", "b-3"], "what is settled stays so");
     }
 }

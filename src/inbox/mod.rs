@@ -25,6 +25,11 @@ pub mod host;
 
 pub mod joined;
 
+mod follow;
+
+#[cfg(test)]
+mod played;
+
 pub use book::Book;
 pub use handle::{Feed, Inbox, Owner, new};
 pub use refusal::Refusal;

@@ -31,6 +31,9 @@ pub struct Listing {
     pub revision: u64,
     /// The open questions, oldest first.
     pub questions: Vec<View>,
+    /// To who subscribed: what was settled since the listing before, as far as it is remembered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled: Vec<View>,
 }
 
 impl Listing {
@@ -39,11 +42,12 @@ impl Listing {
         Listing {
             revision: book.revision,
             questions: book.open().iter().map(|view| (**view).clone()).collect(),
+            settled: Vec::new(),
         }
     }
 }
 
-/// The methods. `by` is the name of who answers, where that is known.
+/// The methods. `by` is who answers, where that is known. From others than programs of ours only the name in it counts.
 #[rpc(server, client)]
 pub trait Questions {
     /// Returns the open questions, of one session if it is given.
@@ -70,7 +74,8 @@ pub trait Questions {
     #[method(name = "question_ask", param_kind = map)]
     async fn ask(&self, question: Question) -> RpcResult<Settlement>;
 
-    /// Sends the open questions, now and whenever that changes. Whoever is slow gets the latest.
+    /// Sends the open questions, now and whenever that changes, and what was settled meanwhile. Whoever reads slowly is sent the latest state once what
+    /// was sent before is read, and hears less often.
     #[subscription(name = "question_subscribe" => "question_changed", unsubscribe = "question_unsubscribe", item = Listing)]
     async fn changes(&self) -> SubscriptionResult;
 
@@ -79,21 +84,40 @@ pub trait Questions {
     async fn status(&self) -> RpcResult<Vec<Status>>;
 }
 
+/// Who calls the methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// Anybody who may come this way. Its name is what it says; what it is, is known.
+    Of(Responder),
+    /// A program of ours, which passes on what came to it from others: who answers is who it says.
+    Ours,
+}
+
+impl Caller {
+    fn is(self, by: Option<Provenance>) -> Provenance {
+        let responder = match self {
+            Caller::Of(responder) => responder,
+            Caller::Ours => by.as_ref().map_or(Responder::CommandLine, |by| by.responder),
+        };
+        Provenance { responder, name: by.and_then(|by| by.name) }
+    }
+}
+
 /// The methods, over an inbox.
 #[derive(Debug)]
 pub struct Methods<S> {
     source: S,
-    responder: Responder,
+    caller: Caller,
 }
 
 impl<S: Source> Methods<S> {
-    /// Offers this inbox. `responder` is what answers by these methods.
-    pub fn new(source: S, responder: Responder) -> Self {
-        Methods { source, responder }
+    /// Offers this inbox.
+    pub fn new(source: S, caller: Caller) -> Self {
+        Methods { source, caller }
     }
 
     async fn submit(&self, view: &View, submission: Submission, by: Option<Provenance>) -> RpcResult<View> {
-        let by = by.unwrap_or(Provenance { responder: self.responder, name: None });
+        let by = self.caller.is(by);
         self.source.submit(&view.id, submission, by).await.map_err(error)?;
         self.found(&view.id)
     }
@@ -142,10 +166,15 @@ impl<S: Source> QuestionsServer for Methods<S> {
     async fn changes(&self, pending: PendingSubscriptionSink) -> SubscriptionResult {
         let sink = pending.accept().await?;
         let mut book = self.source.book();
+        let last = |book: &Book| book.settled().next_back().map(|view| view.id.clone());
+        let mut known = last(&book.borrow());
         loop {
             // The bridge writes in it: it is let go before the questions themselves are copied.
             let latest = book.borrow_and_update().clone();
-            let listing = to_raw_value(&Listing::of(&latest))?;
+            let mut listing = Listing::of(&latest);
+            listing.settled = latest.settled_after(known.as_deref()).map(|view| (**view).clone()).collect();
+            known = last(&latest);
+            let listing = to_raw_value(&listing)?;
             if sink.send(SubscriptionMessage::from(listing)).await.is_err() {
                 return Ok(());
             }
@@ -164,4 +193,18 @@ impl<S: Source> QuestionsServer for Methods<S> {
 /// Says a refusal: its code, its text, and under `data` its name and what belongs to it.
 pub fn error(refusal: Refusal) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(refusal.code(), refusal.to_string(), Some(refusal.detail()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_of_ours_says_for_whom_it_answers() {
+        let by = |responder| Some(Provenance { responder, name: Some("x".to_owned()) });
+        assert_eq!(Caller::Ours.is(by(Responder::Http)), by(Responder::Http).unwrap());
+        assert_eq!(Caller::Ours.is(None).responder, Responder::CommandLine);
+        assert_eq!(Caller::Of(Responder::Rpc).is(by(Responder::Client)), by(Responder::Rpc).unwrap());
+        assert_eq!(Caller::Of(Responder::Rpc).is(None).name, None);
+    }
 }

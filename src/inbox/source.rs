@@ -19,11 +19,12 @@ use crate::{
 /// Where questions wait.
 pub trait Source: Clone + Send + Sync + 'static {
     /// Returns where the latest state is, and where a change of it can be waited for. Whoever is slow misses what was
-    /// between, and never lags.
+    /// between: there is one state, and none waits to be read.
     fn book(&self) -> watch::Receiver<Book>;
 
-    /// Does something about an open question, by its whole name. When this returns `Ok`, the agent has it on its
-    /// stdin. The same once more is accepted, and does nothing.
+    /// Does something about an open question, by its whole name. When this returns `Ok` for an answer or a rejection,
+    /// the agent that asked has it on its stdin, or the program that asked has been handed it, and whoever looks it up
+    /// here finds it settled. The same once more is accepted, and does nothing.
     fn submit(
         &self,
         id: &str,
@@ -38,18 +39,29 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// Says which bridges there are.
     fn status(&self) -> Vec<Status>;
 
+    /// Says why there is no question whose name begins like this.
+    fn missing(&self, _beginning: &str) -> Refusal {
+        Refusal::NotFound
+    }
+
     /// Returns the question whose name begins like this, open or settled.
     fn find(&self, beginning: &str) -> Result<Arc<View>, Refusal> {
-        let book = self.book();
-        let book = book.borrow();
-        if let Some(view) = book.find(beginning) {
-            return Ok(Arc::clone(view));
-        }
-        match book.complete(beginning)[..] {
-            [] => Err(Refusal::NotFound),
-            [only] => book.find(only).cloned().ok_or(Refusal::NotFound),
-            ref several => Err(Refusal::Ambiguous(several.iter().map(|id| (*id).to_owned()).collect())),
-        }
+        let found = find(&self.book().borrow(), beginning);
+        found.map_err(|refusal| match refusal {
+            Refusal::NotFound => self.missing(beginning),
+            refusal => refusal,
+        })
+    }
+}
+
+fn find(book: &Book, beginning: &str) -> Result<Arc<View>, Refusal> {
+    if let Some(view) = book.find(beginning) {
+        return Ok(Arc::clone(view));
+    }
+    match book.complete(beginning)[..] {
+        [] => Err(Refusal::NotFound),
+        [only] => book.find(only).cloned().ok_or(Refusal::NotFound),
+        ref several => Err(Refusal::Ambiguous(several.iter().map(|id| (*id).to_owned()).collect())),
     }
 }
 

@@ -48,7 +48,8 @@ impl<S: Source> App<S> {
     /// Returns the question of this name. Over HTTP the beginning of one is not enough: what is answered is what was
     /// read.
     pub(super) fn find(&self, id: &str) -> Result<Arc<View>, Refusal> {
-        self.source.book().borrow().find(id).cloned().ok_or(Refusal::NotFound)
+        let found = self.source.book().borrow().find(id).cloned();
+        found.ok_or_else(|| self.source.missing(id))
     }
 }
 

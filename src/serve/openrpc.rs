@@ -228,7 +228,7 @@ mod tests {
     use crate::{
         inbox::{
             self, Owner, Refusal,
-            rpc::{Methods, QuestionsServer},
+            rpc::{Caller, Methods, QuestionsServer},
         },
         question::{Dialect, Responder},
     };
@@ -237,7 +237,7 @@ mod tests {
     fn every_method_is_described() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
         let (inbox, _feed) = inbox::new(owner);
-        let module = Methods::new(inbox, Responder::Rpc).into_rpc();
+        let module = Methods::new(inbox, Caller::Of(Responder::Rpc)).into_rpc();
         let names: BTreeSet<_> = module.method_names().collect();
         let document = document();
         let methods = document["methods"].as_array().unwrap();

@@ -186,9 +186,9 @@ fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<View>, Refusal> {
     let open: Vec<_> = open.iter().filter(is_meant).collect();
     match open[..] {
         [] => {
-            let book = app.source.book();
-            let book = book.borrow();
-            book.settled().rfind(is_meant).cloned().ok_or(Refusal::NotFound)
+            let name = app.source.book().borrow().settled().rfind(is_meant).map(|view| view.id.clone());
+            // By its name, it is known whether anything is known of it.
+            name.map_or_else(|| Err(app.source.missing(id)), |name| app.find(&name))
         }
         [only] => Ok(Arc::clone(only)),
         _ => Err(Refusal::Ambiguous(open.iter().map(|view| view.id.clone()).collect())),

@@ -22,7 +22,7 @@ use jsonrpsee::{
             RpcServiceT,
         },
     },
-    server::{MethodResponse, Server, ServerConfig, StopHandle},
+    server::{MethodResponse, Server, StopHandle},
     types::ErrorObjectOwned,
 };
 
@@ -31,28 +31,23 @@ use crate::{
     inbox::{
         Refusal, Source,
         refusal::Detail,
-        rpc::{Methods, QuestionsServer, error},
+        rpc::{Caller, Methods, QuestionsServer, error},
+        socket,
     },
-    limits,
     question::Responder,
 };
 
 /// Returns the route. Its calls are counted with all other requests.
 pub(super) fn routes<S: Source>(source: S, rate: Arc<Rate>, stop: StopHandle) -> Router<App<S>> {
-    let config = ServerConfig::builder()
-        .max_connections(limits::CONNECTIONS)
-        .max_request_body_size(limits::REQUEST)
-        .max_response_body_size(limits::RESPONSE)
-        .max_subscriptions_per_connection(limits::SUBSCRIPTIONS)
-        .build();
     // Made anew for each request over HTTP, and for each WebSocket.
     let counted = RpcServiceBuilder::new().layer_fn(move |calls| Counted {
         calls,
         rate: Arc::clone(&rate),
         is_first: AtomicBool::new(true),
     });
-    let builder = Server::builder().set_config(config).set_rpc_middleware(counted).to_service_builder();
-    let methods = || Methods::new(source.clone(), Responder::Rpc).into_rpc();
+    let builder =
+        Server::builder().set_config(socket::config()).set_rpc_middleware(counted).to_service_builder();
+    let methods = || Methods::new(source.clone(), Caller::Of(Responder::Rpc)).into_rpc();
     let over_http = builder.clone().build(without_subscriptions(methods()), stop.clone());
     let over_websocket = builder.build(methods(), stop);
     let over_websocket = get_service(HandleError::new(over_websocket, failed));

@@ -10,7 +10,10 @@ use std::{
 
 use futures::FutureExt;
 use thiserror::Error;
-use tokio::sync::oneshot;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::oneshot,
+};
 
 use super::{
     http::{ServeError, Server},
@@ -20,8 +23,9 @@ use crate::{
     cli::{HttpArgs, InboxArgs},
     exit,
     inbox::{
-        Inbox,
+        self, Inbox, Owner,
         discovery::{self, DiscoveryError},
+        host::Host,
         joined::Joined,
     },
 };
@@ -40,20 +44,42 @@ pub enum InboxError {
     Follow(#[from] DiscoveryError),
 }
 
-/// Serves the inboxes of all the bridges of the machine, until a signal ends it.
+/// Who asks, as others show it, where somebody asks by this server.
+const ASKER: &str = "askbridge inbox";
+
+/// Serves the inboxes of all the bridges of the machine, until a signal ends it. What is asked here waits in an inbox
+/// of its own, which others find like that of a bridge.
 pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(InboxError::Runtime)?;
     runtime.block_on(async {
-        let joined = Joined::open(&discovery::folder()?).await?;
         let server = Server::bind(args.addr, &args.http).await?;
+        // As long as the feed is there, the inbox is open.
+        let (own, _feed) = inbox::new(Owner::here(ASKER.to_owned()));
+        let mut host = Host::bind(own.clone())?;
+        host.serve(async |_, _| ()).map_err(InboxError::Runtime)?;
+        let joined = Joined::open_with(&discovery::folder()?, own).await?;
         announce(&server);
-        tokio::select! {
-            followed = joined.follow() => followed?,
-            () = server.run(joined.clone(), None, pending()) => {}
-        }
-        Ok(ExitCode::from(exit::OK))
+        let code = tokio::select! {
+            followed = joined.follow() => followed.map(|()| exit::OK)?,
+            () = server.run(joined.clone(), None, pending()) => exit::OK,
+            code = signalled() => code.map_err(InboxError::Runtime)?,
+        };
+        Ok(ExitCode::from(code))
     })
+}
+
+/// Waits for a signal that ends us, so that no socket is left, and returns the exit code that says it.
+async fn signalled() -> io::Result<u8> {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let [mut interrupt, mut terminate, mut hangup] =
+        [signal(kinds[0])?, signal(kinds[1])?, signal(kinds[2])?];
+    let kind = tokio::select! {
+        _ = interrupt.recv() => kinds[0],
+        _ = terminate.recv() => kinds[1],
+        _ = hangup.recv() => kinds[2],
+    };
+    Ok(u8::try_from(kind.as_raw_value()).map_or(exit::FAILED, |number| 128 + number))
 }
 
 /// Returns what serves the inbox of one bridge until it is told to end. `traffic` is where the bridge says how much goes

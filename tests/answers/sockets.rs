@@ -132,10 +132,22 @@ fn a_folder_that_others_can_enter_is_not_used() {
     let machine = Machine::new();
     fs::create_dir(machine.sockets()).unwrap();
     fs::set_permissions(machine.sockets(), fs::Permissions::from_mode(0o750)).unwrap();
-    bridges_without(&machine, machine.path(), "must be yours, with mode 0700");
+    bridges_without(&machine, machine.path(), "must be a folder of yours, with mode 0700");
     let run = machine.run(&["list"]);
     assert_eq!(run.code, i32::from(exit::FAILED));
-    assert!(run.stderr.contains("must be yours, with mode 0700"), "{run:?}");
+    assert!(run.stderr.contains("must be a folder of yours, with mode 0700"), "{run:?}");
+}
+
+/// Where a link leads can be changed by others than who made the folder.
+#[test]
+fn a_link_to_a_folder_is_not_used() {
+    let machine = Machine::new();
+    let elsewhere = machine.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, machine.sockets()).unwrap();
+    bridges_without(&machine, machine.path(), "must be a folder of yours");
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
 #[test]

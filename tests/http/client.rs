@@ -163,6 +163,16 @@ impl Listener {
         event
     }
 
+    /// Waits for the next question, and returns its name.
+    pub(crate) async fn requested(&mut self) -> String {
+        loop {
+            let event = self.next().await;
+            if event.event == "question.requested" {
+                return event.data["question"]["id"].as_str().unwrap().to_owned();
+            }
+        }
+    }
+
     /// Waits for the end of the stream.
     pub(crate) async fn end(&mut self) {
         let mut rest = Vec::new();

@@ -6,7 +6,11 @@ use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{client::Http, support::Process};
+use crate::{
+    bridge::choice,
+    client::{Http, soon},
+    support::Process,
+};
 
 const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 
@@ -96,6 +100,77 @@ async fn one_server_answers_for_all_bridges() {
     terminate(&mut inbox);
     assert_eq!(inbox.next_line(), None, "nothing is on stdout");
     is_not_in(&http, &inbox);
+}
+
+/// What is asked by the server waits there: no bridge is needed, and whoever has asked can take it back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_asks_where_no_bridge_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
+    let http = http(&inbox, &folder);
+    let mut listener = http.listen("/v1/events", &[]).await;
+    assert_eq!(listener.next().await.event, "snapshot");
+    let question = serde_json::to_value(choice("q")).unwrap();
+    let params = json!({ "question": question });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_ask", "params": params }).to_string();
+
+    let asks = http.clone();
+    let body = call.clone();
+    let asked = tokio::spawn(async move { asks.post("/rpc", &body).await.is(200).json() });
+    let id = listener.next().await.data["question"]["id"].as_str().unwrap().to_owned();
+    let mut other = Process::spawn(&mut askbridge(&folder, &["answer", &id, "a"]));
+    assert_eq!(other.wait().code(), Some(0), "others find it");
+    let settlement = soon("an answer", asked).await.unwrap();
+    assert_eq!(settlement["result"]["by"]["responder"], "command_line");
+    assert_eq!(listener.next().await.event, "question.resolved");
+
+    let asks = http.clone();
+    let asked = tokio::spawn(async move { asks.post("/rpc", &call).await });
+    assert_eq!(listener.next().await.event, "question.requested");
+    asked.abort();
+    let withdrawn = listener.next().await;
+    let outcome = &withdrawn.data["question"]["settlement"]["outcome"];
+    assert_eq!((&*withdrawn.event, outcome), ("question.resolved", &json!({ "rejected": "withdrawn" })));
+    terminate(&mut inbox);
+    let left = fs::read_dir(folder.path().join("askbridge")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["token"]);
+}
+
+/// Whoever has answered sees at once that it is so, and of a bridge that was killed nobody knows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_answered_is_settled_for_who_asks_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
+    let http = http(&inbox, &folder);
+    let mut listener = http.listen("/v1/events", &[]).await;
+    assert_eq!(listener.next().await.event, "snapshot");
+    let args = ["run", "--client-questions", "none", "--", ASKBRIDGE, "mock-agent"];
+    for _ in 0..3 {
+        let mut run = Process::spawn(&mut askbridge(&folder, &args));
+        ask(&mut run, "session-1");
+        let id = listener.requested().await;
+        let params = json!({ "id": id, "answer": { "answers": [["option-a"]] } });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_answer", "params": params });
+        let view = http.post("/rpc", &call.to_string()).await.is(200).json();
+        assert_eq!(view["result"]["settlement"]["by"]["responder"], "rpc", "{view}");
+        assert_eq!(http.get("/v1/questions").await.is(200).json()["questions"], json!([]));
+    }
+    let mut run = Process::spawn(&mut askbridge(&folder, &args));
+    ask(&mut run, "session-1");
+    let id = listener.requested().await;
+    drop(run);
+    let told = loop {
+        let event = listener.next().await;
+        if event.event == "question.resolved" && event.data["question"]["id"] == *id {
+            break event.data;
+        }
+    };
+    let of_session = format!("sessions/session-1/questions/{}", told["question_id"].as_str().unwrap());
+    for path in [format!("questions/{id}"), of_session] {
+        http.post(&format!("/v1/{path}/reply"), r#"{"answers":[["option-a"]]}"#).await.is(503);
+        http.get(&format!("/v1/{path}")).await.is(503);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -39,9 +39,11 @@ async fn the_methods_are_there_over_http() {
         (&wrong["error"]["code"], &wrong["error"]["data"]["name"]),
         (&json!(422), &json!("does_not_fit"))
     );
-    let settled =
-        call("question_answer", json!({ "id": "bridge-1", "answer": { "answers": [["a"]] } })).await;
-    assert_eq!(settled["result"]["settlement"]["by"]["responder"], "rpc");
+    let by = json!({ "responder": "client", "name": "somebody" });
+    let answer = json!({ "id": "bridge-1", "answer": { "answers": [["a"]] }, "by": by });
+    let settled = call("question_answer", answer).await;
+    let by = json!({ "responder": "rpc", "name": "somebody" });
+    assert_eq!(settled["result"]["settlement"]["by"], by, "nobody is the client who is not");
     let late = call("question_reject", json!({ "id": "bridge-1" })).await;
     assert_eq!((&late["error"]["code"], &late["error"]["data"]["name"]), (&json!(409), &json!("conflict")));
     bridge.http.send("POST", "/rpc", &["Content-Type: text/plain"], "{}").await.is(415);
