@@ -170,16 +170,17 @@ pub struct AnswerArgs {
     pub id: String,
 
     /// The answer to each field in turn: the value or label of an option, a text, a number, yes or no; several
-    /// options are separated by commas, or given one by one where there is one field; "" leaves a field out
-    #[arg(value_name = "VALUE")]
+    /// options are separated by commas, or given one by one where there is one field, and what is not only options
+    /// and commas is one text; "" leaves a field out
+    #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     pub values: Vec<String>,
 
-    /// The answer to the field with this name (can be repeated)
+    /// The answer to the field with this name (can be repeated: several options of one field add up)
     #[arg(long, value_name = "NAME=VALUE")]
     pub field: Vec<String>,
 
     /// A remark on the field with this name, or on the first field (can be repeated)
-    #[arg(long, value_name = "[NAME=]TEXT")]
+    #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
     pub note: Vec<String>,
 }
 
@@ -191,7 +192,7 @@ pub struct RejectArgs {
     pub id: String,
 
     /// Why, for whoever looks at what became of it
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub reason: Option<String>,
 }
 
@@ -215,7 +216,7 @@ pub struct AskArgs {
     pub question: Option<String>,
 
     /// An option, and what the person sees instead of its value (can be repeated) [default: a free text]
-    #[arg(long, value_name = "VALUE[=LABEL]")]
+    #[arg(long, value_name = "VALUE[=LABEL]", allow_negative_numbers = true)]
     pub option: Vec<String>,
 
     /// Let several options be chosen

@@ -9,13 +9,13 @@ pub const OK: u8 = 0;
 pub const REJECTED: u8 = 1;
 /// The command line was not understood (clap's own code).
 pub const USAGE: u8 = 2;
-/// There is no such question, or several are meant.
+/// There is no such question, or it is not said which one is meant.
 pub const NO_QUESTION: u8 = 3;
 /// The question is settled already, in another way.
 pub const SETTLED: u8 = 4;
 /// What was given does not fit the question.
 pub const DOES_NOT_FIT: u8 = 5;
-/// The bridge is gone, and nobody knows whether the agent was told.
+/// The bridge cannot be asked, or is gone and nobody knows whether the agent was told.
 pub const BRIDGE_GONE: u8 = 6;
 /// Nobody answered in time, as `timeout` says it.
 pub const TIMED_OUT: u8 = 124;
@@ -48,20 +48,21 @@ Exit codes of `askbridge proxy`:
 
 /// The exit codes of what answers, for `--help`.
 pub const ANSWER_HELP: &str = "\
-An ID may be shortened: k3f9q2-1 to k3-1, or to k3 while only one question of that bridge is open.
+An ID may be shortened: k3f9q2-1 to k3-1, and for `show` to k3 while only one question of that \
+bridge is open. To answer, reject or extend it takes the number: the next question is another one.
 
 Exit codes:
   0    done; or it was done before, in the same way
   2    the command line was not understood
-  3    there is no such question, or several are meant
+  3    there is no such question, or it is not said which one is meant
   4    the question is settled already, in another way
   5    it does not fit the question
-  6    the bridge is gone, and nobody knows whether the agent was told
+  6    the bridge cannot be asked, or it is not known whether the agent was told
   125  the command itself failed";
 
 /// The exit codes of what asks, for `--help`.
 pub const ASK_HELP: &str = "\
-Prints the answer, one value a line. The question is found like an agent's, and withdrawn when this
+Prints the answer, one value a line. The question is found like an agent's, and withdrawn when this \
 command is interrupted.
 
 Exit codes:

@@ -3,19 +3,28 @@
 
 use std::{borrow::Cow, fmt::Write};
 
+use unicode_width::UnicodeWidthStr;
+
 /// Returns the text with everything that is not printable made visible; newlines and tabs stay.
 ///
 /// `ESC` becomes `␛`, other C0 controls likewise; C1 controls, bidi controls and invisible characters
 /// become `\u{202e}`. For text that may take several lines, such as a message.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    shown(text, |c| matches!(c, '\n' | '\t'))
+    shown(text, |c| matches!(c, '\n' | '\t'), push_visible)
 }
 
 /// Returns the text as [`printable`] does, on one line: a newline becomes `␊` and a tab `␉`.
 ///
 /// For labels, values, and whatever else must not break the layout that it stands in.
 pub fn printable_line(text: &str) -> Cow<'_, str> {
-    shown(text, |_| false)
+    shown(text, |_| false, push_visible)
+}
+
+/// Returns a JSON text with everything in it that is not printable as `\u202e`: it says the same.
+///
+/// Only in its strings can there be anything else than printable ASCII and the newlines between its parts.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    shown(json, |c| c == '\n', push_json_escape)
 }
 
 /// Returns a line of bytes as [`printable_line`] does, each byte that is not UTF-8 as `\xff`.
@@ -30,7 +39,29 @@ pub fn printable_bytes(line: &[u8]) -> String {
     out
 }
 
-fn shown(text: &str, stays: fn(char) -> bool) -> Cow<'_, str> {
+/// Returns how many columns a line takes.
+pub fn width(line: &str) -> usize {
+    line.width()
+}
+
+/// Cuts a line that takes more columns than this, and ends it with `…` then.
+pub fn cut(line: &str, most: usize) -> Cow<'_, str> {
+    if width(line) <= most {
+        return Cow::Borrowed(line);
+    }
+    // What stands together may take less room than its parts: the beginning is measured as a whole.
+    let fits = |end: &usize| width(&line[..*end]) < most;
+    let ends = line.char_indices().map(|(start, _)| start);
+    let end = ends.take_while(fits).last().unwrap_or(0);
+    Cow::Owned(format!("{}…", &line[..end]))
+}
+
+/// Fills a line up to this many columns.
+pub fn padded(line: &str, columns: usize) -> String {
+    format!("{line}{}", " ".repeat(columns.saturating_sub(width(line))))
+}
+
+fn shown(text: &str, stays: fn(char) -> bool, push: fn(&mut String, char)) -> Cow<'_, str> {
     let mut before = None;
     let first = text.char_indices().find(|&(_, c)| {
         let harmless = stays(c) || is_printable(c, before);
@@ -46,7 +77,7 @@ fn shown(text: &str, stays: fn(char) -> bool) -> Cow<'_, str> {
         if stays(c) || is_printable(c, before) {
             out.push(c);
         } else {
-            push_visible(&mut out, c);
+            push(&mut out, c);
         }
         before = Some(c);
     }
@@ -62,6 +93,13 @@ fn push_visible(out: &mut String, c: char) {
     match picture {
         Some(picture) => out.push(picture),
         None => write_to(out, format_args!("{}", c.escape_unicode())),
+    }
+}
+
+fn push_json_escape(out: &mut String, c: char) {
+    // JSON counts as UTF-16 does: beyond the basic plane it takes two.
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        write_to(out, format_args!("\\u{unit:04x}"));
     }
 }
 
@@ -166,6 +204,40 @@ mod tests {
     fn one_line_stays_one_line() {
         assert_eq!(printable_line("a\nb\tc\r\n"), "a␊b␉c␍␊");
         assert_eq!(printable_bytes(b"ok \xff\xc3\n\x1b[m"), "ok \\xff\\xc3␊␛[m");
+    }
+
+    #[test]
+    fn json_says_the_same_in_printable_characters() {
+        let every: String = (0..=0x10ffff).filter_map(char::from_u32).collect();
+        for text in [&*every, "✔\u{fe0f}\u{fe0f} \u{1f600} \u{e0041}", "\"\\\n\u{fe0f}"] {
+            for json in [serde_json::to_string(&[text]), serde_json::to_string_pretty(&[text])] {
+                let json = json.unwrap();
+                let shown = printable_json(&json);
+                assert_eq!(printable(&shown), shown);
+                assert_eq!(shown.lines().count(), json.lines().count());
+                assert_eq!(serde_json::from_str::<[String; 1]>(&shown).unwrap(), [text]);
+            }
+        }
+        let shown = printable_json("\"a\u{7f}\u{9b}\u{202e}\u{200b}\u{e0041}日本語 ✔️\"");
+        assert_eq!(shown, r#""a\u007f\u009b\u202e\u200b\udb40\udc41日本語 ✔️""#);
+    }
+
+    #[test]
+    fn a_line_is_cut_and_filled_by_the_columns_that_it_takes() {
+        for (line, most, cut_off) in [
+            ("plain", 5, "plain"),
+            ("plain", 4, "pla…"),
+            ("認証です", 8, "認証です"),
+            ("認証です", 7, "認証で…"),
+            ("認証です", 6, "認証…"),
+            ("e\u{301}e\u{301}e", 3, "e\u{301}e\u{301}e"),
+            ("e\u{301}e\u{301}e", 2, "e\u{301}…"),
+            ("plain", 0, "…"),
+        ] {
+            assert_eq!(cut(line, most), cut_off, "{line} in {most}");
+        }
+        assert_eq!(padded("認", 4) + "|", "認  |");
+        assert_eq!(padded("plain", 2), "plain");
     }
 
     #[test]

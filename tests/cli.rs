@@ -112,6 +112,8 @@ mod cli {
             ("bad-timeout", &["run", "--timeout", "soon", "--", "cat"]),
             ("ask-without-question", &["ask", "--option", "a"]),
             ("ask-with-form-and-question", &["ask", "--question", "a", "--form", "-"]),
+            ("answer-with-unknown-option", &["answer", "k3-1", "-5", "--feild", "n=-5"]),
+            ("answer-with-dash", &["answer", "k3-1", "- one thing"]),
             ("unknown-shell", &["completions", "tcl"]),
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
             ("proxy-with-agent", &["proxy", "--", "cat"]),

@@ -108,5 +108,5 @@ fn opened(number: u64) -> Opened {
         blocking: true,
         timeout: None,
     };
-    Opened { number, question: Arc::new(question), since: Duration::ZERO, deadline: None }
+    Opened { number, question: Arc::new(question), since: Duration::ZERO, deadline: None, elsewhere: false }
 }

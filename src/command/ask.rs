@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{
     CommandError,
-    run::{print, say},
+    run::{done, say},
     text,
 };
 use crate::{
@@ -40,24 +40,28 @@ pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
         served = host.serve_visitors() => match served? {},
         code = signals.next() => return Ok(code),
     };
+    let code = code(&settled);
     if args.json {
-        let json = serde_json::to_string_pretty(&settled).map_err(io::Error::from)?;
-        print(&(json + "\n"))?;
-    } else if let Outcome::Answered(answer) = &settled.outcome {
-        let values = names.iter().filter_map(|name| answer.values.get(name));
-        print(&lines(values.flat_map(text::values)))?;
+        return Ok(done(code, &text::json(&settled)?));
     }
-    Ok(match settled.outcome {
+    let Outcome::Answered(answer) = &settled.outcome else { return Ok(code) };
+    let values = names.iter().filter_map(|name| answer.values.get(name));
+    Ok(done(code, &lines(values.flat_map(text::values))))
+}
+
+/// Returns the exit code that says what became of the question, and says it on stderr where it was not answered.
+fn code(settled: &Settlement) -> u8 {
+    match settled.outcome {
         Outcome::Answered(_) => exit::OK,
         Outcome::Rejected(Reason::Timeout) => {
             say("nobody answered in time");
             exit::TIMED_OUT
         }
         Outcome::Rejected(_) | Outcome::Failed => {
-            say(&format!("the question was {}", text::settlement(&settled)));
+            say(&format!("the question was {}", text::settlement(settled)));
             exit::REJECTED
         }
-    })
+    }
 }
 
 /// Asks, and says how it can be answered.
@@ -65,13 +69,16 @@ async fn settled(inbox: &Inbox, question: Question) -> Result<Settlement, Comman
     let mut book = inbox.book();
     let asked = inbox.ask(question);
     tokio::pin!(asked);
+    let mut said = false;
     let settled = loop {
         tokio::select! {
             settled = &mut asked => break settled,
-            Ok(()) = book.changed() => {
-                let open = book.borrow_and_update().open();
-                if let Some(name) = open.first().map(|view| &view.id).filter(|_| open.len() == 1) {
+            // Whatever else changes in it, such as a deadline, is no news to who asked.
+            Ok(()) = book.changed(), if !said => {
+                if let Some(view) = book.borrow_and_update().open().first() {
+                    let name = &view.id;
                     say(&format!("question {name} waits: askbridge show {name}, askbridge answer {name} VALUE"));
+                    said = true;
                 }
             }
         }

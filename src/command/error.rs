@@ -1,13 +1,13 @@
 //! Why a command came to nothing, and the exit code that says it.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, sync::Arc};
 
 use thiserror::Error;
 
 use super::text;
 use crate::{
     exit,
-    inbox::{Refusal, discovery::DiscoveryError},
+    inbox::{Refusal, View, discovery::DiscoveryError},
 };
 
 /// Why a command came to nothing.
@@ -19,6 +19,12 @@ pub enum CommandError {
     /// What was meant for a question came to nothing.
     #[error("{}: {}", .0, text::refusal(.1))]
     Refused(String, Refusal),
+    /// No bridge has such a question, but these could not be asked.
+    #[error("{}: no bridge that answers has such a question; {}", .0, text::unreachable(.1))]
+    Unsure(String, Vec<PathBuf>),
+    /// The name is that of a bridge alone, and this is the question that it can mean now.
+    #[error("{}: the question's number is missing; it may be {}: {}", .0, .1.id, text::heading(.1))]
+    NoNumber(String, Arc<View>),
     /// There was nothing to be said to the question.
     #[error("{0}: nothing to answer with: give a VALUE, --field or --note")]
     NoAnswer(String),
@@ -49,7 +55,9 @@ impl CommandError {
                 Refusal::Unavailable => exit::BRIDGE_GONE,
                 Refusal::BadQuestion(_) | Refusal::TooManyRequests => exit::FAILED,
             },
-            CommandError::NoAnswer(_) => exit::DOES_NOT_FIT,
+            CommandError::Unsure(..) => exit::BRIDGE_GONE,
+            CommandError::NoNumber(..) => exit::NO_QUESTION,
+            CommandError::NoAnswer(_) => exit::USAGE,
             CommandError::Discovery(_)
             | CommandError::Ask(_)
             | CommandError::Read { .. }

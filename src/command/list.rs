@@ -3,59 +3,69 @@
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
+    mem,
+    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
 
+use rustix::termios::tcgetwinsize;
 use tokio::time::timeout;
 
 use super::{
     CommandError,
-    run::{join, print},
+    run::{join, print, say, shown},
     text::{self, place, short, since, span, until},
 };
 use crate::{
     cli::ListArgs,
     exit,
     inbox::{Book, Source, View, joined::Joined, rpc::Listing},
+    terminal::{cut, padded, width},
 };
 
 /// How often a list on a terminal is drawn again, for the times in it.
 const REDRAW: Duration = Duration::from_secs(1);
 /// Puts the cursor at the top, and clears what is below.
 const CLEAR: &str = "\x1b[H\x1b[2J";
-/// The longest session and question that are listed.
+/// The longest session that is listed.
 const SESSION: usize = 20;
-const QUESTION: usize = 80;
 
 /// Lists what is open.
 pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     let joined = join().await?;
     if args.watch {
         let followed = joined.clone();
-        tokio::select! {
-            followed = followed.follow() => followed?,
-            watched = watch(&joined, args.json) => watched?,
-        }
-        return Ok(exit::OK);
+        return tokio::select! {
+            followed = followed.follow() => Ok(followed.map(|()| exit::OK)?),
+            watched = watch(&joined, args.json) => shown(watched),
+        };
+    }
+    let unreachable = joined.unreachable();
+    if !unreachable.is_empty() {
+        say(&format!("questions may be missing; {}", text::unreachable(&unreachable)));
     }
     let book = joined.book();
     let book = book.borrow();
-    print(&if args.json { json(&book, true)? } else { table(&book) })?;
-    Ok(exit::OK)
+    let text = if args.json { text::json(&Listing::of(&book))? } else { table(&book, Room::now().columns) };
+    shown(print(&text))
 }
 
 /// Shows what changes, until nobody reads it any more.
-async fn watch(joined: &Joined, as_json: bool) -> Result<(), CommandError> {
+async fn watch(joined: &Joined, as_json: bool) -> io::Result<()> {
     let mut book = joined.book();
     let redraws = !as_json && io::stdout().is_terminal();
-    let mut known = BTreeMap::new();
+    let (mut known, mut unreachable) = (BTreeMap::new(), Vec::new());
     loop {
+        let before = mem::replace(&mut unreachable, joined.unreachable());
+        if !unreachable.is_empty() && unreachable != before && !redraws {
+            say(&format!("questions may be missing; {}", text::unreachable(&unreachable)));
+        }
         let shown = {
             let book = book.borrow_and_update();
             match (as_json, redraws) {
-                (true, _) => json(&book, false)?,
-                (false, true) => format!("{CLEAR}{}", table(&book)),
+                (true, _) => text::json_line(&Listing::of(&book))?,
+                (false, true) => drawn(&book, Room::now(), &unreachable),
                 (false, false) => changes(&mut known, &book),
             }
         };
@@ -69,24 +79,54 @@ async fn watch(joined: &Joined, as_json: bool) -> Result<(), CommandError> {
     }
 }
 
-fn json(book: &Book, pretty: bool) -> Result<String, CommandError> {
-    let listing = Listing::of(book);
-    let json = if pretty { serde_json::to_string_pretty(&listing) } else { serde_json::to_string(&listing) };
-    Ok(json.map_err(io::Error::from)? + "\n")
+/// How much a terminal shows.
+#[derive(Clone, Copy)]
+struct Room {
+    columns: usize,
+    lines: usize,
 }
 
-fn table(book: &Book) -> String {
+impl Room {
+    /// Returns that of our terminal. What is no terminal has room for everything.
+    fn now() -> Self {
+        let size = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        size.map_or(Room { columns: usize::MAX, lines: usize::MAX }, |size| Room {
+            columns: size.ws_col.into(),
+            lines: size.ws_row.into(),
+        })
+    }
+}
+
+/// Draws the list again: as many of the oldest questions as there is room for, over what could not be asked.
+fn drawn(book: &Book, room: Room, unreachable: &[PathBuf]) -> String {
+    let below = match unreachable {
+        [] => String::new(),
+        sockets => cut(&text::unreachable(sockets), room.columns).into_owned() + "\n",
+    };
+    // The cursor stands on a line of its own.
+    let most = room.lines.saturating_sub(1 + below.lines().count()).max(1);
+    let mut table = table(book, room.columns);
+    let count = table.lines().count();
+    if count > most {
+        let kept: String = table.split_inclusive('\n').take(most - 1).collect();
+        table = format!("{kept}… and {} more\n", count - (most - 1));
+    }
+    format!("{CLEAR}{table}{below}")
+}
+
+/// Lists the open questions, each on a line that takes no more columns than this.
+fn table(book: &Book, columns: usize) -> String {
     let open = book.open();
     if open.is_empty() {
         return "no question is open\n".to_owned();
     }
     let heads = ["ID", "AGE", "ENDS", "SHOWN", "SESSION", "QUESTION"].map(str::to_owned);
     let rows: Vec<_> = [heads].into_iter().chain(open.iter().map(|view| row(view))).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths = [0, 1, 2, 3, 4].map(width).into_iter().chain([0]).collect::<Vec<_>>();
+    let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
+    let widths = [0, 1, 2, 3, 4].map(widest).into_iter().chain([0]).collect::<Vec<_>>();
     let lines = rows.iter().map(|row| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+        let cells = row.iter().zip(&widths).map(|(cell, width)| padded(cell, *width));
+        cut(cells.collect::<Vec<_>>().join("  ").trim_end(), columns).into_owned() + "\n"
     });
     lines.collect()
 }
@@ -99,7 +139,7 @@ fn row(view: &View) -> [String; 6] {
         ends.unwrap_or_else(|| "-".to_owned()),
         place(view).to_owned(),
         session(view),
-        short(view.question.heading(), QUESTION),
+        text::heading(view),
     ]
 }
 

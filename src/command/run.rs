@@ -4,12 +4,13 @@ use std::{
     future::Future,
     io::{self, Write},
     process::ExitCode,
+    sync::Arc,
 };
 
 use super::CommandError;
 use crate::{
     exit,
-    inbox::{discovery, joined::Joined},
+    inbox::{Refusal, View, discovery, joined::Joined},
     terminal::printable_line,
 };
 
@@ -24,8 +25,6 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
     });
     ExitCode::from(match done {
         Ok(code) => code,
-        // Whoever reads no further has what it wants.
-        Err(CommandError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK,
         Err(error) => {
             say(&error.to_string());
             error.exit_code()
@@ -38,6 +37,21 @@ pub(super) async fn join() -> Result<Joined, CommandError> {
     Ok(Joined::open(&discovery::folder()?).await?)
 }
 
+/// Finds a question, open or settled, in the bridges that can be asked.
+pub(super) async fn look_up(joined: &Joined, id: &str) -> Result<Arc<View>, CommandError> {
+    let refusal = match joined.look_up(id).await {
+        Ok(view) => return Ok(view),
+        Err(refusal) => refusal,
+    };
+    let unreachable = joined.unreachable();
+    Err(match refusal {
+        Refusal::NotFound | Refusal::Unavailable if !unreachable.is_empty() => {
+            CommandError::Unsure(id.to_owned(), unreachable)
+        }
+        refusal => CommandError::Refused(id.to_owned(), refusal),
+    })
+}
+
 /// Says something beside what is asked for, in one line.
 pub(super) fn say(text: &str) {
     // If stderr is gone, the exit code still tells.
@@ -45,8 +59,25 @@ pub(super) fn say(text: &str) {
 }
 
 /// Prints what is asked for.
-pub(super) fn print(text: &str) -> Result<(), CommandError> {
+pub(super) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
-    Ok(stdout.flush()?)
+    stdout.flush()
+}
+
+/// Returns the exit code of a command that only shows something.
+pub(super) fn shown(printed: io::Result<()>) -> Result<u8, CommandError> {
+    match printed {
+        // Whoever reads no further has what it wants.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(exit::OK),
+    }
+}
+
+/// Prints what came of a command that does something. The exit code is that of what was done, whoever reads of it.
+pub(super) fn done(code: u8, text: &str) -> u8 {
+    if let Err(error) = print(text) {
+        say(&format!("cannot print what was done: {error}"));
+    }
+    code
 }

@@ -4,33 +4,32 @@ use std::fmt::{self, Display, Formatter};
 
 use super::{
     CommandError,
-    run::{join, print},
+    run::{self, join, look_up, print},
     text::{self, since, span, until},
 };
 use crate::{
     cli::ShowArgs,
-    exit,
     inbox::{Source, Status, View},
     question::{Field, FieldOption, Kind},
-    terminal::{printable, printable_line},
+    terminal::{padded, printable, printable_line, width},
 };
 
-/// Labels up to this long are aligned with each other.
+/// Options that take up to this many columns are aligned with each other.
 const LONGEST_ALIGNED: usize = 30;
+/// The most columns of an agent's command, which may have a whole script in it.
+const AGENT: usize = 100;
 
 /// Shows a question.
 pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
     let joined = join().await?;
-    let refused = |refusal| CommandError::Refused(args.id.clone(), refusal);
-    let view = joined.look_up(&args.id).await.map_err(refused)?;
+    let view = look_up(&joined, &args.id).await?;
     let status = joined.status().into_iter().find(|status| status.bridge == view.bridge);
-    let shown = if args.json {
-        serde_json::to_string_pretty(&*view).map_err(std::io::Error::from)? + "\n"
+    let text = if args.json {
+        text::json(&*view)?
     } else {
         Shown { view: &view, status: status.as_ref() }.to_string()
     };
-    print(&shown)?;
-    Ok(exit::OK)
+    run::shown(print(&text))
 }
 
 /// A question as a person reads it.
@@ -70,7 +69,7 @@ impl Shown<'_> {
             }
         }
         if let Some(Status { agent, folder, .. }) = self.status {
-            writeln!(out, "asked by {} in {}", printable_line(agent), printable_line(folder))?;
+            writeln!(out, "asked by {} in {}", text::short(agent, AGENT), printable_line(folder))?;
         }
         if let Some(session) = &question.session {
             writeln!(out, "session {}", printable_line(session))?;
@@ -103,20 +102,22 @@ fn show_field(field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
     let header = header.map(|header| format!("{}: ", printable_line(header))).unwrap_or_default();
     writeln!(out, "\n{header}{}", printable(&field.label))?;
     let optional = if field.required { "" } else { ", may be left out" };
-    writeln!(out, "  {}: {}{optional}", printable_line(&field.name), wanted(&field.kind))?;
+    let secret = if field.secret { ", a secret" } else { "" };
+    writeln!(out, "  {}: {}{secret}{optional}", printable_line(&field.name), wanted(&field.kind))?;
     if let Some(help) = &field.help {
         writeln!(out, "{}", indented(help, 2))?;
     }
     let options = field.kind.options();
-    let labels = options.iter().map(|option| printable_line(&option.value).chars().count());
-    let width = labels.filter(|width| *width <= LONGEST_ALIGNED).max().unwrap_or(0);
-    options.iter().try_for_each(|option| show_option(option, width, out))
+    let widths = options.iter().map(|option| width(&printable_line(&option.value)));
+    let columns = widths.filter(|width| *width <= LONGEST_ALIGNED).max().unwrap_or(0);
+    options.iter().try_for_each(|option| show_option(option, columns, out))
 }
 
-fn show_option(option: &FieldOption, width: usize, out: &mut Formatter<'_>) -> fmt::Result {
+fn show_option(option: &FieldOption, columns: usize, out: &mut Formatter<'_>) -> fmt::Result {
     let label = (option.label != option.value).then_some(&*option.label);
     let beside: Vec<_> = label.into_iter().chain(option.description.as_deref()).map(printable_line).collect();
-    let line = format!("    {:width$}  {}", printable_line(&option.value), beside.join("  "));
+    let value = padded(&printable_line(&option.value), columns);
+    let line = format!("    {value}  {}", beside.join("  "));
     writeln!(out, "{}", line.trim_end())?;
     match &option.preview {
         Some(preview) => writeln!(out, "{}", indented(&preview.text, 8)),
@@ -131,23 +132,37 @@ fn wanted(kind: &Kind) -> String {
     };
     let other = if kind.takes_other() { ", or a text" } else { "" };
     match kind {
-        Kind::Text { default: text, .. } => format!("a text{}", default(text.clone())),
+        Kind::Text { min_length, max_length, pattern, format, default: text, .. } => {
+            let format = format.as_ref().map(|format| format!(" ({})", printable_line(format)));
+            let pattern = pattern.as_ref().map(|pattern| format!(", that has {}", printable_line(pattern)));
+            let bounds = bounds(*min_length, *max_length, " characters");
+            let default = default(text.as_ref().map(|text| format!("\"{text}\"")));
+            format!("a text{}{bounds}{}{default}", format.unwrap_or_default(), pattern.unwrap_or_default())
+        }
         Kind::Choice { default: value, .. } => format!("one of these{other}{}", default(value.clone())),
-        Kind::Choices { default: values, .. } => {
+        Kind::Choices { min, max, default: values, .. } => {
             let values = (!values.is_empty()).then(|| values.join(", "));
-            format!("any of these, separated by commas{other}{}", default(values))
+            let bounds = bounds(*min, *max, "");
+            format!("any of these, separated by commas{other}{bounds}{}", default(values))
         }
         Kind::Boolean { default: flag } => {
             format!("yes or no{}", default(flag.map(|flag| if flag { "yes" } else { "no" }.to_owned())))
         }
-        Kind::Number { integer, min, max, default: number, .. } => {
+        Kind::Number { integer, min, max, step, default: number } => {
             let kind = if *integer { "a whole number" } else { "a number" };
-            let least = min.map(|min| format!(", at least {min}")).unwrap_or_default();
-            let most = max.map(|max| format!(", at most {max}")).unwrap_or_default();
-            format!("{kind}{least}{most}{}", default(number.map(|number| number.to_string())))
+            let step = step.map(|step| format!(", a multiple of {step}")).unwrap_or_default();
+            let default = default(number.map(|number| number.to_string()));
+            format!("{kind}{}{step}{default}", bounds(*min, *max, ""))
         }
         Kind::Confirm { yes, no } => format!("{} or {}", printable_line(yes), printable_line(no)),
     }
+}
+
+/// Says the least and the most, where there are such.
+fn bounds<T: Display>(least: Option<T>, most: Option<T>, unit: &str) -> String {
+    let least = least.map(|least| format!(", at least {least}{unit}"));
+    let most = most.map(|most| format!(", at most {most}{unit}"));
+    least.into_iter().chain(most).collect()
 }
 
 /// Says a text of several lines, each behind so many spaces.

@@ -2,8 +2,8 @@
 
 use super::{
     CommandError,
-    run::{join, print},
-    typed,
+    run::{self, join, look_up},
+    text, typed,
 };
 use crate::{
     cli::{AnswerArgs, ExtendArgs, RejectArgs},
@@ -42,11 +42,14 @@ async fn submit(
 ) -> Result<u8, CommandError> {
     let refused = |refusal| CommandError::Refused(id.to_owned(), refusal);
     let joined = join().await?;
-    let view = joined.look_up(id).await.map_err(refused)?;
+    let view = look_up(&joined, id).await?;
+    if !id.contains('-') {
+        // Whoever says it again means the question that was, and not the one that is next.
+        return Err(CommandError::NoNumber(id.to_owned(), view));
+    }
     let submission = read(&view).map_err(refused)?;
     joined.submit(&view.id, submission, by()).await.map_err(refused)?;
-    print(&format!("{} {done}\n", view.id))?;
-    Ok(exit::OK)
+    Ok(run::done(exit::OK, &format!("{} {done}: {}\n", view.id, text::heading(&view))))
 }
 
 fn by() -> Provenance {

@@ -1,12 +1,31 @@
 //! Questions, outcomes and refusals in words. Everything of an agent is made printable here (I10).
 
-use std::time::{Duration, SystemTime};
+use std::{
+    io,
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
+
+use serde::Serialize;
 
 use crate::{
     inbox::{Refusal, Settlement, View},
     question::{Answer, Outcome, Provenance, Responder, Value},
-    terminal::printable_line,
+    terminal::{cut, printable_json, printable_line},
 };
+
+/// The most columns of a question that is said on one line.
+const HEADING: usize = 80;
+
+/// Says something as JSON, over several lines.
+pub(super) fn json(value: &impl Serialize) -> io::Result<String> {
+    Ok(printable_json(&serde_json::to_string_pretty(value)?).into_owned() + "\n")
+}
+
+/// Says something as JSON on one line.
+pub(super) fn json_line(value: &impl Serialize) -> io::Result<String> {
+    Ok(printable_json(&serde_json::to_string(value)?).into_owned() + "\n")
+}
 
 /// Says how long ago something was, or how soon it will be, in one unit.
 pub(super) fn span(time: Duration) -> String {
@@ -36,13 +55,20 @@ pub(super) fn place(view: &View) -> &'static str {
     if view.elsewhere { "elsewhere" } else { "client" }
 }
 
-/// Says a text on one line that is no longer than this.
+/// Says a text on one line that takes no more columns than this.
 pub(super) fn short(text: &str, most: usize) -> String {
-    let line = printable_line(text.trim());
-    if line.chars().count() <= most {
-        return line.into_owned();
-    }
-    line.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    cut(&printable_line(text.trim()), most).into_owned()
+}
+
+/// Says what a question asks, on one line.
+pub(super) fn heading(view: &View) -> String {
+    short(view.question.heading(), HEADING)
+}
+
+/// Says which bridges could not be asked, by their sockets.
+pub(super) fn unreachable(sockets: &[PathBuf]) -> String {
+    let sockets: Vec<_> = sockets.iter().map(|path| path.display().to_string()).collect();
+    printable_line(&format!("could not be asked: {}", sockets.join(", "))).into_owned()
 }
 
 /// Says what became of a question.
@@ -80,7 +106,7 @@ pub(super) fn answer(answer: &Answer) -> String {
     let notes = answer
         .notes
         .iter()
-        .map(|(name, note)| format!("{} ({})", printable_line(name), printable_line(note)));
+        .map(|(name, note)| format!("note {}={}", printable_line(name), printable_line(note)));
     let all: Vec<_> = values.chain(notes).collect();
     if all.is_empty() { "nothing".to_owned() } else { all.join("; ") }
 }
@@ -99,7 +125,7 @@ pub(super) fn values(value: &Value) -> Vec<String> {
 pub(super) fn refusal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Conflict(view) | Refusal::Gone(view) => match &view.settlement {
-            Some(settled) => format!("it was {} {} ago", settlement(settled), span(since(&settled.at))),
+            Some(settled) => format!("{} ago it was {}", span(since(&settled.at)), settlement(settled)),
             None => refusal.to_string(),
         },
         Refusal::NotFound => {

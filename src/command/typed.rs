@@ -72,7 +72,7 @@ fn value(field: &Field, texts: &[&str]) -> Result<Value, String> {
     if let Kind::Choices { options, other, .. } = &field.kind {
         let mut values = Vec::new();
         for text in texts {
-            for part in parts(text, options) {
+            for part in parts(text, options, *other) {
                 let value = chosen(part, options, *other)?;
                 if !values.contains(&value) {
                     values.push(value);
@@ -103,12 +103,14 @@ fn is_one_of(text: &str, words: [&str; 3]) -> bool {
     words.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Splits at commas, unless all of it is one option.
-fn parts<'a>(text: &'a str, options: &[FieldOption]) -> Vec<&'a str> {
+/// Splits at commas, unless all of it is one option; and where another text may be given, only between options.
+fn parts<'a>(text: &'a str, options: &[FieldOption], other: bool) -> Vec<&'a str> {
     if option(text, options).is_some() {
         return vec![text];
     }
-    text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
+    let parts: Vec<_> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    let is_text = other && parts.iter().any(|part| option(part, options).is_none());
+    if is_text { vec![text] } else { parts }
 }
 
 fn chosen(text: &str, options: &[FieldOption], other: bool) -> Result<String, String> {

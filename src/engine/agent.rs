@@ -137,8 +137,9 @@ impl Bridge {
         let id = RequestId::new(id);
         let taken = !own && self.pending.is_owed(id.as_str());
         let shown_as = if taken { self.made_up_id() } else { id.clone() };
-        let opened = Opened { number: self.opened, question: Arc::new(question), since: now, deadline };
-        let opened = Arc::new(opened);
+        let (number, elsewhere) = (self.opened, matches!(way, Way::None));
+        let opened =
+            Arc::new(Opened { number, question: Arc::new(question), since: now, deadline, elsewhere });
         if own {
             self.actions.push(Action::Forward);
         }

@@ -105,6 +105,8 @@ pub struct Opened {
     pub since: Duration,
     /// When it ends by itself, as it was when it opened.
     pub deadline: Option<Duration>,
+    /// Whether there is no way to show it to the client. [`Unanswered::NoWay`] says so as well.
+    pub elsewhere: bool,
 }
 
 impl Opened {

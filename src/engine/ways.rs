@@ -107,7 +107,7 @@ impl Bridge {
         {
             return Way::Form(words);
         }
-        if next(self, Tier::Permission) {
+        if next(self, Tier::Permission) && question.session.is_some() {
             return Way::Prompts(permission::Walk::new(self.next_number()));
         }
         Way::None
@@ -157,5 +157,34 @@ impl Open {
         };
         self.owes = true;
         Some(line::request(self.shown_as.as_str(), method, &params))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Config, Event, Line};
+
+    #[test]
+    fn a_question_opens_elsewhere_where_the_client_is_not_asked() {
+        let mut seen = Vec::new();
+        for tier in [Tier::Native, Tier::Elicitation, Tier::Permission, Tier::None] {
+            for params in [r#"{"prompt":"?","sessionId":"s"}"#, r#"{"prompt":"?"}"#] {
+                let line = format!(
+                    r#"{{"id":1,"method":"_sandboxagent/session/request_question","params":{params}}}"#
+                );
+                let mut bridge = Bridge::new(Config { tier: Some(tier), ..Config::default() });
+                let line = Line { bytes: line.into(), whole: true };
+                let actions = bridge.handle(Event::Line(Peer::Agent, line), std::time::Duration::ZERO);
+                let opened = actions.iter().find_map(|action| match action {
+                    Action::Opened(opened) => Some(opened.elsewhere),
+                    _ => None,
+                });
+                let is_unseen = |action: &Action| matches!(action, Action::Unanswered(_, Unanswered::NoWay));
+                assert_eq!(opened, Some(actions.iter().any(is_unseen)), "{tier:?} {params}");
+                seen.extend(opened);
+            }
+        }
+        assert_eq!(seen, [false, false, false, true, false, true, true, true]);
     }
 }

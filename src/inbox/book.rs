@@ -128,9 +128,12 @@ impl Book {
     }
 
     pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut View)) {
-        if let Some(view) = self.open.get_mut(id) {
+        let Some(view) = self.open.get_mut(id) else { return };
+        let mut changed = View::clone(view);
+        change(&mut changed);
+        if changed != **view {
             self.revision += 1;
-            change(Arc::make_mut(view));
+            *view = Arc::new(changed);
         }
     }
 

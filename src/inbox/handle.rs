@@ -262,21 +262,24 @@ impl Feed {
             self.at(opened.since),
         );
         view.deadline = opened.deadline.map(|deadline| self.at(deadline));
+        view.elsewhere = opened.elsewhere;
         self.book.send_modify(|book| book.insert(view));
     }
 
-    /// The client did not answer it.
+    /// The client did not answer it. Whether that changes anything is up to what is known of it.
     pub fn unanswered(&self, opened: &Opened, why: &Unanswered) {
         let kept = match why {
             Unanswered::Elsewhere(answer) => Some(answer.clone()),
             Unanswered::NoWay => None,
             _ => return,
         };
-        self.book.send_modify(|book| {
+        self.book.send_if_modified(|book| {
+            let before = book.revision;
             book.change(&self.id(opened.number), |view| {
                 view.elsewhere = true;
                 view.kept = kept.filter(|answer| !answer.values.is_empty()).or(view.kept.take());
             });
+            book.revision != before
         });
     }
 

@@ -187,7 +187,13 @@ mod tests {
     async fn a_subscriber_that_reads_nothing_does_not_hold_up_the_end() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
         let (inbox, feed) = new(owner);
-        feed.opened(&Opened { number: 1, question: large_question(), since: Duration::ZERO, deadline: None });
+        feed.opened(&Opened {
+            number: 1,
+            question: large_question(),
+            since: Duration::ZERO,
+            deadline: None,
+            elsewhere: false,
+        });
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();

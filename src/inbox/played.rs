@@ -84,7 +84,13 @@ impl Bridge {
     /// Asks.
     pub(super) fn open(&self, number: u64, label: &str) {
         let question = question(label).into();
-        self.feed.opened(&Opened { number, question, since: Duration::ZERO, deadline: None });
+        self.feed.opened(&Opened {
+            number,
+            question,
+            since: Duration::ZERO,
+            deadline: None,
+            elsewhere: false,
+        });
     }
 
     /// It is settled.

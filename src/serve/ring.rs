@@ -198,7 +198,13 @@ mod tests {
 
         fn open_of(&self, number: u64, label: &str) -> Arc<Opened> {
             let since = Duration::from_millis(number);
-            let opened = Arc::new(Opened { number, question: question(label), since, deadline: None });
+            let opened = Arc::new(Opened {
+                number,
+                question: question(label),
+                since,
+                deadline: None,
+                elsewhere: false,
+            });
             self.1.opened(&opened);
             opened
         }

@@ -29,11 +29,40 @@ fn a_question_is_listed_shown_and_answered() {
     assert!(shown.contains(&format!("\naskbridge answer {id} VALUE VALUE VALUE\n")), "{shown}");
     assert_eq!(
         machine.ok(&["answer", &id, "sqlite", "Auth, search", "as usual"]),
-        format!("{id} answered\n")
+        format!("{id} answered: Please answer these questions.\n")
     );
     client.expect("the answer", |line| line.contains("SQLite") && line.contains("as usual"));
     assert_eq!(client.wait().code(), Some(0));
     assert_eq!(machine.ok(&["list"]), "no question is open\n");
+}
+
+#[test]
+fn what_each_field_takes_is_shown() {
+    let machine = Machine::new();
+    let options = json!([{ "value": "認証", "label": "Auth" }, { "value": "b", "label": "Both" }]);
+    let fields = json!([
+        { "name": "t", "label": "T", "kind": "text", "minLength": 2, "maxLength": 9, "pattern": "^a", "default": "abc" },
+        { "name": "e", "label": "E", "kind": "text", "format": "email", "secret": true, "required": true },
+        { "name": "n", "label": "N", "kind": "number", "integer": true, "min": -5, "max": 7, "step": 2, "default": 1 },
+        { "name": "m", "label": "M", "kind": "choices", "min": 1, "max": 2, "other": true, "options": options },
+    ]);
+    let params = json!({ "sessionId": "s", "_meta": { "askbridge": { "fields": fields } } });
+    let method = "_sandboxagent/session/request_question";
+    let line = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let agent = r#"printf '%s\n' "$1"; exec cat"#;
+    let _bridge = machine.start(&["run", "--client-questions", "none", "--", "sh", "-c", agent, "sh", &line]);
+    let shown = machine.ok(&["show", &machine.question()]);
+    for part in [
+        "\n  t: a text, at least 2 characters, at most 9 characters, that has ^a, at first \"abc\", may be left out\n",
+        "\n  e: a text (email), a secret\n",
+        "\n  n: a whole number, at least -5, at most 7, a multiple of 2, at first 1, may be left out\n",
+        "\n  m: any of these, separated by commas, or a text, at least 1, at most 2, may be left out\n",
+        "\n    認証  Auth\n    b     Both\n",
+    ] {
+        assert!(shown.contains(part), "no {part}: {shown}");
+    }
+    let command = shown.lines().find(|line| line.starts_with("asked by sh -c ")).unwrap();
+    assert!(command.contains("… in "), "a script is not shown whole: {command}");
 }
 
 #[test]
@@ -61,7 +90,7 @@ fn the_same_answer_twice_is_fine_and_another_one_is_told_the_outcome() {
     let mut client = machine.client("native", "a question, forever", &[], &["--wire"]);
     let id = machine.question();
     for _ in 0..2 {
-        assert_eq!(machine.ok(&["answer", &id, "Option A"]), format!("{id} answered\n"));
+        assert_eq!(machine.does(&["answer", &id, "Option A"]), format!("{id} answered"));
     }
     fails(&machine.run(&["answer", &id, "option-b"]), exit::SETTLED, "q0=option-a");
     fails(&machine.run(&["answer", &id, "option-a", "--note", "why"]), exit::SETTLED, "q0=option-a");
@@ -79,7 +108,7 @@ fn a_rejection_says_why_to_who_looks() {
     let client = machine.client("native", "a question, forever", &[], &["--wire"]);
     let id = machine.question();
     for _ in 0..2 {
-        assert_eq!(machine.ok(&["reject", &id, "--reason", "not today"]), format!("{id} rejected\n"));
+        assert_eq!(machine.does(&["reject", &id, "--reason", "not today"]), format!("{id} rejected"));
     }
     client.expect_stderr("the rejection", |text| text.contains("\"reason\":\"user\""));
     fails(&machine.run(&["answer", &id, "option-a"]), exit::SETTLED, "rejected by the command line");
@@ -103,13 +132,13 @@ fn a_deadline_is_extended_where_there_is_one() {
     let _client = machine.client("native", "a question", &["--timeout", "1h"], &[]);
     let before = machine.questions(1).remove(0);
     let id = name(&before);
-    assert_eq!(machine.ok(&["extend", &id, "10m"]), format!("{id} extended\n"));
+    assert_eq!(machine.does(&["extend", &id, "10m"]), format!("{id} extended"));
     let after: Value = serde_json::from_str(&machine.ok(&["show", "--json", &id])).unwrap();
     let time = |view: &Value| humantime::parse_rfc3339(view["deadline"].as_str().unwrap()).unwrap();
     assert_eq!(time(&after).duration_since(time(&before)).unwrap().as_secs(), 600);
     // More than a clock can say is as long as it takes, and nothing breaks.
-    assert_eq!(machine.ok(&["extend", &id, "500000years"]), format!("{id} extended\n"));
-    assert_eq!(machine.ok(&["answer", &id, "option-a"]), format!("{id} answered\n"));
+    assert_eq!(machine.does(&["extend", &id, "500000years"]), format!("{id} extended"));
+    assert_eq!(machine.does(&["answer", &id, "option-a"]), format!("{id} answered"));
 
     let machine = Machine::new();
     let _client = machine.client("native", "a question", &[], &[]);
@@ -131,9 +160,14 @@ fn a_name_is_shortened_while_it_is_unique() {
     let run = machine.run(&["answer", &short, "option-a"]);
     fails(&run, exit::NO_QUESTION, "several questions");
     assert!(several.iter().all(|id| run.stderr.contains(*id)), "{run:?}");
-    assert_eq!(machine.ok(&["answer", &bridge(single), "option-a"]), format!("{single} answered\n"));
+    let name = bridge(single);
+    for args in [&["answer", &*name, "option-a"][..], &["reject", &name], &["extend", &name, "1h"]] {
+        fails(&machine.run(args), exit::NO_QUESTION, &format!("it may be {single}: "));
+    }
+    assert_eq!(machine.ok(&["show", &bridge(single)]), machine.ok(&["show", single]));
+    assert_eq!(machine.does(&["answer", single, "option-a"]), format!("{single} answered"));
     let shorter = format!("{}-2", &short[..5]);
-    assert_eq!(machine.ok(&["answer", &shorter, "option-a"]), format!("{short}-2 answered\n"));
+    assert_eq!(machine.does(&["answer", &shorter, "option-a"]), format!("{short}-2 answered"));
     for unknown in ["-2", "", "-", "nothing", &format!("{short}-"), &format!("{short}-7")] {
         fails(&machine.run(&["answer", "--", unknown, "option-a"]), exit::NO_QUESTION, "no such question");
     }
@@ -159,10 +193,10 @@ fn the_name_of_a_settled_question_is_not_short_for_that_of_another() {
         path.to_str().unwrap(),
     ]);
     let first = machine.questions(10).iter().map(name).find(|id| id.ends_with("-1")).unwrap();
-    assert_eq!(machine.ok(&["answer", &first, "a"]), format!("{first} answered\n"));
+    assert_eq!(machine.does(&["answer", &first, "a"]), format!("{first} answered"));
     assert_eq!(
-        machine.ok(&["answer", &first, "a"]),
-        format!("{first} answered\n"),
+        machine.does(&["answer", &first, "a"]),
+        format!("{first} answered"),
         "it is the first once more"
     );
     assert_eq!(machine.questions(9).len(), 9);
@@ -172,7 +206,7 @@ fn the_name_of_a_settled_question_is_not_short_for_that_of_another() {
 fn what_changes_is_followed_line_by_line() {
     let machine = Machine::new();
     let mut watch = machine.start(&["list", "--watch"]);
-    let client = machine.client("native", "a question", &["--timeout", "1h"], &[]);
+    let _client = machine.client("native", "a question, forever", &["--timeout", "1h"], &[]);
     let opened = watch.expect("the question", |line| line.starts_with("opened "));
     let id = opened.split_whitespace().nth(1).unwrap().to_owned();
     machine.ok(&["extend", &id, "1h"]);
@@ -180,7 +214,27 @@ fn what_changes_is_followed_line_by_line() {
     machine.ok(&["answer", &id, "option-a"]);
     let settled = watch.expect("the end", |line| line.starts_with(&format!("settled {id} ")));
     assert!(settled.contains("answered by the command line (somebody): q0=option-a"), "{settled}");
+}
+
+#[test]
+fn one_event_is_one_line() {
+    let machine = Machine::new();
+    let mut watch = machine.start(&["list", "--watch"]);
+    let client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
+    let opened = watch.expect("the question", |_| true);
+    let words: Vec<_> = opened.split_whitespace().collect();
+    assert_eq!((words[0], words[4]), ("opened", "elsewhere"), "{opened}");
+    machine.ok(&["answer", words[1], "option-a"]);
+    let settled = watch.expect("the end", |_| true);
+    assert!(settled.starts_with(&format!("settled {} ", words[1])), "{settled}");
     assert_eq!(end(client).code, 0);
+}
+
+#[test]
+fn nothing_typed_is_no_answer() {
+    // Nobody is looked for to be told nothing.
+    let machine = Machine::new();
+    fails(&machine.run(&["answer", "k3-1"]), exit::USAGE, "k3-1: nothing to answer with");
 }
 
 #[test]

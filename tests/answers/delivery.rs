@@ -10,7 +10,7 @@ use std::{
 };
 
 use askbridge::{
-    engine::{Opened, Refused, Settled, Submission},
+    engine::{Opened, Refused, Settled, Submission, Unanswered},
     exit,
     inbox::{
         self, Book, Inbox, Owner, Refusal, Settlement, Source, Status, input::AnswerInput, joined::Joined,
@@ -218,7 +218,7 @@ fn opened() -> Opened {
         blocking: true,
         timeout: None,
     };
-    Opened { number: 1, question: question.into(), since: Duration::ZERO, deadline: None }
+    Opened { number: 1, question: question.into(), since: Duration::ZERO, deadline: None, elsewhere: false }
 }
 
 fn settled(opened: &Opened, answer: Answer) -> Settled {
@@ -230,6 +230,17 @@ fn settled(opened: &Opened, answer: Answer) -> Settled {
         after: Duration::ZERO,
         remark: None,
     }
+}
+
+#[test]
+fn a_question_that_the_client_is_not_asked_opens_once() {
+    let (inbox, feed) = inbox::new(Owner::here("agent".to_owned()));
+    let opened = Opened { elsewhere: true, ..opened() };
+    let mut book = inbox.book();
+    feed.opened(&opened);
+    assert!(book.borrow_and_update().open()[0].elsewhere);
+    feed.unanswered(&opened, &Unanswered::NoWay);
+    assert!(!book.has_changed().unwrap(), "it was said before");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::machine::{ASKBRIDGE, Machine, name};
+use crate::machine::{ASKBRIDGE, Machine, end, name};
 
 #[test]
 fn a_question_that_the_client_cannot_show_is_told_on_stderr() {
@@ -68,7 +68,7 @@ fn without_an_inbox_only_the_client_answers() {
 #[test]
 fn hostile_text_does_nothing_to_a_terminal() {
     let machine = Machine::new();
-    let hostile = "\x1b]0;title\x07\x1b[2J\u{202e}evil\r\u{9b}31m\u{200b}\u{2028}\x08";
+    let hostile = "\x1b]0;title\x07\x1b[2J\u{202e}evil\r\u{9b}31m\u{200b}\u{2028}\x08\x7f\u{e0041}";
     let bridge = machine.start(&[
         "run",
         "--client-questions",
@@ -84,13 +84,18 @@ fn hostile_text_does_nothing_to_a_terminal() {
     let opened = watch.expect("the question", |line| line.starts_with("opened "));
     let id = machine.question();
     let refused = machine.run(&["answer", &id, "neither", "x"]);
-    let shown = [machine.ok(&["list"]), machine.ok(&["show", &id]), refused.stderr, opened];
+    let listed = machine.ok(&["list", "--json"]);
+    let shown = [machine.ok(&["list"]), machine.ok(&["show", &id]), refused.stderr, opened, listed];
     machine.ok(&["answer", &id, hostile, hostile, "--note", hostile]);
     let settled = watch.expect("the end", |line| line.starts_with("settled "));
     let stderr = bridge.expect_stderr("the hint", |text| text.contains("waits"));
     let conflict = machine.run(&["reject", &id]).stderr;
-    for text in shown.into_iter().chain([settled, stderr, conflict, machine.ok(&["show", &id])]) {
-        let bad = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{2028}".contains(c);
+    let json = machine.ok(&["show", "--json", &id]);
+    let view: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(view["question"]["fields"][0]["label"], hostile, "it is told whole");
+    let after = [settled, stderr, conflict, machine.ok(&["show", &id]), json, asked_as_json(hostile)];
+    for text in shown.into_iter().chain(after) {
+        let bad = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{2028}\u{e0041}".contains(c);
         assert!(!text.contains(bad), "{text:?}");
         assert!(!text.is_empty());
     }
@@ -112,4 +117,15 @@ fn the_hint_is_on_stderr_whatever_the_log_does() {
             ))
         });
     }
+}
+
+/// What a program prints that asks, where this is the answer and the remark on it.
+fn asked_as_json(answer: &str) -> String {
+    let machine = Machine::new();
+    let asks = machine.start(&["ask", "--json", "--question", "?"]);
+    machine.ok(&["answer", &machine.question(), answer, "--note", answer]);
+    let printed = end(asks).stdout;
+    let settled: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(settled["outcome"]["answered"]["values"], json!({ "q0": answer }));
+    printed
 }

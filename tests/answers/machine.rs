@@ -72,6 +72,13 @@ impl Machine {
         run.stdout
     }
 
+    /// Does something to a question, and returns what is said of it before the question itself.
+    #[track_caller]
+    pub(crate) fn does(&self, args: &[&str]) -> String {
+        let said = self.ok(args);
+        said.split_once(": ").unwrap_or_else(|| panic!("{args:?}: {said}")).0.to_owned()
+    }
+
     /// Starts a client that leaves open what it is asked, of the mock agent behind a bridge with these options.
     pub(crate) fn client(&self, tier: &str, prompt: &str, bridge: &[&str], agent: &[&str]) -> Process {
         let client = ["mock-client", "--tier", tier, "--leave-open", "--prompt", prompt];

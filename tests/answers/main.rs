@@ -6,6 +6,10 @@
 mod support;
 
 #[cfg(test)]
+#[path = "../support/running.rs"]
+mod running;
+
+#[cfg(test)]
 mod machine;
 
 #[cfg(test)]
@@ -16,6 +20,12 @@ mod values;
 
 #[cfg(test)]
 mod asking;
+
+#[cfg(test)]
+mod unread;
+
+#[cfg(test)]
+mod screen;
 
 #[cfg(test)]
 mod hints;

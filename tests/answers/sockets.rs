@@ -109,9 +109,29 @@ fn a_bridge_that_says_nothing_is_left_out() {
     let _client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
     let _mute = UnixListener::bind(machine.sockets().join("mute.sock")).unwrap();
-    let run = machine.run(&["list"]);
-    assert_eq!(run.code, 0);
-    assert!(run.stdout.contains(&id) && run.stderr.contains("mute.sock"), "{run:?}");
+    // All at once: each waits for it.
+    let watch = machine.start(&["list", "--watch", "--log=off"]);
+    let runs = [
+        (exit::OK, &["list", "--log=off"][..]),
+        (exit::OK, &["list", "--json", "--log=off"]),
+        (exit::BRIDGE_GONE, &["show", "other-1", "--log=off"]),
+        (exit::BRIDGE_GONE, &["answer", "other-1", "a", "--log=off"]),
+        (exit::BRIDGE_GONE, &["reject", "other-1", "--log=off"]),
+        (exit::BRIDGE_GONE, &["extend", "other-1", "1h", "--log=off"]),
+    ];
+    let runs = runs.map(|(code, args)| (code, args, machine.start(args)));
+    let shows = machine.start(&["show", &id, "--log=off"]);
+    for (code, args, process) in runs {
+        let run = end(process);
+        assert_eq!(run.code, i32::from(code), "{args:?}: {run:?}");
+        assert_eq!(run.stdout.contains(&id), code == exit::OK, "{args:?}: {run:?}");
+        let lines: Vec<_> = run.stderr.lines().collect();
+        let [line] = lines[..] else { panic!("{args:?}: {run:?}") };
+        assert!(line.contains("could not be asked: ") && line.ends_with("mute.sock"), "{args:?}: {run:?}");
+    }
+    watch.expect_stderr("the bridge", |text| text.contains("mute.sock"));
+    let run = end(shows);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "what is found needs no other bridge");
     assert!(machine.sockets().join("mute.sock").exists(), "it lives");
 }
 

@@ -77,6 +77,17 @@ fn several_options_are_separated_by_commas_or_given_one_by_one() {
 }
 
 #[test]
+fn a_text_beside_the_options_may_have_commas() {
+    let field =
+        json!([{ "name": "m", "label": "?", "kind": "choices", "other": true, "options": options() }]);
+    check(&field, &["yes, but later"], json!([["yes, but later"]]));
+    check(&field, &["1, yes"], json!([["1, yes"]]));
+    check(&field, &["one, TEN"], json!([["2", "1"]]));
+    check(&field, &["--field", "m=1,2", "--field", "m=yes, 1"], json!([["1", "2", "yes, 1"]]));
+    check(&field, &["One", "later, perhaps"], json!([["2", "later, perhaps"]]));
+}
+
+#[test]
 fn each_kind_of_field_is_read() {
     let fields = json!([
         { "name": "t", "label": "Text", "kind": "text" },
@@ -97,7 +108,19 @@ fn each_kind_of_field_is_read() {
     refuse(&fields, &["", "", "", "perhaps"], "is \"Do it\" or \"Leave it\"");
     refuse(&fields, &["1", "2", "y", "y", "z"], "one value too many: the question has 4 fields");
     refuse(&fields, &["--field", "x=1"], "NAME is one of t, n, b, c");
-    refuse(&fields, &[], "nothing to answer with");
+}
+
+#[test]
+fn a_number_may_be_negative() {
+    let field = |name: &str| json!({ "name": name, "label": "?", "kind": "number" });
+    let fields = json!([field("n"), field("m")]);
+    check(&fields, &["-5", "-1.5e3"], json!([["-5"], ["-1500.0"]]));
+    check(&fields, &["-5", "--field", "m=-1"], json!([["-5"], ["-1"]]));
+    check(&fields, &["--field", "m=-1", "-5"], json!([["-5"], ["-1"]]));
+    let heard = check(&fields, &["-5", "--note", "-1"], json!([["-5"], []]));
+    assert_eq!(heard["_meta"]["askbridge"]["notes"], json!({ "0": "-1" }));
+    let text = json!([{ "name": "t", "label": "?", "kind": "text" }]);
+    check(&text, &["--", "--no"], json!([["--no"]]));
 }
 
 #[test]

@@ -153,7 +153,13 @@ impl Played {
         self.last += 1;
         let (number, question) = (self.last, Arc::new(question));
         self.open.insert(number, Arc::clone(&question));
-        self.feed.opened(&Opened { number, question, since: Duration::ZERO, deadline: None });
+        self.feed.opened(&Opened {
+            number,
+            question,
+            since: Duration::ZERO,
+            deadline: None,
+            elsewhere: false,
+        });
         number
     }
 

@@ -1,0 +1,85 @@
+//! `list` on a terminal: as wide and as high as that is.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::Read,
+    process::Stdio,
+};
+
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
+use serde_json::json;
+
+use crate::{
+    machine::{Machine, name},
+    running::Running,
+    support::Process,
+};
+
+/// Starts a command on a terminal of this size, and returns where that can be read.
+fn start(machine: &Machine, args: &[&str], ws_col: u16, ws_row: u16) -> (Running, File) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    tcsetwinsize(&master, Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let slave = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let slave = OpenOptions::new().read(true).write(true).open(slave).unwrap();
+    let running = Running::start(machine.command(args), Stdio::null(), slave);
+    (running, File::from(master))
+}
+
+/// Reads what is shown until it fits, or the command ends.
+fn shown(screen: &mut File, fits: impl Fn(&str) -> bool) -> String {
+    let (mut text, mut chunk) = (Vec::new(), [0; 4096]);
+    // Once nobody has it open any more, reading it fails.
+    while let Ok(count) = screen.read(&mut chunk) {
+        text.extend(&chunk[..count]);
+        if count == 0 || fits(&String::from_utf8_lossy(&text)) {
+            break;
+        }
+    }
+    String::from_utf8(text).unwrap().replace("\r\n", "\n")
+}
+
+/// Asks on behalf of an agent, in a session with a wide name.
+fn asks(machine: &Machine) -> Process {
+    let question = "データベースはどれを使いますか? ".repeat(5);
+    let params = json!({ "sessionId": "セッション", "prompt": question, "options": ["はい"] });
+    let method = "_sandboxagent/session/request_question";
+    let line = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let agent = r#"printf '%s\n' "$1"; exec cat"#;
+    machine.start(&["run", "--client-questions", "none", "--", "sh", "-c", agent, "sh", &line])
+}
+
+#[test]
+fn a_list_is_as_wide_as_the_terminal_and_its_columns_stand_below_each_other() {
+    let machine = Machine::new();
+    let _asks = asks(&machine);
+    let id = name(&machine.questions(1)[0]);
+    let (mut list, mut screen) = start(&machine, &["list"], 70, 24);
+    let text = shown(&mut screen, |_| false);
+    assert_eq!(list.wait().code(), Some(0), "{text}");
+    let [head, row] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    assert!(row.starts_with(&id) && row.ends_with('…'), "{text}");
+    let before = |line: &str, word: &str| askbridge::terminal::width(line.split_once(word).unwrap().0);
+    assert_eq!(before(head, "QUESTION"), before(row, "データ"), "{text}");
+    assert!([69, 70].contains(&askbridge::terminal::width(row)), "{text}");
+}
+
+#[test]
+fn a_watched_list_is_as_high_as_the_terminal() {
+    let machine = Machine::new();
+    let _client = machine.client("native", "several questions", &[], &[]);
+    let ids: Vec<_> = machine.questions(3).iter().map(name).collect();
+    let (_watch, mut screen) = start(&machine, &["list", "--watch"], 80, 4);
+    let text = shown(&mut screen, |text| text.matches("more").count() == 2);
+    let drawn: Vec<_> = text.split("\x1b[H\x1b[2J").filter(|drawn| drawn.contains("more")).collect();
+    assert!(drawn.len() == 2, "it is drawn again: {text}");
+    for drawn in drawn {
+        let lines: Vec<_> = drawn.lines().collect();
+        assert!(lines[0].starts_with("ID ") && lines[1].starts_with(&ids[0]), "{text}");
+        assert_eq!(lines[2..], ["… and 2 more"], "{text}");
+    }
+}

@@ -1,0 +1,83 @@
+//! What a command returns when what it prints cannot be written: that which it did.
+
+use std::{
+    fs::OpenOptions,
+    io,
+    process::{Command, Stdio},
+};
+
+use askbridge::exit;
+
+use crate::{
+    machine::{Machine, end},
+    running::Running,
+};
+
+/// Starts a command whose output nobody reads.
+fn start(machine: &Machine, args: &[&str]) -> Running {
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    Running::start(quiet(machine, args), Stdio::null(), writer)
+}
+
+/// Runs a command whose output nobody reads, and one whose output has no room, and returns their exit codes.
+fn codes(machine: &Machine, args: &[&str]) -> [Option<i32>; 2] {
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let unread = start(machine, args).wait().code();
+    [unread, Running::start(quiet(machine, args), Stdio::null(), full).wait().code()]
+}
+
+fn quiet(machine: &Machine, args: &[&str]) -> Command {
+    let mut command = machine.command(args);
+    command.stderr(Stdio::null());
+    command
+}
+
+fn code(code: u8) -> Option<i32> {
+    Some(code.into())
+}
+
+#[test]
+fn what_asks_returns_what_became_of_the_question() {
+    let machine = Machine::new();
+    for (options, settle, expected) in [
+        (&["--json"][..], &["reject"][..], exit::REJECTED),
+        (&[], &["reject"], exit::REJECTED),
+        (&["--json"], &["answer", "a"], exit::OK),
+        (&[], &["answer", "a"], exit::OK),
+    ] {
+        let mut asks = start(&machine, &[&["ask", "--question", "?", "--option", "a"], options].concat());
+        let id = machine.question();
+        machine.ok(&[&settle[..1], &[&*id], &settle[1..]].concat());
+        assert_eq!(asks.wait().code(), code(expected), "{options:?} {settle:?}");
+    }
+    let mut asks = start(&machine, &["ask", "--question", "?"]);
+    machine.question();
+    assert!(Command::new("kill").arg(asks.pid().to_string()).status().unwrap().success());
+    assert_eq!(asks.wait().code(), Some(143), "it is interrupted as ever");
+}
+
+#[test]
+fn what_does_something_returns_what_it_did() {
+    let machine = Machine::new();
+    let client = machine.client("native", "several questions", &["--timeout", "1h"], &[]);
+    let ids: Vec<_> = machine.questions(3).iter().map(crate::machine::name).collect();
+    assert_eq!(codes(&machine, &["extend", &ids[0], "1h"]), [code(exit::OK); 2]);
+    assert_eq!(codes(&machine, &["answer", &ids[0], "option-a"]), [code(exit::OK); 2]);
+    assert_eq!(codes(&machine, &["answer", &ids[0], "option-b"]), [code(exit::SETTLED); 2]);
+    assert_eq!(codes(&machine, &["reject", &ids[1]]), [code(exit::OK); 2]);
+    drop(client);
+}
+
+#[test]
+fn what_shows_something_is_done_once_nobody_reads() {
+    let machine = Machine::new();
+    let asks = machine.start(&["ask", "--question", "?"]);
+    let id = machine.question();
+    for args in [&["list"][..], &["list", "--json"], &["show", &id], &["show", "--json", &id]] {
+        assert_eq!(codes(&machine, args), [code(exit::OK), code(exit::FAILED)], "{args:?}");
+    }
+    assert_eq!(start(&machine, &["list", "--watch"]).wait().code(), code(exit::OK));
+    machine.ok(&["answer", &id, "x"]);
+    assert_eq!(end(asks).code, 0);
+}
