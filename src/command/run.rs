@@ -10,7 +10,7 @@ use std::{
 use super::CommandError;
 use crate::{
     exit,
-    inbox::{Refusal, View, discovery, joined::Joined},
+    inbox::{Refusal, Source, View, discovery, joined::Joined},
     terminal::printable_line,
 };
 

@@ -87,34 +87,6 @@ impl Joined {
         self.lock().unreachable.iter().cloned().collect()
     }
 
-    /// Finds a question as [`Source::find`] does, and one that was settled before these inboxes were joined. One that no
-    /// bridge has which could be asked is not found, whatever the others have: see [`Joined::unreachable`].
-    pub async fn look_up(&self, short: &str) -> Result<Arc<View>, Refusal> {
-        let found = self.find(short);
-        if !matches!(found, Err(Refusal::NotFound | Refusal::Unavailable)) {
-            return found;
-        }
-        let (mut views, mut ids) = (Vec::new(), Vec::new());
-        let mut is_unknown = self.shared.book.borrow().has_lost(short);
-        for answer in self.ask_all(short).await {
-            match answer {
-                Ok(view) => {
-                    ids.push(view.id.clone());
-                    views.push(view);
-                }
-                Err(Refusal::Ambiguous(several)) => ids.extend(several),
-                Err(Refusal::NotFound) => {}
-                Err(_) => is_unknown = true,
-            }
-        }
-        match (views.pop(), ids.len()) {
-            (_, 0) if is_unknown => Err(Refusal::Unavailable),
-            (_, 0) => Err(Refusal::NotFound),
-            (Some(view), 1) => Ok(Arc::new(view)),
-            _ => Err(Refusal::Ambiguous(ids)),
-        }
-    }
-
     /// Asks all bridges for a question. One that says nothing in time counts as gone.
     async fn ask_all(&self, short: &str) -> Vec<Result<View, Refusal>> {
         let clients: Vec<_> =
@@ -175,6 +147,34 @@ impl Source for Joined {
                 }
                 Err(refused)
             }
+        }
+    }
+
+    /// Settled before these inboxes were joined, for one. One that no bridge has which could be asked is not found,
+    /// whatever the others have: see [`Joined::unreachable`].
+    async fn look_up(&self, short: &str) -> Result<Arc<View>, Refusal> {
+        let found = self.find(short);
+        if !matches!(found, Err(Refusal::NotFound | Refusal::Unavailable)) {
+            return found;
+        }
+        let (mut views, mut ids) = (Vec::new(), Vec::new());
+        let mut is_unknown = self.shared.book.borrow().has_lost(short);
+        for answer in self.ask_all(short).await {
+            match answer {
+                Ok(view) => {
+                    ids.push(view.id.clone());
+                    views.push(view);
+                }
+                Err(Refusal::Ambiguous(several)) => ids.extend(several),
+                Err(Refusal::NotFound) => {}
+                Err(_) => is_unknown = true,
+            }
+        }
+        match (views.pop(), ids.len()) {
+            (_, 0) if is_unknown => Err(Refusal::Unavailable),
+            (_, 0) => Err(Refusal::NotFound),
+            (Some(view), 1) => Ok(Arc::new(view)),
+            _ => Err(Refusal::Ambiguous(ids)),
         }
     }
 

@@ -1,6 +1,8 @@
 //! The control protocol: what an inbox offers, as JSON-RPC methods.
 //! Over which connection it is spoken is left to `socket.rs` and to `serve`.
 
+use std::sync::{Arc, OnceLock};
+
 use jsonrpsee::{
     PendingSubscriptionSink, SubscriptionMessage,
     core::{RpcResult, SubscriptionResult, async_trait},
@@ -10,6 +12,7 @@ use jsonrpsee::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
+use tokio::sync::watch;
 
 use super::{
     book::Book,
@@ -108,12 +111,13 @@ impl Caller {
 pub struct Methods<S> {
     source: S,
     caller: Caller,
+    latest: OnceLock<watch::Receiver<Arc<Book>>>,
 }
 
 impl<S: Source> Methods<S> {
     /// Offers this inbox.
     pub fn new(source: S, caller: Caller) -> Self {
-        Methods { source, caller }
+        Methods { source, caller, latest: OnceLock::new() }
     }
 
     async fn submit(&self, view: &View, submission: Submission, by: Option<Provenance>) -> RpcResult<View> {
@@ -165,12 +169,11 @@ impl<S: Source> QuestionsServer for Methods<S> {
 
     async fn changes(&self, pending: PendingSubscriptionSink) -> SubscriptionResult {
         let sink = pending.accept().await?;
-        let mut book = self.source.book();
+        let mut book = self.latest.get_or_init(|| handed_on(self.source.book())).clone();
         let last = |book: &Book| book.settled().next_back().map(|view| view.id.clone());
         let mut known = last(&book.borrow());
         loop {
-            // The bridge writes in it: it is let go before the questions themselves are copied.
-            let latest = book.borrow_and_update().clone();
+            let latest = Arc::clone(&book.borrow_and_update());
             let mut listing = Listing::of(&latest);
             listing.settled = latest.settled_after(known.as_deref()).map(|view| (**view).clone()).collect();
             known = last(&latest);
@@ -188,6 +191,23 @@ impl<S: Source> QuestionsServer for Methods<S> {
     async fn status(&self) -> RpcResult<Vec<Status>> {
         Ok(self.source.status())
     }
+}
+
+/// Hands on the latest state. A bridge wakes whoever waits for a change of its book, on its own thread: that is this
+/// one only, however many subscribe (I7).
+fn handed_on(mut book: watch::Receiver<Book>) -> watch::Receiver<Arc<Book>> {
+    let (sender, latest) = watch::channel(Arc::new(book.borrow_and_update().clone()));
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                changed = book.changed() => if changed.is_err() { return },
+                () = sender.closed() => return,
+            }
+            let changed = book.borrow_and_update().clone();
+            sender.send_replace(Arc::new(changed));
+        }
+    });
+    latest
 }
 
 /// Says a refusal: its code, its text, and under `data` its name and what belongs to it.

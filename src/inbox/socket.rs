@@ -76,7 +76,7 @@ pub async fn serve<S: Source>(
             tracing::debug!("a connection to the inbox was refused: there are as many as may be");
             continue;
         };
-        let stream = Counted { stream, _permit: permit };
+        let stream = Connection { stream, permit };
         let service = services.clone().build(methods.clone(), stop.clone());
         // Whoever says nothing at first is closed by this.
         let served = serve_with_graceful_shutdown(stream, service, stop.clone().shutdown());
@@ -120,12 +120,14 @@ fn is_own(stream: &UnixStream) -> bool {
 
 /// A connection that counts as one for as long as it is there, whatever is spoken on it.
 #[derive(Debug)]
-struct Counted {
-    stream: UnixStream,
-    _permit: OwnedSemaphorePermit,
+pub struct Connection<S> {
+    /// The connection.
+    pub stream: S,
+    /// Its place among those that there may be.
+    pub permit: OwnedSemaphorePermit,
 }
 
-impl AsyncRead for Counted {
+impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -135,7 +137,7 @@ impl AsyncRead for Counted {
     }
 }
 
-impl AsyncWrite for Counted {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

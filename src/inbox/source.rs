@@ -1,6 +1,9 @@
 //! What an inbox offers, whether it is that of one bridge or of all the bridges of the machine.
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::{self, Future},
+    sync::Arc,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +38,11 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// Asks a question that no agent asked, and waits for what becomes of it. If nobody waits any more, it is
     /// withdrawn.
     fn ask(&self, question: Question) -> impl Future<Output = Result<Settlement, Refusal>> + Send;
+
+    /// Finds a question as [`Source::find`] does, and one that only its bridge remembers.
+    fn look_up(&self, beginning: &str) -> impl Future<Output = Result<Arc<View>, Refusal>> + Send {
+        future::ready(self.find(beginning))
+    }
 
     /// Says which bridges there are.
     fn status(&self) -> Vec<Status>;

@@ -133,14 +133,14 @@ async fn reply<S: Source>(
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
     let reply: Reply = body::read(&headers, &body, ANSWER)?;
-    let view = app.find(&id)?;
+    let view = app.look_up(&id).await?;
     let answer = chosen::answer(&view.question, reply.answers).map_err(Refusal::DoesNotFit)?;
     rest::submit_answer(&app, &view, answer).await?;
     Ok(Json(true))
 }
 
 async fn reject<S: Source>(State(app): State<App<S>>, Path(id): Path<String>) -> Result<Json<bool>, Problem> {
-    rest::submit_rejection(&app, &*app.find(&id)?, None).await?;
+    rest::submit_rejection(&app, &*app.look_up(&id).await?, None).await?;
     Ok(Json(true))
 }
 

@@ -45,6 +45,15 @@ impl<S: Source> App<S> {
         (book.revision, book.open())
     }
 
+    /// Returns the question of this name, also where only its bridge remembers it.
+    pub(super) async fn look_up(&self, id: &str) -> Result<Arc<View>, Refusal> {
+        let known = self.find(id);
+        if !matches!(known, Err(Refusal::NotFound)) {
+            return known;
+        }
+        self.source.look_up(id).await.ok().filter(|view| view.id == id).map_or(known, Ok)
+    }
+
     /// Returns the question of this name. Over HTTP the beginning of one is not enough: what is answered is what was
     /// read.
     pub(super) fn find(&self, id: &str) -> Result<Arc<View>, Refusal> {
@@ -178,12 +187,12 @@ async fn accept(listener: TcpListener, router: Router, stop: StopHandle) {
             }
         };
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else { continue };
+        let stream = socket::Connection { stream, permit };
         let served = connection::serve(stream, router.clone(), stop.clone().shutdown());
         tokio::spawn(async move {
             if let Err(error) = served.await {
                 tracing::debug!(%error, "a connection failed");
             }
-            drop(permit);
         });
     }
 }

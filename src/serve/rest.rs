@@ -79,14 +79,14 @@ fn listing<S: Source>(app: &App<S>, wanted: impl Fn(&View) -> bool) -> Response 
 }
 
 async fn show<S: Source>(State(app): State<App<S>>, Path(id): Path<String>) -> Result<Response, Problem> {
-    Ok(Json(&*find(&app, &Name::Inbox(id))?).into_response())
+    Ok(Json(&*find(&app, &Name::Inbox(id)).await?).into_response())
 }
 
 async fn show_of_session<S: Source>(
     State(app): State<App<S>>,
     Path((session, id)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    Ok(Json(&*find(&app, &Name::Session(session, id))?).into_response())
+    Ok(Json(&*find(&app, &Name::Session(session, id)).await?).into_response())
 }
 
 async fn reply<S: Source>(
@@ -132,7 +132,7 @@ async fn answer<S: Source>(
     body: &[u8],
 ) -> Result<StatusCode, Problem> {
     let input: AnswerInput = body::read(headers, body, ANSWER)?;
-    let view = find(app, name)?;
+    let view = find(app, name).await?;
     let answer = input.read(&view.question).map_err(Refusal::DoesNotFit)?;
     submit_answer(app, &view, answer).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -154,7 +154,7 @@ async fn refuse<S: Source>(
     body: &[u8],
 ) -> Result<StatusCode, Problem> {
     let rejection: Rejection = body::read_if_any(headers, body, REJECTION)?;
-    let view = find(app, name)?;
+    let view = find(app, name).await?;
     submit_rejection(app, &view, rejection.reason).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -174,9 +174,9 @@ fn by() -> Provenance {
 
 /// Returns the question that is meant. One that is open goes before those that were settled, and of these the last:
 /// an agent may use a name again.
-fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<View>, Refusal> {
+async fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<View>, Refusal> {
     let (session, id) = match name {
-        Name::Inbox(id) => return app.find(id),
+        Name::Inbox(id) => return app.look_up(id).await,
         Name::Session(session, id) => (session, id),
     };
     let is_meant = |view: &&Arc<View>| {
@@ -188,7 +188,8 @@ fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<View>, Refusal> {
         [] => {
             let name = app.source.book().borrow().settled().rfind(is_meant).map(|view| view.id.clone());
             // By its name, it is known whether anything is known of it.
-            name.map_or_else(|| Err(app.source.missing(id)), |name| app.find(&name))
+            let view = app.look_up(name.as_ref().unwrap_or(id)).await?;
+            if is_meant(&&view) { Ok(view) } else { Err(app.source.missing(id)) }
         }
         [only] => Ok(Arc::clone(only)),
         _ => Err(Refusal::Ambiguous(open.iter().map(|view| view.id.clone()).collect())),

@@ -174,6 +174,31 @@ async fn what_was_answered_is_settled_for_who_asks_next() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_came_later_knows_what_a_bridge_remembers() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
+    let first = start();
+    let client = http(&first, &folder);
+    let mut listener = client.listen("/v1/events", &[]).await;
+    let args = ["run", "--client-questions", "none", "--", ASKBRIDGE, "mock-agent"];
+    let mut run = Process::spawn(&mut askbridge(&folder, &args));
+    ask(&mut run, "session-1");
+    let id = listener.requested().await;
+    let reply = |value: &str| json!({ "answers": [[value]] }).to_string();
+    client.post(&format!("/v1/questions/{id}/reply"), &reply("option-a")).await.is(204);
+    drop(first);
+
+    let second = start();
+    let client = http(&second, &folder);
+    for path in [format!("questions/{id}"), format!("sessions/session-1/questions/{id}")] {
+        client.get(&format!("/v1/{path}")).await.is(200);
+        client.post(&format!("/v1/{path}/reply"), &reply("option-a")).await.is(204);
+        client.post(&format!("/v1/{path}/reply"), &reply("option-b")).await.is(409);
+    }
+    client.get(&format!("/v1/sessions/another/questions/{id}")).await.is(404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bridge_serves_itself() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["run", "--serve=127.0.0.1:0", "--client-questions", "none", "--", ASKBRIDGE, "mock-agent"];
