@@ -117,11 +117,15 @@ impl Source for Inbox {
         let mut open = LocalOpen { inbox: self, id, number: wait.number, ends: Reason::Withdrawn };
         let settled = tokio::select! {
             settled = wait.settled() => settled,
-            () = self.commands.closed() => return Err(Refusal::Unavailable),
+            () = self.ended() => return Err(Refusal::Unavailable),
         };
         open.ends = Reason::Timeout;
         Ok(settled
             .unwrap_or_else(|| settlement(Outcome::Rejected(Reason::Timeout), Provenance::bridge(), None)))
+    }
+
+    async fn ended(&self) {
+        self.commands.closed().await;
     }
 
     fn status(&self) -> Vec<Status> {
@@ -169,7 +173,7 @@ impl Inbox {
         let is_over = |book: &Book| book.find(id).is_none_or(|view| view.settlement.is_some());
         tokio::select! {
             over = book.wait_for(is_over) => over.map(drop).map_err(|_| Refusal::Unavailable),
-            () = self.commands.closed() => Err(Refusal::Unavailable),
+            () = self.ended() => Err(Refusal::Unavailable),
         }
     }
 

@@ -169,7 +169,7 @@ impl<S: Source> QuestionsServer for Methods<S> {
 
     async fn changes(&self, pending: PendingSubscriptionSink) -> SubscriptionResult {
         let sink = pending.accept().await?;
-        let mut book = self.latest.get_or_init(|| handed_on(self.source.book())).clone();
+        let mut book = self.latest.get_or_init(|| handed_on(self.source.clone())).clone();
         let last = |book: &Book| book.settled().next_back().map(|view| view.id.clone());
         let mut known = last(&book.borrow());
         loop {
@@ -194,8 +194,9 @@ impl<S: Source> QuestionsServer for Methods<S> {
 }
 
 /// Hands on the latest state. A bridge wakes whoever waits for a change of its book, on its own thread: that is this
-/// one only, however many subscribe (I7).
-fn handed_on(mut book: watch::Receiver<Book>) -> watch::Receiver<Arc<Book>> {
+/// one only, however many subscribe, and not for each of many changes (I7).
+fn handed_on<S: Source>(source: S) -> watch::Receiver<Arc<Book>> {
+    let mut book = source.book();
     let (sender, latest) = watch::channel(Arc::new(book.borrow_and_update().clone()));
     tokio::spawn(async move {
         loop {
@@ -205,6 +206,7 @@ fn handed_on(mut book: watch::Receiver<Book>) -> watch::Receiver<Arc<Book>> {
             }
             let changed = book.borrow_and_update().clone();
             sender.send_replace(Arc::new(changed));
+            source.calm().await;
         }
     });
     latest
@@ -217,7 +219,47 @@ pub fn error(refusal: Refusal) -> ErrorObjectOwned {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
     use super::*;
+    use crate::{
+        engine::Opened,
+        inbox::{self, Owner, played::question},
+        limits,
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn of_many_changes_the_last_is_handed_on() {
+        let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
+        let (inbox, feed) = inbox::new(owner);
+        let open = |number| {
+            let question = Arc::new(question("a"));
+            feed.opened(&Opened {
+                number,
+                question,
+                since: Duration::ZERO,
+                deadline: None,
+                elsewhere: false,
+            });
+        };
+        let mut latest = handed_on(inbox);
+        let began = Instant::now();
+        let mut told = async || {
+            latest.changed().await.unwrap();
+            (latest.borrow_and_update().open().len(), began.elapsed())
+        };
+        open(1);
+        assert_eq!(told().await, (1, Duration::ZERO), "nobody waits for the first");
+        open(2);
+        open(3);
+        assert_eq!(told().await, (3, limits::CALM));
+        open(4);
+        // Nobody asks any more.
+        drop(feed);
+        assert_eq!(told().await, (4, limits::CALM), "nor for the last");
+    }
 
     #[test]
     fn a_program_of_ours_says_for_whom_it_answers() {

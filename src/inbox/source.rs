@@ -7,7 +7,7 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::sleep};
 
 use super::{
     book::Book,
@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     engine::Submission,
+    limits,
     question::{Provenance, Question},
 };
 
@@ -42,6 +43,21 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// Finds a question as [`Source::find`] does, and one that only its bridge remembers.
     fn look_up(&self, beginning: &str) -> impl Future<Output = Result<Arc<View>, Refusal>> + Send {
         future::ready(self.find(beginning))
+    }
+
+    /// Waits until nobody asks here any more.
+    fn ended(&self) -> impl Future<Output = ()> + Send {
+        future::pending()
+    }
+
+    /// Waits for a while after a change, before the next is looked for. What is said at the end is not missed.
+    fn calm(&self) -> impl Future<Output = ()> + Send {
+        async {
+            tokio::select! {
+                () = sleep(limits::CALM) => {}
+                () = self.ended() => {}
+            }
+        }
     }
 
     /// Says which bridges there are.

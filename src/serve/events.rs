@@ -118,7 +118,7 @@ impl Events {
     pub(super) fn start<S: Source>(source: &S, metrics: Arc<Metrics>) -> (Self, JoinHandle<()>) {
         let mut book = source.book();
         let (sender, ring) = watch::channel(Ring::new(&book.borrow_and_update()));
-        let follows = tokio::spawn(follow(book, sender, metrics));
+        let follows = tokio::spawn(follow(source.clone(), book, sender, metrics));
         let subscribers = Arc::new(Semaphore::new(limits::SUBSCRIBERS));
         (Events { ring, epoch: discovery::name().into(), subscribers }, follows)
     }
@@ -143,7 +143,12 @@ impl Events {
     }
 }
 
-async fn follow(mut book: watch::Receiver<Book>, ring: watch::Sender<Ring>, metrics: Arc<Metrics>) {
+async fn follow<S: Source>(
+    source: S,
+    mut book: watch::Receiver<Book>,
+    ring: watch::Sender<Ring>,
+    metrics: Arc<Metrics>,
+) {
     loop {
         tokio::select! {
             changed = book.changed() => if changed.is_err() { return },
@@ -158,6 +163,7 @@ async fn follow(mut book: watch::Receiver<Book>, ring: watch::Sender<Ring>, metr
             ring.next() != before
         });
         settled.iter().for_each(|view| metrics.settled(view));
+        source.calm().await;
     }
 }
 
