@@ -206,7 +206,7 @@ mod tests {
     fn view(number: usize, label: &str) -> View {
         let field = Field::at(0, label.to_owned(), None, Kind::free_text());
         let question = Question::new(Dialect::SandboxAgent, "q", vec![field]);
-        View::new(&format!("b-{number}"), "b", question, "2026".to_owned())
+        View::new(&format!("b-{number}"), "b", question.into(), "2026".to_owned())
     }
 
     fn settlement() -> Settlement {

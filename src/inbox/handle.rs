@@ -110,7 +110,7 @@ impl Source for Inbox {
         let json = serde_json::to_vec(&question).map_err(|error| Refusal::BadQuestion(error.to_string()))?;
         let mut wait = self.local.open(timeout, question.weight(json.len())).map_err(Refusal::BadQuestion)?;
         let id = format!("{}-{LOCAL}{}", self.owner.bridge, wait.number);
-        let mut view = View::new(&id, &self.owner.bridge, question, timestamp(now));
+        let mut view = View::new(&id, &self.owner.bridge, question.into(), timestamp(now));
         view.deadline = timeout.map(|timeout| timestamp_after(now, timeout));
         view.elsewhere = true;
         self.book.send_modify(|book| book.insert(view));
@@ -262,7 +262,7 @@ impl Feed {
         let mut view = View::new(
             &self.id(opened.number),
             &self.owner.bridge,
-            (*opened.question).clone(),
+            Arc::clone(&opened.question),
             self.at(opened.since),
         );
         view.deadline = opened.deadline.map(|deadline| self.at(deadline));

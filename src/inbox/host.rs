@@ -110,11 +110,11 @@ fn serve(
     }
 }
 
-/// Where there is one CPU for both, the bridge's own thread is served first (I7).
+/// Where there is one CPU for both, the bridge's own thread has nearly all of it (I7).
 fn yield_to_the_bridge() {
     // Elsewhere it would be the whole process that yields.
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(10) {
+    if let Err(error) = rustix::process::nice(19) {
         tracing::debug!(%error, "the inbox's thread keeps its priority");
     }
 }

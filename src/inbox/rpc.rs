@@ -11,7 +11,7 @@ use jsonrpsee::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::watch;
 
 use super::{
@@ -111,7 +111,7 @@ impl Caller {
 pub struct Methods<S> {
     source: S,
     caller: Caller,
-    latest: OnceLock<watch::Receiver<Arc<Book>>>,
+    latest: OnceLock<watch::Receiver<Arc<State>>>,
 }
 
 impl<S: Source> Methods<S> {
@@ -169,22 +169,24 @@ impl<S: Source> QuestionsServer for Methods<S> {
 
     async fn changes(&self, pending: PendingSubscriptionSink) -> SubscriptionResult {
         let sink = pending.accept().await?;
-        let mut book = self.latest.get_or_init(|| handed_on(self.source.clone())).clone();
-        let last = |book: &Book| book.settled().next_back().map(|view| view.id.clone());
-        let mut known = last(&book.borrow());
+        let mut latest = self.latest.get_or_init(|| handed_on(self.source.clone())).clone();
+        let mut state = Arc::clone(&latest.borrow_and_update());
+        let mut known = state.last.clone();
         loop {
-            let latest = Arc::clone(&book.borrow_and_update());
-            let mut listing = Listing::of(&latest);
-            listing.settled = latest.settled_after(known.as_deref()).map(|view| (**view).clone()).collect();
-            known = last(&latest);
-            let listing = to_raw_value(&listing)?;
-            if sink.send(SubscriptionMessage::from(listing)).await.is_err() {
+            // Who read too slowly for one is told its own.
+            if state.since != known {
+                let book = self.source.book().borrow().clone();
+                state = Arc::new(State::of(&book, known));
+            }
+            if sink.send(SubscriptionMessage::from(state.listing.clone())).await.is_err() {
                 return Ok(());
             }
+            known = state.last.clone();
             tokio::select! {
-                changed = book.changed() => if changed.is_err() { return Ok(()) },
+                changed = latest.changed() => if changed.is_err() { return Ok(()) },
                 () = sink.closed() => return Ok(()),
             }
+            state = Arc::clone(&latest.borrow_and_update());
         }
     }
 
@@ -193,19 +195,46 @@ impl<S: Source> QuestionsServer for Methods<S> {
     }
 }
 
+/// What all who subscribed are told. It holds on to no question: its memory is the bridge's.
+#[derive(Debug)]
+struct State {
+    /// The question that was settled last before this listing, and that which was last in it.
+    since: Option<String>,
+    last: Option<String>,
+    listing: Box<RawValue>,
+}
+
+impl State {
+    fn of(book: &Book, since: Option<String>) -> Self {
+        let settled = book.settled_after(since.as_deref()).map(|view| (**view).clone()).collect();
+        let listing = to_raw_value(&Listing { settled, ..Listing::of(book) });
+        // It can always be written: its names are texts.
+        State { since, last: last_settled(book), listing: listing.unwrap_or_default() }
+    }
+}
+
+fn last_settled(book: &Book) -> Option<String> {
+    book.settled().next_back().map(|view| view.id.clone())
+}
+
 /// Hands on the latest state. A bridge wakes whoever waits for a change of its book, on its own thread: that is this
 /// one only, however many subscribe, and not for each of many changes (I7).
-fn handed_on<S: Source>(source: S) -> watch::Receiver<Arc<Book>> {
-    let mut book = source.book();
-    let (sender, latest) = watch::channel(Arc::new(book.borrow_and_update().clone()));
+fn handed_on<S: Source>(source: S) -> watch::Receiver<Arc<State>> {
+    let mut changes = source.book();
+    // The bridge writes in it: it is let go before the questions themselves are copied.
+    let book = changes.borrow_and_update().clone();
+    let first = State::of(&book, last_settled(&book));
+    let (sender, latest) = watch::channel(Arc::new(first));
     tokio::spawn(async move {
         loop {
             tokio::select! {
-                changed = book.changed() => if changed.is_err() { return },
+                changed = changes.changed() => if changed.is_err() { return },
                 () = sender.closed() => return,
             }
-            let changed = book.borrow_and_update().clone();
-            sender.send_replace(Arc::new(changed));
+            let book = changes.borrow_and_update().clone();
+            let since = sender.borrow().last.clone();
+            sender.send_replace(Arc::new(State::of(&book, since)));
+            drop(book);
             source.calm().await;
         }
     });
@@ -248,7 +277,8 @@ mod tests {
         let began = Instant::now();
         let mut told = async || {
             latest.changed().await.unwrap();
-            (latest.borrow_and_update().open().len(), began.elapsed())
+            let listing: Listing = serde_json::from_str(latest.borrow_and_update().listing.get()).unwrap();
+            (listing.questions.len(), began.elapsed())
         };
         open(1);
         assert_eq!(told().await, (1, Duration::ZERO), "nobody waits for the first");

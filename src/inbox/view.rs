@@ -1,6 +1,9 @@
 //! A question as those see it who answer from elsewhere.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +20,7 @@ pub struct View {
     /// The bridge that it waits in.
     pub bridge: String,
     /// What is asked.
-    pub question: Question,
+    pub question: Arc<Question>,
     /// When it was asked, by RFC 3339.
     pub opened_at: String,
     /// When it ends by itself, by RFC 3339.
@@ -39,7 +42,7 @@ pub struct View {
 
 impl View {
     /// Returns a question that opens now.
-    pub(super) fn new(id: &str, bridge: &str, question: Question, opened_at: String) -> Self {
+    pub(super) fn new(id: &str, bridge: &str, question: Arc<Question>, opened_at: String) -> Self {
         View {
             id: id.to_owned(),
             bridge: bridge.to_owned(),

@@ -155,14 +155,15 @@ async fn follow<S: Source>(
             () = ring.closed() => return,
         }
         // A copy, so that the bridge never waits for us to compare (I7).
-        let book = book.borrow_and_update().clone();
+        let latest = book.borrow_and_update().clone();
         let mut settled = Vec::new();
         ring.send_if_modified(|ring| {
             let before = ring.next();
-            settled = ring.follow(&book);
+            settled = ring.follow(&latest);
             ring.next() != before
         });
         settled.iter().for_each(|view| metrics.settled(view));
+        drop((latest, settled));
         source.calm().await;
     }
 }
