@@ -55,6 +55,8 @@ pub const COMMANDS: usize = 64;
 pub const WAITING_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes that a submission counts for at the least.
 pub const SUBMISSION: usize = 4096;
+/// Bytes of the name of who answers; a longer one is left out.
+pub const NAME: usize = 200;
 /// Connections to an inbox's socket; whoever comes next is refused.
 pub const CONNECTIONS: u32 = 128;
 /// Bytes of a request to an inbox.

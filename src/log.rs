@@ -51,7 +51,13 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
         }
         None => stderr.clone(),
     };
-    if args.log_file.is_some() || level(args.log) < LevelFilter::WARN {
+    let in_the_log = args.log_file.is_none()
+        && match (args.log, args.log_format) {
+            (LogLevel::Off, _) => true,
+            (LogLevel::Error, _) | (_, LogFormat::Text) => false,
+            (_, LogFormat::Json) => true,
+        };
+    if !in_the_log {
         // It fails only where a log was started already.
         drop(NOTICES.set(stderr.clone()));
     }
@@ -60,8 +66,8 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
     Ok(Log(vec![stderr, writer]))
 }
 
-/// Says to the person who reads stderr what is to be done, also where the log goes elsewhere or leaves it out. No text of
-/// the agent may be in it.
+/// Says to the person who reads stderr what is to be done, also where the log goes elsewhere, or has errors only: unless
+/// all of it is off. No text of the agent may be in it.
 pub fn notice(text: &str) {
     match NOTICES.get() {
         // What does not fit is lost, as of the log.

@@ -108,7 +108,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         .iter()
         .map(|(name, note)| format!("note {}={}", printable_line(name), printable_line(note)));
     let all: Vec<_> = values.chain(notes).collect();
-    if all.is_empty() { "nothing".to_owned() } else { all.join("; ") }
+    if all.is_empty() { "nothing to show".to_owned() } else { all.join("; ") }
 }
 
 /// Returns the texts of a value.

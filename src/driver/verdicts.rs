@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::lines::Sink;
 use crate::{
@@ -17,6 +17,7 @@ type Verdict = Result<(), Refused>;
 /// A submission that the engine has not judged yet.
 struct Waiting {
     verdict: oneshot::Sender<Verdict>,
+    _room: OwnedSemaphorePermit,
     /// Whether the agent hears of it.
     heard: bool,
 }
@@ -27,7 +28,7 @@ pub(super) struct Verdicts {
     last: u64,
     waiting: BTreeMap<Ticket, Waiting>,
     /// Those that were accepted, until the agent has them.
-    accepted: Vec<oneshot::Sender<Verdict>>,
+    accepted: Vec<Waiting>,
     /// What was settled, and when, until the agent has it.
     settled: Vec<(Settled, Duration)>,
 }
@@ -37,16 +38,16 @@ impl Verdicts {
     pub(super) fn submitted(&mut self, command: Command) -> Submitted {
         self.last += 1;
         let ticket = Ticket(self.last);
-        let Command { number, submission, by, verdict } = command;
+        let Command { number, submission, by, verdict, room } = command;
         let heard = !matches!(submission, Submission::Extend(_));
-        self.waiting.insert(ticket, Waiting { verdict, heard });
+        self.waiting.insert(ticket, Waiting { verdict, _room: room, heard });
         Submitted { ticket, number, submission, by }
     }
 
     /// Takes the engine's verdict.
     pub(super) fn judged(&mut self, ticket: Ticket, verdict: Verdict) {
         match self.waiting.remove(&ticket) {
-            Some(Waiting { verdict: waiting, heard: true }) if verdict.is_ok() => self.accepted.push(waiting),
+            Some(waiting) if waiting.heard && verdict.is_ok() => self.accepted.push(waiting),
             // Whoever does not wait any more need not be told.
             Some(waiting) => drop(waiting.verdict.send(verdict)),
             None => {}
@@ -72,7 +73,7 @@ impl Verdicts {
             feed.settled(&settled, now);
         }
         for accepted in self.accepted.drain(..) {
-            drop(accepted.send(Ok(())));
+            drop(accepted.verdict.send(Ok(())));
         }
     }
 }

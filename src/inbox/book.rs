@@ -97,10 +97,10 @@ impl Book {
     }
 
     /// Says whether this is the answer that settled the question of this name. Secrets are compared, too: what is kept
-    /// of them is a digest, under a key that never leaves this process.
-    pub(super) fn was_answered_by(&self, id: &str, answer: &Answer) -> bool {
-        let settled = self.settled.iter().rev().find(|settled| settled.view.id == id);
-        settled.and_then(|settled| settled.digest) == Some(self.digest(answer))
+    /// of them is a digest, under a key that never leaves this process. `None` where they were not to be had here.
+    pub(super) fn was_answered_by(&self, id: &str, answer: &Answer) -> Option<bool> {
+        let settled = self.settled.iter().rev().find(|settled| settled.view.id == id)?;
+        Some(settled.digest? == self.digest(answer))
     }
 
     fn digest(&self, answer: &Answer) -> u64 {
@@ -123,7 +123,14 @@ impl Book {
             self.insert(view);
         }
         if let Some(settlement) = settlement {
-            self.settle(&id, settlement);
+            self.close(&id, settlement, false);
+            // Whoever passed it on has left the secrets out.
+            if let Some(settled) = self.settled.back_mut()
+                && settled.view.id == id
+                && settled.view.question.fields.iter().any(|field| field.secret)
+            {
+                settled.digest = None;
+            }
         }
     }
 
@@ -139,6 +146,13 @@ impl Book {
 
     pub(super) fn settle(&mut self, id: &str, settlement: Settlement) {
         self.close(id, settlement, false);
+    }
+
+    /// Forgets an open question that is settled, without a word on how: its bridge has forgotten it, too.
+    pub(super) fn forget(&mut self, id: &str) {
+        if self.open.remove(id).is_some() {
+            self.revision += 1;
+        }
     }
 
     /// Forgets an open question of which nothing can be known any more. Who follows is told this settlement.
@@ -201,7 +215,7 @@ fn is_short_for(short: &str, id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::question::{Dialect, Field, Kind, Outcome, Provenance, Question, Reason};
+    use crate::question::{Dialect, Field, Kind, Outcome, Provenance, Question, Reason, Value};
 
     fn view(number: usize, label: &str) -> View {
         let field = Field::at(0, label.to_owned(), None, Kind::free_text());
@@ -259,5 +273,30 @@ mod tests {
         assert_eq!(book.find("b-2"), Some(&Arc::new(settled)));
         book.put(view(2, "a"));
         assert_eq!(book.open_in("b").collect::<Vec<_>>(), ["b-1", "b-3"], "what is settled stays so");
+    }
+
+    #[test]
+    fn an_answer_whose_secrets_are_not_here_is_not_compared() {
+        let given = |text: &str| Answer {
+            values: [("q0".to_owned(), Value::Text(text.to_owned()))].into(),
+            ..Answer::default()
+        };
+        for (secret, compared) in [(false, Some(true)), (true, None)] {
+            let mut book = Book::default();
+            let mut asked = view(1, "a");
+            let mut question = Question::clone(&asked.question);
+            question.fields[0].secret = secret;
+            asked.question = Arc::new(question);
+            let settlement = Settlement { outcome: Outcome::Answered(given("x")), ..settlement() };
+            book.insert(asked.clone());
+            book.settle("b-1", settlement.clone());
+            assert_eq!(book.was_answered_by("b-1", &given("x")), Some(true));
+            assert_eq!(book.was_answered_by("b-1", &given("y")), Some(false));
+
+            let told = View { settlement: book.find("b-1").unwrap().settlement.clone(), ..asked };
+            let mut other = Book::default();
+            other.put(told);
+            assert_eq!(other.was_answered_by("b-1", &given("x")), compared);
+        }
     }
 }

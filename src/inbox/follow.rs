@@ -19,6 +19,7 @@ use super::{
     book::Book,
     discovery::{self, DiscoveryError},
     joined::{Bridge, Joined, get},
+    refusal::Refusal,
     rpc::{Listing, QuestionsClient},
     socket,
     view::{Settlement, timestamp},
@@ -176,15 +177,20 @@ impl Joined {
         ids.retain(|id| !questions.iter().chain(&settled).any(|view| view.id == *id));
         let answers = match self.client(bridge) {
             Some(client) => join_all(ids.iter().map(|id| get(&client, id))).await,
-            None => Vec::new(),
+            None => vec![Err(Refusal::Unavailable); ids.len()],
         };
         self.change(|book| {
-            for view in settled.into_iter().chain(answers.into_iter().flatten()).chain(questions) {
+            for view in settled.into_iter().chain(questions) {
                 book.put(view);
             }
-            for id in ids {
-                // Of one that was put there as open there may be a later listing; this does nothing to settled ones.
-                book.lose(&id, lost());
+            for (id, answer) in ids.iter().zip(answers) {
+                // Of one that was put there as open there may be a later listing; all this does nothing to settled ones.
+                match answer {
+                    Ok(view) => book.put(view),
+                    // It was settled, and is not remembered any more.
+                    Err(Refusal::NotFound) => book.forget(id),
+                    Err(_) => book.lose(id, lost()),
+                }
             }
         });
     }
@@ -477,5 +483,24 @@ mod tests {
         })
         .await;
         assert_eq!(open(&folder).await.ask(question("a")).await, Err(Refusal::Unavailable));
+    }
+
+    #[tokio::test]
+    async fn what_its_bridge_has_forgotten_is_not_taken_for_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let bridge = Bridge::start(folder.path(), "b");
+        (1..=3).for_each(|number| bridge.open(number, "a"));
+        let joined = open(&folder).await;
+        following(&joined, async {
+            open_questions(&joined, 3).await;
+            bridge.settle(1, Outcome::Rejected(Reason::User), Provenance::bridge());
+            // Whatever its remark is: there is no room for another beside it.
+            let values = values(&"x".repeat(limits::REMEMBERED_BYTES));
+            bridge.settle(2, Outcome::Answered(values), Provenance::bridge());
+            open_questions(&joined, 1).await;
+        })
+        .await;
+        assert_eq!(joined.find("b-1"), Err(Refusal::NotFound), "nothing is made up about it");
+        assert_eq!(joined.book().borrow().settled().count(), 1);
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::{
     book::Book,
@@ -73,6 +73,8 @@ pub struct Command {
     pub by: Provenance,
     /// Where the verdict goes, once the agent has it.
     pub verdict: oneshot::Sender<Result<(), Refused>>,
+    /// Its place among what may wait, whether or not anybody waits for the verdict.
+    pub room: OwnedSemaphorePermit,
 }
 
 /// Returns the two ends of the inbox of this bridge.
@@ -150,9 +152,10 @@ impl Inbox {
         by: Provenance,
     ) -> Result<(), Refusal> {
         let bytes = u32::try_from(bytes(&submission).max(limits::SUBMISSION)).unwrap_or(u32::MAX);
-        let _room = self.room.try_acquire_many(bytes).map_err(|_| Refusal::TooManyRequests)?;
+        let room = Arc::clone(&self.room).try_acquire_many_owned(bytes);
+        let room = room.map_err(|_| Refusal::TooManyRequests)?;
         let (verdict, judged) = oneshot::channel();
-        let command = Command { number, submission: submission.clone(), by, verdict };
+        let command = Command { number, submission: submission.clone(), by, verdict, room };
         self.commands.send(command).await.map_err(|_| Refusal::Unavailable)?;
         match judged.await {
             Ok(Ok(())) => Ok(()),

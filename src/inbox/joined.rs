@@ -121,11 +121,14 @@ impl Source for Joined {
     async fn submit(&self, id: &str, submission: Submission, by: Provenance) -> Result<(), Refusal> {
         let bridge = id.rsplit_once('-').map_or("", |(bridge, _)| bridge);
         let Some(client) = self.client(bridge) else {
-            let over = refusal::over(&self.shared.book.borrow(), id, &submission);
-            return over.map_err(|refusal| match refusal {
-                Refusal::NotFound => self.missing(id),
-                refusal => refusal,
-            });
+            let book = self.shared.book.borrow();
+            return match book.find(id) {
+                Some(_) => refusal::over(&book, id, &submission),
+                None => {
+                    drop(book);
+                    Err(self.missing(id))
+                }
+            };
         };
         let id = id.to_owned();
         let done = match submission {

@@ -132,12 +132,15 @@ fn list(errors: &[FieldError]) -> String {
 
 /// Says what becomes of a submission to a question that is not open any more. The same once more is accepted.
 pub(super) fn over(book: &Book, id: &str, submission: &Submission) -> Result<(), Refusal> {
-    let view = book.find(id).ok_or(Refusal::NotFound)?;
+    // One that was open a moment ago, and is not remembered, may have been settled in any way.
+    let view = book.find(id).ok_or(Refusal::Unavailable)?;
     let outcome = view.settlement.as_ref().map(|settlement| &settlement.outcome);
     match (outcome, submission) {
-        (Some(Outcome::Answered(_)), Submission::Answer(answer)) if book.was_answered_by(id, answer) => {
-            Ok(())
-        }
+        (Some(Outcome::Answered(_)), Submission::Answer(answer)) => match book.was_answered_by(id, answer) {
+            Some(true) => Ok(()),
+            Some(false) => Err(Refusal::Conflict(Arc::clone(view))),
+            None => Err(Refusal::Unavailable),
+        },
         (Some(Outcome::Rejected(Reason::User)), Submission::Reject(_)) => Ok(()),
         (Some(Outcome::Answered(_) | Outcome::Failed | Outcome::Rejected(Reason::User)), _) => {
             Err(Refusal::Conflict(Arc::clone(view)))

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     engine::Submission,
+    limits,
     question::{Provenance, Question, Responder},
 };
 
@@ -102,7 +103,8 @@ impl Caller {
             Caller::Of(responder) => responder,
             Caller::Ours => by.as_ref().map_or(Responder::CommandLine, |by| by.responder),
         };
-        Provenance { responder, name: by.and_then(|by| by.name) }
+        let name = by.and_then(|by| by.name).filter(|name| name.len() <= limits::NAME);
+        Provenance { responder, name }
     }
 }
 
@@ -120,10 +122,17 @@ impl<S: Source> Methods<S> {
         Methods { source, caller, latest: OnceLock::new() }
     }
 
-    async fn submit(&self, view: &View, submission: Submission, by: Option<Provenance>) -> RpcResult<View> {
+    async fn submit(&self, view: View, submission: Submission, by: Option<Provenance>) -> RpcResult<View> {
         let by = self.caller.is(by);
-        self.source.submit(&view.id, submission, by).await.map_err(error)?;
-        self.found(&view.id)
+        self.source.submit(&view.id, submission.clone(), by.clone()).await.map_err(error)?;
+        // It may be forgotten already, where much is settled at once.
+        Ok(self.source.find(&view.id).map_or_else(|_| view.settled(submission, by), |view| (*view).clone()))
+    }
+
+    /// Returns the question of this name. Who settles one says all of its name: nobody settles one unseen.
+    fn named(&self, id: &str) -> RpcResult<View> {
+        let view = self.found(id)?;
+        if view.id == id { Ok(view) } else { Err(error(Refusal::NotFound)) }
     }
 
     fn found(&self, id: &str) -> RpcResult<View> {
@@ -147,20 +156,18 @@ impl<S: Source> QuestionsServer for Methods<S> {
     }
 
     async fn answer(&self, id: String, answer: AnswerInput, by: Option<Provenance>) -> RpcResult<View> {
-        let view = self.found(&id)?;
+        let view = self.named(&id)?;
         let answer = answer.read(&view.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
-        self.submit(&view, Submission::Answer(answer), by).await
+        self.submit(view, Submission::Answer(answer), by).await
     }
 
     async fn reject(&self, id: String, reason: Option<String>, by: Option<Provenance>) -> RpcResult<View> {
-        let view = self.found(&id)?;
-        self.submit(&view, Submission::Reject(reason), by).await
+        self.submit(self.named(&id)?, Submission::Reject(reason), by).await
     }
 
     async fn extend(&self, id: String, milliseconds: u64) -> RpcResult<View> {
-        let view = self.found(&id)?;
         let time = std::time::Duration::from_millis(milliseconds);
-        self.submit(&view, Submission::Extend(time), None).await
+        self.submit(self.named(&id)?, Submission::Extend(time), None).await
     }
 
     async fn ask(&self, question: Question) -> RpcResult<Settlement> {
@@ -254,25 +261,16 @@ mod tests {
 
     use super::*;
     use crate::{
-        engine::Opened,
+        engine::{Opened, Refused, Settled},
         inbox::{self, Owner, played::question},
-        limits,
+        question::{Answer, Outcome, Value},
     };
 
     #[tokio::test(start_paused = true)]
     async fn of_many_changes_the_last_is_handed_on() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
         let (inbox, feed) = inbox::new(owner);
-        let open = |number| {
-            let question = Arc::new(question("a"));
-            feed.opened(&Opened {
-                number,
-                question,
-                since: Duration::ZERO,
-                deadline: None,
-                elsewhere: false,
-            });
-        };
+        let open = |number| view(&feed, number);
         let mut latest = handed_on(inbox);
         let began = Instant::now();
         let mut told = async || {
@@ -291,6 +289,62 @@ mod tests {
         assert_eq!(told().await, (4, limits::CALM), "nor for the last");
     }
 
+    fn view(feed: &inbox::Feed, number: u64) {
+        let question = Arc::new(question("a"));
+        let since = Duration::ZERO;
+        feed.opened(&Opened { number, question, since, deadline: None, elsewhere: false });
+    }
+
+    #[tokio::test]
+    async fn whoever_answered_is_told_so_though_it_is_forgotten_already() {
+        let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
+        let (inbox, mut feed) = inbox::new(owner);
+        (1..=2).for_each(|number| view(&feed, number));
+        let methods = Methods::new(inbox.clone(), Caller::Of(Responder::Rpc));
+        let answer = |text: &str| Answer {
+            values: [("q0".to_owned(), Value::Text(text.to_owned()))].into(),
+            ..Answer::default()
+        };
+        let settled = |number, answer| Settled {
+            number,
+            question: Arc::new(question("a")),
+            outcome: Outcome::Answered(answer),
+            by: Provenance::bridge(),
+            after: Duration::ZERO,
+            remark: None,
+        };
+        let answers =
+            async |text| methods.answer("b-1".to_owned(), AnswerInput::from(answer(text)), None).await;
+        let bridge = async {
+            let (first, second) = (feed.next().await.unwrap(), feed.next().await.unwrap());
+            feed.settled(&settled(1, answer("a")), Duration::ZERO);
+            feed.settled(&settled(2, answer(&"x".repeat(limits::REMEMBERED_BYTES))), Duration::ZERO);
+            first.verdict.send(Ok(())).unwrap();
+            second.verdict.send(Err(Refused::NotOpen)).unwrap();
+        };
+        let (won, lost, ()) = tokio::join!(answers("a"), answers("b"), bridge);
+        let settlement = won.unwrap().settlement.unwrap();
+        assert_eq!(settlement.outcome, Outcome::Answered(answer("a")));
+        assert_eq!(settlement.by.responder, Responder::Rpc);
+        assert_eq!(lost.unwrap_err().code(), Refusal::Unavailable.code(), "nobody knows how it was settled");
+        assert!(inbox.find("b-1").is_err(), "it is not remembered");
+    }
+
+    #[tokio::test]
+    async fn whoever_settles_a_question_says_all_of_its_name() {
+        let owner = Owner { bridge: "bridge".to_owned(), agent: String::new(), folder: String::new() };
+        let (inbox, feed) = inbox::new(owner);
+        view(&feed, 1);
+        let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
+        assert!(methods.get("b".to_owned()).await.is_ok());
+        let not_found = |refused: RpcResult<View>| {
+            assert_eq!(refused.unwrap_err().code(), Refusal::NotFound.code());
+        };
+        not_found(methods.reject("b".to_owned(), None, None).await);
+        not_found(methods.extend("b-1".to_owned(), 1).await);
+        not_found(methods.answer("bridge".to_owned(), AnswerInput::from(Answer::default()), None).await);
+    }
+
     #[test]
     fn a_program_of_ours_says_for_whom_it_answers() {
         let by = |responder| Some(Provenance { responder, name: Some("x".to_owned()) });
@@ -298,5 +352,7 @@ mod tests {
         assert_eq!(Caller::Ours.is(None).responder, Responder::CommandLine);
         assert_eq!(Caller::Of(Responder::Rpc).is(by(Responder::Client)), by(Responder::Rpc).unwrap());
         assert_eq!(Caller::Of(Responder::Rpc).is(None).name, None);
+        let long = Provenance { responder: Responder::Http, name: Some("x".repeat(limits::NAME + 1)) };
+        assert_eq!(Caller::Ours.is(Some(long)).name, None);
     }
 }

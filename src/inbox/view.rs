@@ -8,7 +8,10 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::question::{Answer, Outcome, Provenance, Question};
+use crate::{
+    engine::Submission,
+    question::{Answer, Outcome, Provenance, Question, Reason},
+};
 
 /// A question, open or settled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +61,18 @@ impl View {
 }
 
 impl View {
+    /// Returns it as it is once this submission was accepted.
+    pub(super) fn settled(mut self, submission: Submission, by: Provenance) -> Self {
+        let (outcome, remark) = match submission {
+            Submission::Answer(answer) => (Outcome::Answered(answer), None),
+            Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark),
+            Submission::Extend(_) => return self,
+        };
+        let settlement = Settlement { outcome, by, at: timestamp(SystemTime::now()), remark };
+        self.settlement = Some(settlement.without_secrets(&self.question));
+        self
+    }
+
     /// Returns what orders questions by their age: of those that one bridge asked in the same millisecond, the number
     /// tells.
     pub fn age(&self) -> impl Ord + '_ {

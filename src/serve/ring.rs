@@ -153,7 +153,7 @@ impl Ring {
     pub(super) fn since(&self, next: u64) -> News {
         if next < self.first || next > self.next {
             let mut open: Vec<_> = self.open.values().cloned().collect();
-            open.sort_by(|one, other| one.opened_at.cmp(&other.opened_at));
+            open.sort_by(|one, other| one.age().cmp(&other.age()));
             return News::Open(open);
         }
         let from = self.changes.partition_point(|known| known.number < next);

@@ -372,7 +372,11 @@ async fn more_than_can_wait_for_the_agent_is_refused() {
     assert_eq!(answer().await, Err(Refusal::TooManyRequests));
     feed.next().await.unwrap().verdict.send(Ok(())).unwrap();
     assert_eq!(one.await, Ok(()));
+    // Whoever leaves is in the queue all the same.
     assert_eq!(answer().now_or_never(), None, "there is room again");
+    assert_eq!(answer().await, Err(Refusal::TooManyRequests));
+    drop(feed.next().await);
+    assert_eq!(answer().now_or_never(), None);
 }
 
 #[test]

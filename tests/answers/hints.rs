@@ -107,7 +107,7 @@ fn the_hint_is_on_stderr_whatever_the_log_does() {
     for to_file in [true, false] {
         let machine = Machine::new();
         let file = file(&machine);
-        let log: &[&str] = if to_file { &["--log-file", &file] } else { &["--log", "off"] };
+        let log: &[&str] = if to_file { &["--log-file", &file] } else { &["--log", "error"] };
         let client =
             machine.client("silent", "a question", &[log, &["--client-questions", "none"]].concat(), &[]);
         let id = machine.question();

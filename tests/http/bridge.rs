@@ -164,7 +164,7 @@ impl Played {
     }
 
     fn submitted(&mut self, command: Command) {
-        let Command { number, submission, by, verdict } = command;
+        let Command { number, submission, by, verdict, .. } = command;
         let remark = match &submission {
             Submission::Reject(remark) => remark.clone(),
             _ => None,
