@@ -59,6 +59,8 @@ pub const SUBMISSION: usize = 4096;
 pub const NAME: usize = 200;
 /// Connections to an inbox's socket; whoever comes next is refused.
 pub const CONNECTIONS: u32 = 128;
+/// Bytes that are read of a connection before others have their turn: a few calls, each of which may have a long reply.
+pub const SIP: usize = 1024;
 /// Bytes of a request to an inbox.
 pub const REQUEST: u32 = 1024 * 1024;
 /// Bytes of a message of an inbox: all open questions of some bridges that have the most that they may. (A question
@@ -100,6 +102,10 @@ pub const STALE: Duration = Duration::from_secs(60);
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How often a stream of events says so to opencode's clients: they give it up after 15 s.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
+/// How often whoever has a WebSocket over HTTP is asked whether it is still there.
+pub const PING: Duration = Duration::from_secs(30);
+/// How long it may say nothing until it counts as gone: so long it may read one message.
+pub const PONG: Duration = Duration::from_secs(120);
 /// How long the head of a request over HTTP may take to come, from its connection or the response before it on: so
 /// long a connection may idle.
 pub const HEAD: Duration = Duration::from_secs(30);

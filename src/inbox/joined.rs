@@ -9,7 +9,10 @@ use std::{
 
 use futures::future::join_all;
 use jsonrpsee::core::client::{Client, Error, Subscription};
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
 
 use super::{
     book::Book,
@@ -113,6 +116,26 @@ pub(super) async fn get(client: &Client, id: &str) -> Result<View, Refusal> {
     }
 }
 
+/// Submits to a bridge, however long its agent takes to read.
+async fn submit(client: &Client, id: String, submission: Submission, by: Provenance) -> Result<View, Error> {
+    match submission {
+        Submission::Answer(answer) => client.answer(id, AnswerInput::from(answer), Some(by)).await,
+        Submission::Reject(reason) => client.reject(id, reason, Some(by)).await,
+        Submission::Extend(time) => client.extend(id, time.as_millis().try_into().unwrap_or(u64::MAX)).await,
+    }
+}
+
+/// Waits until a bridge says nothing any more. One that was stopped keeps its connections.
+async fn silence(client: &Client) {
+    loop {
+        sleep(limits::HELLO).await;
+        match timeout(limits::HELLO, client.status()).await {
+            Ok(Ok(_)) => {}
+            _ => return,
+        }
+    }
+}
+
 impl Source for Joined {
     fn book(&self) -> watch::Receiver<Book> {
         self.shared.book.subscribe()
@@ -130,16 +153,13 @@ impl Source for Joined {
                 }
             };
         };
-        let id = id.to_owned();
-        let done = match submission {
-            Submission::Answer(answer) => client.answer(id, AnswerInput::from(answer), Some(by)).await,
-            Submission::Reject(reason) => client.reject(id, reason, Some(by)).await,
-            Submission::Extend(time) => {
-                client.extend(id, time.as_millis().try_into().unwrap_or(u64::MAX)).await
-            }
+        let done = tokio::select! {
+            biased;
+            done = submit(&client, id.to_owned(), submission, by) => done.map_err(refusal),
+            () = silence(&client) => Err(Refusal::Unavailable),
         };
         // Before anybody is told, so that whoever looks next sees it.
-        match done.map_err(refusal) {
+        match done {
             Ok(view) => {
                 self.change(|book| book.put(view));
                 Ok(())
@@ -210,4 +230,58 @@ fn refusal(error: Error) -> Refusal {
     let Error::Call(error) = error else { return Refusal::Unavailable };
     let detail = error.data().and_then(|data| serde_json::from_str::<Detail>(data.get()).ok());
     detail.map_or(Refusal::Unavailable, Refusal::of)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::copy_bidirectional,
+        net::{UnixListener, UnixStream},
+        time::Instant,
+    };
+
+    use super::*;
+    use crate::{
+        inbox::played::{Bridge, listen, soon},
+        question::{Answer, Value},
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bridge_that_froze_is_not_waited_for() {
+        let (folder, behind) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let bridge = Bridge::start(behind.path(), "b");
+        bridge.open(1, "a");
+        let listener = UnixListener::from_std(listen(&folder.path().join("b.sock"))).unwrap();
+        let mut streams: Option<(UnixStream, UnixStream)> = None;
+        let passes_on = async {
+            let (near, _) = listener.accept().await.unwrap();
+            let (near, far) = streams.insert((near, bridge.stream().await));
+            copy_bidirectional(near, far).await
+        };
+        let joined = tokio::select! {
+            joined = soon(Joined::open(folder.path())) => joined.unwrap(),
+            passed = passes_on => panic!("{passed:?}"),
+        };
+        let start = Instant::now();
+        let rejection = Submission::Reject(None);
+        let refused = soon(joined.submit("b-1", rejection, Provenance::bridge())).await;
+        assert_eq!((refused, start.elapsed()), (Err(Refusal::Unavailable), 2 * limits::HELLO));
+        assert_eq!(joined.find("b-1").unwrap().settlement, None, "nobody knows");
+        drop(streams);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_that_does_not_read_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = Bridge::start(folder.path(), "b");
+        bridge.open(1, "a");
+        let joined = soon(Joined::open(folder.path())).await.unwrap();
+        let values = [("q0".to_owned(), Value::Text("yes".to_owned()))].into();
+        let answer = Submission::Answer(Answer { values, ..Answer::default() });
+        let submitted = joined.submit("b-1", answer, Provenance::bridge());
+        tokio::pin!(submitted);
+        assert!(timeout(20 * limits::HELLO, &mut submitted).await.is_err());
+        let (done, ()) = tokio::join!(soon(submitted), bridge.obey());
+        assert_eq!(done, Ok(()));
+    }
 }

@@ -2,17 +2,19 @@
 
 use std::{
     io::{self, IoSlice},
+    mem,
     os::unix::net,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
 };
 
 use jsonrpsee::{
     client_transport::ws::{Url, WsHandshakeError, WsTransportClientBuilder},
     core::client::{Client, ClientBuilder},
     server::{
-        BatchRequestConfig, Server, ServerConfig, ServerHandle, serve_with_graceful_shutdown, stop_channel,
+        BatchRequestConfig, PingConfig, Server, ServerConfig, ServerConfigBuilder, ServerHandle,
+        serve_with_graceful_shutdown, stop_channel,
     },
 };
 use tokio::{
@@ -29,8 +31,15 @@ use super::{
 };
 use crate::limits;
 
-/// Returns what holds of every server of an inbox.
+/// Returns what holds of a server of an inbox that other machines may reach: one of them may be gone without a word.
 pub fn config() -> ServerConfig {
+    let pings = PingConfig::new().ping_interval(limits::PING).inactive_limit(limits::PONG);
+    bounds().enable_ws_ping(pings).build()
+}
+
+/// Returns what holds of every server of an inbox. On a socket of this machine, who is gone is known to be, and who is
+/// only stopped may go on where it was.
+fn bounds() -> ServerConfigBuilder {
     ServerConfig::builder()
         .max_connections(limits::CONNECTIONS)
         .max_request_body_size(limits::REQUEST)
@@ -38,7 +47,6 @@ pub fn config() -> ServerConfig {
         .max_subscriptions_per_connection(limits::SUBSCRIPTIONS)
         .set_message_buffer_capacity(limits::MESSAGES)
         .set_batch_request_config(BatchRequestConfig::Limit(limits::BATCH))
-        .build()
 }
 
 /// Serves an inbox until it is told to stop, to the `first` who connected, if somebody did, and to all who do from now
@@ -53,7 +61,7 @@ pub async fn serve<S: Source>(
     let mut first = first.map(UnixStream::from_std);
     let methods = Methods::new(source, Caller::Ours).into_rpc();
     let (stop, running) = stop_channel();
-    let services = Server::builder().set_config(config()).to_service_builder();
+    let services = Server::builder().set_config(bounds().build()).to_service_builder();
     let connections = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
     loop {
         let accepted = tokio::select! {
@@ -76,7 +84,7 @@ pub async fn serve<S: Source>(
             tracing::debug!("a connection to the inbox was refused: there are as many as may be");
             continue;
         };
-        let stream = Connection { stream, permit };
+        let stream = Connection::new(stream, permit);
         let service = services.clone().build(methods.clone(), stop.clone());
         // Whoever says nothing at first is closed by this.
         let served = serve_with_graceful_shutdown(stream, service, stop.clone().shutdown());
@@ -118,13 +126,36 @@ fn is_own(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 
-/// A connection that counts as one for as long as it is there, whatever is spoken on it.
+/// A connection that counts as one for as long as it is there, whatever is spoken on it. Who does not read is not read
+/// either: what waits to be written is not bounded otherwise.
 #[derive(Debug)]
 pub struct Connection<S> {
-    /// The connection.
-    pub stream: S,
-    /// Its place among those that there may be.
-    pub permit: OwnedSemaphorePermit,
+    stream: S,
+    _permit: OwnedSemaphorePermit,
+    /// The other end has not read what was written before.
+    is_full: bool,
+    /// What was read last is answered first, as far as that needs to wait for nothing.
+    rests: bool,
+    /// Who would read once something is written.
+    reader: Option<Waker>,
+}
+
+impl<S> Connection<S> {
+    /// Counts a connection, which has this place among those that there may be.
+    pub fn new(stream: S, permit: OwnedSemaphorePermit) -> Self {
+        Connection { stream, _permit: permit, is_full: false, rests: false, reader: None }
+    }
+
+    /// Remembers whether something could be written, and lets be read on if so, or if it failed.
+    fn wrote<T>(&mut self, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        self.is_full = written.is_pending();
+        if !self.is_full
+            && let Some(reader) = self.reader.take()
+        {
+            reader.wake();
+        }
+        written
+    }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
@@ -133,7 +164,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        if self.is_full {
+            self.reader = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        if mem::take(&mut self.rests) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let room = limits::SIP.min(buffer.remaining());
+        let mut sip = ReadBuf::new(buffer.initialize_unfilled_to(room));
+        let read = Pin::new(&mut self.stream).poll_read(context, &mut sip);
+        self.rests = read.is_ready();
+        let length = sip.filled().len();
+        buffer.advance(length);
+        read
     }
 }
 
@@ -143,7 +188,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.wrote(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -151,7 +197,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.wrote(shut)
     }
 
     fn poll_write_vectored(
@@ -159,7 +206,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.wrote(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -186,7 +234,7 @@ pub async fn connect(stream: UnixStream) -> Result<Client, WsHandshakeError> {
 mod tests {
     use jsonrpsee::core::client::{ReceivedMessage, TransportReceiverT, TransportSenderT};
     use serde_json::{Value, json};
-    use tokio::io::AsyncReadExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
 
     use super::*;
     use crate::{
@@ -257,6 +305,37 @@ mod tests {
             let last = soon(changes.next()).await.expect("it is told").unwrap();
             assert_eq!(last.settled, [(*bridge.inbox.find("b-1").unwrap()).clone()]);
             assert!(last.questions.is_empty() && last.settled[0].settlement.is_some());
+        }
+    }
+
+    /// Lets the others do what they can.
+    async fn rest() {
+        for _ in 0..20 {
+            yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn who_does_not_read_is_not_read() {
+        for is_read in [true, false] {
+            let (mut peer, stream) = duplex(8);
+            let permit = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
+            let (mut reads, mut writes) = split(Connection::new(stream, permit));
+            peer.write_all(b"one").await.unwrap();
+            soon(reads.read_exact(&mut [0; 3])).await.unwrap();
+            let writing = tokio::spawn(async move { writes.write_all(b"a long reply").await });
+            rest().await;
+            peer.write_all(b"two").await.unwrap();
+            let reading = tokio::spawn(async move { reads.read_exact(&mut [0; 3]).await });
+            rest().await;
+            assert!(!writing.is_finished() && !reading.is_finished());
+            if is_read {
+                soon(peer.read_exact(&mut [0; 12])).await.unwrap();
+            } else {
+                drop(peer);
+            }
+            assert_eq!(soon(writing).await.unwrap().is_ok(), is_read);
+            assert!(soon(reading).await.unwrap().is_ok());
         }
     }
 

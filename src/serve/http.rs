@@ -187,7 +187,7 @@ async fn accept(listener: TcpListener, router: Router, stop: StopHandle) {
             }
         };
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else { continue };
-        let stream = socket::Connection { stream, permit };
+        let stream = socket::Connection::new(stream, permit);
         let served = connection::serve(stream, router.clone(), stop.clone().shutdown());
         tokio::spawn(async move {
             if let Err(error) = served.await {
