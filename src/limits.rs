@@ -46,7 +46,7 @@ pub const SETTLED: usize = 1024;
 /// Tool calls whose session is remembered, of an agent whose questions do not tell theirs.
 pub const TOOL_CALLS: usize = 1024;
 /// Settled questions that an inbox remembers, so that who comes too late is told what became of them.
-pub const REMEMBERED: usize = 256;
+pub const REMEMBERED: usize = 128;
 /// Bytes of those; the last one is remembered whatever its size.
 pub const REMEMBERED_BYTES: usize = 1024 * 1024;
 /// Submissions of others that wait for the bridge; whoever comes next waits.

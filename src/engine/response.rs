@@ -99,7 +99,10 @@ impl Bridge {
         };
         let withdrawn = open.withdrawn;
         match meaning {
-            Meaning::Settled(outcome) => self.answer(id, outcome, now),
+            Meaning::Settled(outcome) => {
+                let by = self.by_client();
+                self.settle(id, outcome, by, now);
+            }
             Meaning::Stale => open.owes = true,
             _ if withdrawn => self.withdrawn(id.as_str(), now),
             Meaning::Next => self.show(id),
@@ -112,20 +115,12 @@ impl Bridge {
     }
 
     fn settled_by_client(&mut self, id: &RequestId, outcome: Outcome, now: Duration) {
-        let by = Provenance { responder: Responder::Client, name: self.client.name.clone() };
+        let by = self.by_client();
         self.settled(id.as_str(), outcome, by, now);
     }
 
-    /// Tells the agent what became of it, in its own words.
-    fn answer(&mut self, id: &RequestId, outcome: Outcome, now: Duration) {
-        let Some(open) = self.pending.get(id.as_str()) else { return };
-        let result = match &outcome {
-            Outcome::Answered(answer) => open.words.answered(open.question(), answer),
-            Outcome::Rejected(reason) => open.words.rejected(*reason),
-            Outcome::Failed => return,
-        };
-        self.actions.push(Action::Send(Peer::Agent, line::response(id.as_str(), &result)));
-        self.settled_by_client(id, outcome, now);
+    fn by_client(&self) -> Provenance {
+        Provenance { responder: Responder::Client, name: self.client.name.clone() }
     }
 }
 

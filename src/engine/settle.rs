@@ -1,4 +1,4 @@
-//! How a question ends without an answer: who is told, and in what order.
+//! How a question ends: who is told, and in what order.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,10 +9,25 @@ use super::{
 };
 use crate::{
     question::{Outcome, Provenance, Reason},
-    wire::line,
+    wire::{id::RequestId, line},
 };
 
 impl Bridge {
+    /// Tells the agent, in its own words, and takes the question back from a client that still shows it.
+    pub(super) fn settle(&mut self, id: &RequestId, outcome: Outcome, by: Provenance, now: Duration) {
+        let Some(open) = self.pending.get(id.as_str()) else { return };
+        let result = match &outcome {
+            Outcome::Answered(answer) => open.words.answered(open.question(), answer),
+            Outcome::Rejected(reason) => open.words.rejected(*reason),
+            Outcome::Failed => return,
+        };
+        self.actions.push(Action::Send(Peer::Agent, line::response(id.as_str(), &result)));
+        if open.owes {
+            self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
+        }
+        self.settled(id.as_str(), outcome, by, now);
+    }
+
     /// Rejects the open questions that this holds for, oldest first. Says whether there were any.
     pub(super) fn reject_where(
         &mut self,

@@ -5,12 +5,12 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     bridge::Bridge,
-    event::{Action, Peer, Refused, Submission, Submitted},
+    event::{Action, Refused, Submission, Submitted},
 };
 use crate::{
     limits,
     question::{Outcome, Provenance, Reason, check},
-    wire::{id::RequestId, line},
+    wire::id::RequestId,
 };
 
 impl Bridge {
@@ -37,11 +37,11 @@ impl Bridge {
         match submission {
             Submission::Answer(answer) => {
                 check(open.question(), &answer).map_err(Refused::DoesNotFit)?;
-                self.settle_from_elsewhere(id, Outcome::Answered(answer), by, now);
+                self.settle(id, Outcome::Answered(answer), by, now);
             }
             Submission::Reject(remark) => {
                 open.remark = remark;
-                self.settle_from_elsewhere(id, Outcome::Rejected(Reason::User), by, now);
+                self.settle(id, Outcome::Rejected(Reason::User), by, now);
             }
             Submission::Extend(time) => {
                 let deadline =
@@ -51,20 +51,5 @@ impl Bridge {
             }
         }
         Ok(())
-    }
-
-    /// Tells the agent, in its own words, and takes the question back from the client.
-    fn settle_from_elsewhere(&mut self, id: &RequestId, outcome: Outcome, by: Provenance, now: Duration) {
-        let Some(open) = self.pending.get(id.as_str()) else { return };
-        let result = match &outcome {
-            Outcome::Answered(answer) => open.words.answered(open.question(), answer),
-            Outcome::Rejected(reason) => open.words.rejected(*reason),
-            Outcome::Failed => return,
-        };
-        self.actions.push(Action::Send(Peer::Agent, line::response(id.as_str(), &result)));
-        if open.owes {
-            self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
-        }
-        self.settled(id.as_str(), outcome, by, now);
     }
 }

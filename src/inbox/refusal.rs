@@ -40,7 +40,7 @@ pub enum Refusal {
     #[error("too many requests: try again later")]
     TooManyRequests,
     /// The bridge is gone, or nobody knows whether the agent got it.
-    #[error("the bridge that asked is gone")]
+    #[error("the bridge that asked is gone, or does not answer")]
     Unavailable,
 }
 

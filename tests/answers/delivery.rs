@@ -195,29 +195,8 @@ fn by(number: usize) -> Provenance {
 
 /// A question as an engine opens it.
 fn opened() -> Opened {
-    let field = Field {
-        name: "q0".to_owned(),
-        label: "?".to_owned(),
-        header: None,
-        help: None,
-        required: true,
-        secret: false,
-        kind: Kind::free_text(),
-    };
-    let question = Question {
-        session: None,
-        request: None,
-        id: "q".to_owned(),
-        title: None,
-        message: String::new(),
-        fields: vec![field],
-        submit: None,
-        tool_call: None,
-        dialect: Dialect::SandboxAgent,
-        dangerous: false,
-        blocking: true,
-        timeout: None,
-    };
+    let field = Field::at(0, "?".to_owned(), None, Kind::free_text());
+    let question = Question::new(Dialect::SandboxAgent, "q", vec![field]);
     Opened { number: 1, question: question.into(), since: Duration::ZERO, deadline: None, elsewhere: false }
 }
 
