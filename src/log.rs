@@ -51,12 +51,13 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
         }
         None => stderr.clone(),
     };
-    let in_the_log = args.log_file.is_none()
-        && match (args.log, args.log_format) {
-            (LogLevel::Off, _) => true,
-            (LogLevel::Error, _) | (_, LogFormat::Text) => false,
-            (_, LogFormat::Json) => true,
-        };
+    // Where there is JSON on stderr, it stays so.
+    let is_json = args.log_file.is_none() && matches!(args.log_format, LogFormat::Json);
+    let in_the_log = match args.log {
+        LogLevel::Off => true,
+        LogLevel::Error => false,
+        _ => is_json,
+    };
     if !in_the_log {
         // It fails only where a log was started already.
         drop(NOTICES.set(stderr.clone()));
