@@ -72,16 +72,16 @@ pub(super) enum Awaited<'a> {
 /// The open questions of a bridge. Their ids are kept as what ids are compared by.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    open: BTreeMap<Box<str>, Open>,
+    open: BTreeMap<Arc<str>, Open>,
     /// The ids of the open questions, oldest first.
-    order: VecDeque<Box<str>>,
+    order: VecDeque<Arc<str>>,
     /// The ids of the open questions that the client is asked under another one, by that.
-    aliases: BTreeMap<Box<str>, Box<str>>,
+    aliases: BTreeMap<Arc<str>, Arc<str>>,
     size: usize,
     /// The ids of settled questions, and whether the client still owes a response.
-    settled: BTreeMap<Box<str>, bool>,
+    settled: BTreeMap<Arc<str>, bool>,
     /// The ids of the settled questions, oldest first.
-    settled_order: VecDeque<Box<str>>,
+    settled_order: VecDeque<Arc<str>>,
 }
 
 impl Pending {
@@ -158,7 +158,7 @@ impl Pending {
     /// Opens a question. Its id is not open; if the client is asked under it, a settled question that had it is
     /// forgotten.
     pub(super) fn open(&mut self, open: Open) {
-        let key: Box<str> = key(open.id.as_str()).into();
+        let key: Arc<str> = key(open.id.as_str()).into();
         if open.shown_as == open.id {
             self.forget(open.id.as_str());
         } else {
@@ -174,7 +174,7 @@ impl Pending {
         let (key, open) = self.open.remove_entry(&*key(id))?;
         self.size -= open.size;
         self.order.retain(|other| *other != key);
-        let shown_as: Box<str> = self::key(open.shown_as.as_str()).into();
+        let shown_as: Arc<str> = self::key(open.shown_as.as_str()).into();
         self.aliases.remove(&shown_as);
         if self.settled_order.len() == limits::SETTLED
             && let Some(oldest) = self.settled_order.pop_front()
