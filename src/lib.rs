@@ -81,4 +81,6 @@ pub mod cli;
 
 pub mod exit;
 
+pub mod interrupt;
+
 pub mod log;

@@ -79,8 +79,8 @@ pub const SUBSCRIBERS: usize = 64;
 pub const SUBSCRIPTIONS: u32 = 8;
 /// Changes that are remembered for who was away.
 pub const EVENTS: usize = 1024;
-/// Bytes of those; the last one is remembered whatever its size. More than [`REMEMBERED_BYTES`], so that of what is
-/// settled at once nothing is forgotten before it is told.
+/// Bytes of those; the last one is remembered whatever its size. More than [`REMEMBERED_BYTES`], so that all is told
+/// that an inbox still knows.
 pub const EVENTS_BYTES: usize = 4 * 1024 * 1024;
 /// Running turns that are followed.
 pub const TURNS: usize = 1024;

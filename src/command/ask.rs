@@ -8,7 +8,6 @@ use std::{
 };
 
 use serde_json::{Value as Json, json};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{
     CommandError,
@@ -20,6 +19,7 @@ use crate::{
     dialect::{self, sandboxagent},
     exit,
     inbox::{self, Inbox, Owner, Settlement, Source, host::Host},
+    interrupt::Signals,
     question::{Outcome, Question, Reason},
     terminal::printable,
 };
@@ -122,31 +122,4 @@ fn simple(args: &AskArgs) -> Json {
     let options: Vec<_> = options.collect();
     let (question, many, other) = (&args.question, args.many, args.other);
     json!({ "questions": [{ "question": question, "options": options, "multiple": many, "custom": other }] })
-}
-
-/// The signals that interrupt the wait: the question is withdrawn.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-impl Signals {
-    fn catch() -> io::Result<Self> {
-        Ok(Signals {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
-    }
-
-    /// Waits for one, and returns the exit code that says it.
-    async fn next(&mut self) -> u8 {
-        let number = tokio::select! {
-            _ = self.interrupt.recv() => SignalKind::interrupt(),
-            _ = self.terminate.recv() => SignalKind::terminate(),
-            _ = self.hangup.recv() => SignalKind::hangup(),
-        };
-        u8::try_from(number.as_raw_value()).map_or(exit::FAILED, |number| 128 + number)
-    }
 }

@@ -1,4 +1,4 @@
-//! What the log says of questions, wherever the bridge stands. Their text stays out of it.
+//! What the log, or stderr, says of questions, wherever the bridge stands. Their text stays out of it.
 
 use crate::{
     engine::{Settled, Submitted, Unanswered},

@@ -62,15 +62,15 @@ pub trait Questions {
     #[method(name = "question_get", param_kind = map)]
     async fn get(&self, id: String) -> RpcResult<View>;
 
-    /// Answers a question, and returns it settled once the agent has the answer on its stdin.
+    /// Answers a question, by all of its name, and returns it settled once the agent has the answer on its stdin.
     #[method(name = "question_answer", param_kind = map)]
     async fn answer(&self, id: String, answer: AnswerInput, by: Option<Provenance>) -> RpcResult<View>;
 
-    /// Rejects a question, and returns it settled once the agent has that on its stdin.
+    /// Rejects a question, by all of its name, and returns it settled once the agent has that on its stdin.
     #[method(name = "question_reject", param_kind = map)]
     async fn reject(&self, id: String, reason: Option<String>, by: Option<Provenance>) -> RpcResult<View>;
 
-    /// Gives a question this much more time, in milliseconds.
+    /// Gives a question, by all of its name, this much more time, in milliseconds.
     #[method(name = "question_extend", param_kind = map)]
     async fn extend(&self, id: String, milliseconds: u64) -> RpcResult<View>;
 
@@ -78,8 +78,8 @@ pub trait Questions {
     #[method(name = "question_ask", param_kind = map)]
     async fn ask(&self, question: Question) -> RpcResult<Settlement>;
 
-    /// Sends the open questions, now and whenever that changes, and what was settled meanwhile. Whoever reads slowly is sent the latest state once what
-    /// was sent before is read, and hears less often.
+    /// Sends the open questions, now and whenever that changes, and what was settled meanwhile. Whoever reads slowly is
+    /// sent the latest state once what was sent before is read, and hears less often.
     #[subscription(name = "question_subscribe" => "question_changed", unsubscribe = "question_unsubscribe", item = Listing)]
     async fn changes(&self) -> SubscriptionResult;
 

@@ -102,6 +102,7 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
         "id",
         "The name of the question, or the beginning of it where that is unique.",
     );
+    let name = must::<String>(generator, "id", "All of the name of the question.");
     let by = may::<Provenance>(generator, "by", "Who answers, where that is known.");
     let session = may::<String>(generator, "session", "The session of the questions.");
     let answer = must::<AnswerInput>(generator, "answer", "The answer.");
@@ -121,21 +122,21 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             generator,
             "question_answer",
             "Answers a question, and returns it settled once the agent has the answer on its stdin.",
-            &[&id, &answer, &by],
+            &[&name, &answer, &by],
             &answered,
         ),
         method::<View>(
             generator,
             "question_reject",
             "Rejects a question, and returns it settled once the agent has that on its stdin.",
-            &[&id, &reason, &by],
+            &[&name, &reason, &by],
             &settled,
         ),
         method::<View>(
             generator,
             "question_extend",
             "Gives a question more time.",
-            &[&id, &milliseconds],
+            &[&name, &milliseconds],
             &extended,
         ),
         method::<Settlement>(

@@ -10,10 +10,7 @@ use std::{
 
 use futures::FutureExt;
 use thiserror::Error;
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::oneshot,
-};
+use tokio::sync::oneshot;
 
 use super::{
     http::{ServeError, Server},
@@ -28,6 +25,7 @@ use crate::{
         host::Host,
         joined::Joined,
     },
+    interrupt::Signals,
 };
 
 /// What ends `askbridge inbox`.
@@ -53,6 +51,8 @@ pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(InboxError::Runtime)?;
     runtime.block_on(async {
+        // Before there is a socket, so that none is left.
+        let mut signals = Signals::catch().map_err(InboxError::Runtime)?;
         let server = Server::bind(args.addr, &args.http).await?;
         // As long as the feed is there, the inbox is open.
         let (own, _feed) = inbox::new(Owner::here(ASKER.to_owned()));
@@ -63,23 +63,10 @@ pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
         let code = tokio::select! {
             followed = joined.follow() => followed.map(|()| exit::OK)?,
             () = server.run(joined.clone(), None, pending()) => exit::OK,
-            code = signalled() => code.map_err(InboxError::Runtime)?,
+            code = signals.next() => code,
         };
         Ok(ExitCode::from(code))
     })
-}
-
-/// Waits for a signal that ends us, so that no socket is left, and returns the exit code that says it.
-async fn signalled() -> io::Result<u8> {
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let [mut interrupt, mut terminate, mut hangup] =
-        [signal(kinds[0])?, signal(kinds[1])?, signal(kinds[2])?];
-    let kind = tokio::select! {
-        _ = interrupt.recv() => kinds[0],
-        _ = terminate.recv() => kinds[1],
-        _ = hangup.recv() => kinds[2],
-    };
-    Ok(u8::try_from(kind.as_raw_value()).map_or(exit::FAILED, |number| 128 + number))
 }
 
 /// Returns what serves the inbox of one bridge until it is told to end. `traffic` is where the bridge says how much goes

@@ -39,18 +39,19 @@ const IMPURE: [&str; 28] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 14] = [
+const MAY_KNOW: [(&str, &[&str]); 15] = [
     ("limits", &[]),
     ("exit", &[]),
+    ("interrupt", &["exit"]),
     ("terminal", &["limits"]),
     ("wire", &["limits"]),
     ("question", &["limits"]),
     ("dialect", &["limits", "question", "wire"]),
     ("engine", &["dialect", "limits", "question", "wire"]),
     ("inbox", &["dialect", "engine", "limits", "question"]),
-    ("serve", &["cli", "dialect", "engine", "exit", "inbox", "limits", "question"]),
+    ("serve", &["cli", "dialect", "engine", "exit", "inbox", "interrupt", "limits", "question"]),
     ("driver", &["cli", "engine", "exit", "inbox", "limits", "log", "question", "serve", "terminal", "wire"]),
-    ("command", &["cli", "dialect", "engine", "exit", "inbox", "question", "terminal"]),
+    ("command", &["cli", "dialect", "engine", "exit", "inbox", "interrupt", "question", "terminal"]),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["cli", "exit", "terminal"]),
     ("cli", &["exit", "mock"]),
