@@ -157,7 +157,7 @@ pub struct ShowArgs {
     /// The question's name
     pub id: String,
 
-    /// Print JSON, as `schema/question_view.schema.json` says
+    /// Print JSON, as `schema/question_record.schema.json` says
     #[arg(long)]
     pub json: bool,
 }

@@ -20,12 +20,12 @@
 //! ```
 //!
 //! A question is read in the dialect of the agent that asks ([`dialect::Asked`]), and put to the client in a way that
-//! it can show ([`engine::Tier`]): as it came, where the client takes that dialect; otherwise as a native request, as
+//! it can show ([`acp::Tier`]): as it came, where the client takes that dialect; otherwise as a native request, as
 //! a form, or as permission prompts. The outcome goes back in the agent's own words ([`dialect::Words`]).
-//! Whatever the client makes of it, the question waits in the [`inbox`] as well, where others answer it: the first
+//! Whatever the client makes of it, the question waits in the [`control`] as well, where others answer it: the first
 //! valid answer wins.
 //!
-//! Under an ACP conductor there is one connection for both peers: [`engine::Component`] is the same engine for it.
+//! Under an ACP conductor there is one connection for both peers: [`acp::Component`] is the same engine for it.
 //! There a frame goes into an envelope or comes out of one, and it is its id, its method and its parameters that keep
 //! their bytes (I1).
 //!
@@ -35,7 +35,7 @@
 //!
 //! - **I1** A frame that is not intercepted leaves byte for byte as it came.
 //! - **I2** Frames of one direction keep their order. A line of our own never lands inside another line.
-//! - **I3** `wire`, `question`, `dialect` and `engine` are pure: no I/O, no clock, no randomness, no tokio. The same
+//! - **I3** `wire`, `question`, `dialect` and `acp` are pure: no I/O, no clock, no randomness, no tokio. The same
 //!   events give the same actions.
 //! - **I4** Every question gets exactly one response on the agent's stdin while the agent lives, whatever happens.
 //! - **I5** stdout carries protocol and nothing else.
@@ -52,7 +52,7 @@
 //! # Where to read on
 //!
 //! The modules below stand in reading order. All that can happen is in
-//! [`engine::Event`], all that can be done about it in [`engine::Action`]. What each row of the settling table
+//! [`acp::Event`], all that can be done about it in [`acp::Action`]. What each row of the settling table
 //! leads to can be read, and tried, in `fixtures/transcripts`.
 
 pub mod limits;
@@ -63,9 +63,13 @@ pub mod question;
 
 pub mod dialect;
 
-pub mod engine;
+pub mod acp;
 
-pub mod inbox;
+pub mod desk;
+
+pub mod control;
+
+pub mod machine;
 
 pub mod serve;
 

@@ -9,12 +9,13 @@ mod files;
 use std::{fs, path::Path};
 
 use askbridge::{
+    control::{Status, rpc::Listing},
+    desk::{Record, Settlement, refusal::Detail},
     dialect::{
         self,
         sandboxagent::{METHOD, request::Params, response::Response},
     },
-    inbox::{Settlement, Status, View, input::AnswerInput, refusal::Detail, rpc::Listing},
-    question::{Answer, FieldError, Outcome, Provenance, Question},
+    question::{Answer, FieldError, Outcome, Provenance, Question, input::AnswerInput},
 };
 use jsonschema::Validator;
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -47,7 +48,7 @@ fn the_published_schema_is_what_the_types_say() {
         ("outcome.schema.json", schema::<Outcome>()),
         ("provenance.schema.json", schema::<Provenance>()),
         ("field_error.schema.json", schema::<FieldError>()),
-        ("question_view.schema.json", schema::<View>()),
+        ("question_record.schema.json", schema::<Record>()),
         ("question_listing.schema.json", schema::<Listing>()),
         ("settlement.schema.json", schema::<Settlement>()),
         ("answer_input.schema.json", schema::<AnswerInput>()),

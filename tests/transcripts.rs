@@ -14,7 +14,7 @@ mod files;
 use std::{fmt::Write, fs, time::Duration};
 
 use askbridge::{
-    engine::{
+    acp::{
         Action, Bridge, Config, Event, Line, Peer, Refused, Submission, Submitted, Ticket, Tier, Unanswered,
     },
     question::{Outcome, Provenance, Responder},

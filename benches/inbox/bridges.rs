@@ -3,8 +3,9 @@
 use std::{io, path::Path, sync::Arc, thread, time::Duration};
 
 use askbridge::{
-    engine::{Opened, Settled, Submission},
-    inbox::{self, Feed, Owner, discovery, socket},
+    acp::{Opened, Settled, Submission},
+    control::{self, Feed, Owner, socket},
+    machine::discovery,
     question::{Dialect, Field, FieldOption, Kind, Outcome, Question},
 };
 use tokio::{
@@ -36,7 +37,7 @@ pub(crate) fn start(folder: &Path, bridges: usize, questions: u64) -> io::Result
     for number in 0..bridges {
         let name = discovery::name();
         let owner = Owner { bridge: name.clone(), agent: format!("agent {number}"), folder: String::new() };
-        let (inbox, feed) = inbox::new(owner);
+        let (inbox, feed) = control::new(owner);
         for number in 1..=questions {
             feed.opened(&opened(number));
         }

@@ -7,8 +7,10 @@ use std::{
 };
 
 use askbridge::{
-    engine::Submission,
-    inbox::{Refusal, Source, joined::Joined, rpc::Listing},
+    acp::Submission,
+    control::{Source, rpc::Listing},
+    desk::Refusal,
+    machine::bridges::Machine,
     question::{Answer, Provenance, Responder, Value},
 };
 
@@ -29,10 +31,10 @@ pub(crate) fn all() -> io::Result<()> {
         let mut opens = Vec::new();
         for _ in 0..FEW {
             let start = Instant::now();
-            black_box(Joined::open(folder.path()).await.map_err(io::Error::other)?);
+            black_box(Machine::open(folder.path()).await.map_err(io::Error::other)?);
             opens.push(start.elapsed());
         }
-        let joined = Joined::open(folder.path()).await.map_err(io::Error::other)?;
+        let joined = Machine::open(folder.path()).await.map_err(io::Error::other)?;
         let open = joined.book().borrow().open().len() as u64;
         if open != BRIDGES as u64 * QUESTIONS {
             return Err(io::Error::other(format!("{open} questions are open")));
@@ -53,7 +55,7 @@ pub(crate) fn all() -> io::Result<()> {
     show(rows)
 }
 
-fn lists(joined: &Joined) -> io::Result<Vec<Duration>> {
+fn lists(joined: &Machine) -> io::Result<Vec<Duration>> {
     let list = || {
         let start = Instant::now();
         black_box(serde_json::to_vec(&Listing::of(&joined.book().borrow()))?);
@@ -62,7 +64,7 @@ fn lists(joined: &Joined) -> io::Result<Vec<Duration>> {
     (0..FEW).map(|_| list()).collect()
 }
 
-fn finds(joined: &Joined, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+fn finds(joined: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let find = |place: usize| {
         let (bridge, number) = (&bridges[place % BRIDGES].name, 1 + (place / BRIDGES) as u64 % QUESTIONS);
         let short = format!("{}-{number}", &bridge[..bridge.len() - 1]);
@@ -76,7 +78,7 @@ fn finds(joined: &Joined, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     (0..MANY).map(find).collect()
 }
 
-async fn answers(joined: &Joined, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+async fn answers(joined: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let mut times = Vec::new();
     for place in 0..MANY {
         let id = format!("{}-{}", bridges[place % BRIDGES].name, 1 + place / BRIDGES);
@@ -90,7 +92,7 @@ async fn answers(joined: &Joined, bridges: &[Bridge]) -> io::Result<Vec<Duration
     Ok(times)
 }
 
-async fn changes(joined: &Joined, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+async fn changes(joined: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let (mut book, mut times) = (joined.book(), Vec::new());
     for place in 0..MANY {
         let (bridge, number) = (&bridges[place % BRIDGES], 1 + QUESTIONS + (place / BRIDGES) as u64);

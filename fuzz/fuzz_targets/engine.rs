@@ -14,14 +14,7 @@ use std::{
     time::Duration,
 };
 
-use askbridge::{
-    dialect,
-    engine::{Action, Bridge, Config, Event, Line, Peer, Tier},
-    wire::{
-        envelope::{Envelope, Message, peek},
-        frame::Verdict,
-    },
-};
+use askbridge::{dialect, acp::{Action, Bridge, Config, Event, Line, Peer, Tier}, wire::{envelope::{Envelope, Message, peek}, frame::Verdict}};
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 

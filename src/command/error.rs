@@ -6,8 +6,9 @@ use thiserror::Error;
 
 use super::text;
 use crate::{
+    desk::{Record, Refusal},
     exit,
-    inbox::{Refusal, View, discovery::DiscoveryError},
+    machine::discovery::DiscoveryError,
 };
 
 /// Why a command came to nothing.
@@ -24,7 +25,7 @@ pub enum CommandError {
     Unsure(String, Vec<PathBuf>),
     /// The name is that of a bridge alone, and this is the question that it can mean now.
     #[error("{}: the question's number is missing; it may be {}: {}", .0, .1.id, text::heading(.1))]
-    NoNumber(String, Arc<View>),
+    NoNumber(String, Arc<Record>),
     /// There was nothing to be said to the question.
     #[error("{0}: nothing to answer with: give a VALUE, --field or --note")]
     NoAnswer(String),

@@ -19,8 +19,10 @@ use super::{
 };
 use crate::{
     cli::ListArgs,
+    control::{Source, rpc::Listing},
+    desk::{Book, Record},
     exit,
-    inbox::{Book, Source, View, joined::Joined, rpc::Listing},
+    machine::bridges::Machine,
     terminal::{cut, padded, width},
 };
 
@@ -52,7 +54,7 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
 }
 
 /// Shows what changes, until nobody reads it any more.
-async fn watch(joined: &Joined, as_json: bool) -> io::Result<()> {
+async fn watch(joined: &Machine, as_json: bool) -> io::Result<()> {
     let mut book = joined.book();
     let redraws = !as_json && io::stdout().is_terminal();
     let (mut known, mut unreachable) = (BTreeMap::new(), Vec::new());
@@ -131,7 +133,7 @@ fn table(book: &Book, columns: usize) -> String {
     lines.collect()
 }
 
-fn row(view: &View) -> [String; 6] {
+fn row(view: &Record) -> [String; 6] {
     let ends = view.deadline.as_ref().map(|deadline| span(until(deadline)));
     [
         view.id.clone(),
@@ -143,12 +145,12 @@ fn row(view: &View) -> [String; 6] {
     ]
 }
 
-fn session(view: &View) -> String {
+fn session(view: &Record) -> String {
     view.question.session.as_ref().map_or_else(|| "-".to_owned(), |session| short(session, SESSION))
 }
 
 /// Says what changed since the last time, a line for each question.
-fn changes(known: &mut BTreeMap<String, Arc<View>>, book: &Book) -> String {
+fn changes(known: &mut BTreeMap<String, Arc<Record>>, book: &Book) -> String {
     let mut lines = String::new();
     let open = book.open();
     for view in &open {

@@ -9,8 +9,10 @@ use std::{
 
 use super::CommandError;
 use crate::{
+    control::Source,
+    desk::{Record, Refusal},
     exit,
-    inbox::{Refusal, Source, View, discovery, joined::Joined},
+    machine::{bridges::Machine, discovery},
     terminal::printable_line,
 };
 
@@ -33,12 +35,12 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
 }
 
 /// Joins the inboxes of all bridges of this machine.
-pub(super) async fn join() -> Result<Joined, CommandError> {
-    Ok(Joined::open(&discovery::folder()?).await?)
+pub(super) async fn join() -> Result<Machine, CommandError> {
+    Ok(Machine::open(&discovery::folder()?).await?)
 }
 
 /// Finds a question, open or settled, in the bridges that can be asked.
-pub(super) async fn look_up(joined: &Joined, id: &str) -> Result<Arc<View>, CommandError> {
+pub(super) async fn look_up(joined: &Machine, id: &str) -> Result<Arc<Record>, CommandError> {
     let refusal = match joined.look_up(id).await {
         Ok(view) => return Ok(view),
         Err(refusal) => refusal,

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     cli::ShowArgs,
-    inbox::{Source, Status, View},
+    control::{Source, Status},
+    desk::Record,
     question::{Field, FieldOption, Kind},
     terminal::{padded, printable, printable_line, width},
 };
@@ -34,7 +35,7 @@ pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
 
 /// A question as a person reads it.
 struct Shown<'a> {
-    view: &'a View,
+    view: &'a Record,
     status: Option<&'a Status>,
 }
 
@@ -59,7 +60,7 @@ impl Display for Shown<'_> {
 
 impl Shown<'_> {
     fn head(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let View { id, question, opened_at, deadline, settlement, .. } = self.view;
+        let Record { id, question, opened_at, deadline, settlement, .. } = self.view;
         match settlement {
             Some(settled) => writeln!(out, "{id}: {}", text::settlement(settled))?,
             None => {
@@ -81,7 +82,7 @@ impl Shown<'_> {
     }
 
     fn foot(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let View { id, question, kept, settlement, .. } = self.view;
+        let Record { id, question, kept, settlement, .. } = self.view;
         if let Some(kept) = kept {
             writeln!(out, "\nanswered so far: {}", text::answer(kept))?;
         }
@@ -93,7 +94,7 @@ impl Shown<'_> {
     }
 }
 
-fn waits(view: &View) -> &'static str {
+fn waits(view: &Record) -> &'static str {
     if view.elsewhere { "to be answered elsewhere" } else { "in the client" }
 }
 

@@ -6,10 +6,11 @@ use super::{
     text, typed,
 };
 use crate::{
+    acp::Submission,
     cli::{AnswerArgs, ExtendArgs, RejectArgs},
-    engine::Submission,
+    control::Source,
+    desk::{Record, Refusal},
     exit,
-    inbox::{Refusal, Source, View},
     question::{Provenance, Responder},
 };
 
@@ -18,7 +19,7 @@ pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
     if args.values.is_empty() && args.field.is_empty() && args.note.is_empty() {
         return Err(CommandError::NoAnswer(args.id.clone()));
     }
-    let read = |view: &View| {
+    let read = |view: &Record| {
         let answer = typed::read(&view.question, view.kept.as_ref(), args).map_err(Refusal::DoesNotFit)?;
         Ok(Submission::Answer(answer))
     };
@@ -38,7 +39,7 @@ pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
 async fn submit(
     id: &str,
     done: &str,
-    read: impl FnOnce(&View) -> Result<Submission, Refusal>,
+    read: impl FnOnce(&Record) -> Result<Submission, Refusal>,
 ) -> Result<u8, CommandError> {
     let refused = |refusal| CommandError::Refused(id.to_owned(), refusal);
     let joined = join().await?;

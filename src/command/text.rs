@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    inbox::{Refusal, Settlement, View},
+    desk::{Record, Refusal, Settlement},
     question::{Answer, Outcome, Provenance, Responder, Value},
     terminal::{cut, printable_json, printable_line},
 };
@@ -51,7 +51,7 @@ pub(super) fn until(time: &str) -> Duration {
 }
 
 /// Says where a question is shown.
-pub(super) fn place(view: &View) -> &'static str {
+pub(super) fn place(view: &Record) -> &'static str {
     if view.elsewhere { "elsewhere" } else { "client" }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn short(text: &str, most: usize) -> String {
 }
 
 /// Says what a question asks, on one line.
-pub(super) fn heading(view: &View) -> String {
+pub(super) fn heading(view: &Record) -> String {
     short(view.question.heading(), HEADING)
 }
 

@@ -1,5 +1,5 @@
 //! The ways to say a question on the wire, each as pure functions between JSON and [`crate::question`].
-//! Which one is used when is left to `engine`.
+//! Which one is used when is left to `acp`.
 //!
 //! A dialect is read where an agent speaks it: a request becomes a question, and an outcome becomes the response
 //! in the same agent's words ([`Words`]). Three of them are written as well, for clients: the native one, forms, and

@@ -13,10 +13,9 @@ use super::{
     verdicts::Verdicts,
 };
 use crate::{
-    engine::{Bridge, Component, Config, Event, Line, Output},
-    exit,
-    inbox::{Feed, handle::Command},
-    limits,
+    acp::{Bridge, Component, Config, Event, Line, Output},
+    control::{Feed, port::Command},
+    exit, limits,
     terminal::printable_bytes,
     wire::frame::Piece,
 };

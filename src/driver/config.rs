@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
+    acp::{Config, Tier},
     cli::{BridgeArgs, ClientQuestions},
-    engine::{Config, Tier},
-    inbox::{self, Feed, Inbox, Owner, host::Host},
-    serve::{self, Traffic},
+    control::{self, Feed, Inbox, Owner, Traffic, host::Host},
+    serve,
 };
 
 /// Returns what these arguments ask for, with so much time for the agent to end. `host` is where others find
@@ -24,7 +24,7 @@ pub(super) fn of(args: &BridgeArgs, grace: Duration, host: Option<&Host>) -> Con
 /// Makes the inbox of this agent's questions, and serves it as these arguments say. A bridge that cannot be reached
 /// still bridges: what is wrong is logged.
 pub(super) fn inbox(args: &BridgeArgs, agent: String, traffic: Option<Arc<Traffic>>) -> (Feed, Option<Host>) {
-    let (inbox, feed) = inbox::new(Owner::here(agent));
+    let (inbox, feed) = control::new(Owner::here(agent));
     let host = if args.no_inbox { None } else { host(args, inbox, traffic) };
     (feed, host)
 }

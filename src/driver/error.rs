@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::{engine::NO_CONDUCTOR, exit};
+use crate::{acp::NO_CONDUCTOR, exit};
 
 /// What can end a bridge before it has begun.
 #[derive(Debug, Error)]

@@ -14,7 +14,7 @@ use tokio::io::AsyncWrite;
 use tokio_util::io::poll_read_buf;
 
 use super::stdio::{Reader, Writer};
-use crate::{limits, serve::traffic::Count, wire::frame::Splitter};
+use crate::{control::traffic::Count, limits, wire::frame::Splitter};
 
 /// How many pieces are written at once.
 const SLICES: usize = 64;

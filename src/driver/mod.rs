@@ -9,7 +9,7 @@
 //!  the agent's exit · the deadline ─────────────────────────────────────▶ pump
 //! ```
 //!
-//! Under a conductor there is one Source and one Sink, and [`Component`](crate::engine::Component) says which peer
+//! Under a conductor there is one Source and one Sink, and [`Component`](crate::acp::Component) says which peer
 //! a line is from:
 //!
 //! ```text
@@ -22,7 +22,7 @@
 //!  inbox's thread ─▶ 64 submissions may wait ─▶ pump or chain ─▶ Book: the latest state, for who wants it
 //! ```
 //!
-//! There is no other channel: the pump owns the bridge's state. What it shares is the [`Book`](crate::inbox::Book),
+//! There is no other channel: the pump owns the bridge's state. What it shares is the [`Book`](crate::desk::Book),
 //! behind the lock of a watch that is held for as long as it takes to copy references. A side is read only while what
 //! it said last has been written on, so that the pipes themselves are the back-pressure, and neither direction waits
 //! for the other (I7).
@@ -56,7 +56,7 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
     cli::{ProxyArgs, RunArgs},
-    serve::Traffic,
+    control::Traffic,
 };
 
 pub use error::FatalError;

@@ -22,11 +22,9 @@ use super::{
     verdicts::Verdicts,
 };
 use crate::{
-    engine::{Action, Bridge, Config, Event, Line, Peer},
-    exit,
-    inbox::{Feed, handle::Command},
-    limits,
-    serve::Traffic,
+    acp::{Action, Bridge, Config, Event, Line, Peer},
+    control::{Feed, Traffic, port::Command},
+    exit, limits,
     terminal::printable_bytes,
     wire::frame::Piece,
 };

@@ -1,7 +1,7 @@
 //! What the log, or stderr, says of questions, wherever the bridge stands. Their text stays out of it.
 
 use crate::{
-    engine::{Settled, Submitted, Unanswered},
+    acp::{Settled, Submitted, Unanswered},
     log,
     question::{Outcome, Question},
 };

@@ -3,7 +3,7 @@
 use std::{convert::Infallible, future::pending, process::ExitCode};
 
 use super::FatalError;
-use crate::inbox::host::Host;
+use crate::control::host::Host;
 
 /// Runs a bridge, whose inbox is served until it has ended.
 pub(super) fn start(

@@ -7,8 +7,8 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::lines::Sink;
 use crate::{
-    engine::{Refused, Settled, Submission, Submitted, Ticket},
-    inbox::{Feed, handle::Command},
+    acp::{Refused, Settled, Submission, Submitted, Ticket},
+    control::{Feed, port::Command},
     question::{Outcome, Provenance, Reason},
 };
 

@@ -5,6 +5,8 @@ pub mod dialect;
 
 pub mod form;
 
+pub mod input;
+
 pub mod answer;
 
 pub mod check;

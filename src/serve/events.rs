@@ -21,15 +21,17 @@ use tokio::{
 };
 
 use super::{
-    chosen,
     http::App,
+    labels,
     metrics::Metrics,
     problem::Problem,
     ring::{Change, News, Ring},
 };
 use crate::{
-    inbox::{Book, Source, View, discovery},
+    control::Source,
+    desk::{Book, Record},
     limits,
+    machine::discovery,
     question::Outcome,
 };
 
@@ -49,7 +51,7 @@ pub struct QuestionEvent<'a> {
     /// What became of it.
     pub status: Status,
     /// The whole question.
-    pub question: Cow<'a, View>,
+    pub question: Cow<'a, Record>,
 }
 
 /// The data of `snapshot`.
@@ -74,14 +76,14 @@ pub enum Status {
 }
 
 impl<'a> QuestionEvent<'a> {
-    fn of(view: &'a View) -> Self {
+    fn of(view: &'a Record) -> Self {
         let question = &view.question;
         let choice = question.fields.first().filter(|field| !field.kind.options().is_empty());
         QuestionEvent {
             question_id: (&*question.id).into(),
             prompt: question.heading().into(),
-            options: choice.map(|field| chosen::labels(&field.kind)).unwrap_or_default(),
-            response: chosen::chosen(view).map(|fields| fields.concat().join(", ")),
+            options: choice.map(|field| labels::labels(&field.kind)).unwrap_or_default(),
+            response: labels::chosen(view).map(|fields| fields.concat().join(", ")),
             status: match view.settlement.as_ref().map(|settlement| &settlement.outcome) {
                 None => Status::Requested,
                 Some(Outcome::Answered(_)) => Status::Answered,
@@ -107,9 +109,9 @@ pub(super) enum Told {
     /// This happened; the text names it among all that happens.
     Change(String, Change),
     /// This is open.
-    Open(Arc<View>),
+    Open(Arc<Record>),
     /// These are all that are open; from here on, what happens.
-    Snapshot(String, Vec<Arc<View>>),
+    Snapshot(String, Vec<Arc<Record>>),
 }
 
 impl Events {

@@ -10,23 +10,20 @@ use tokio::{net::TcpListener, sync::Semaphore, time::sleep};
 use super::{
     body, connection,
     events::{self, Events},
-    facade,
     guard::{self, Guard},
     metrics::{self, Metrics},
-    openapi, openrpc, problem,
+    openapi, opencode, openrpc, problem,
     rate::Rate,
     rest, rpc,
     token::{Token, TokenError},
-    traffic::Traffic,
 };
+use crate::control::traffic::Traffic;
 use crate::{
     cli::HttpArgs,
-    inbox::{
-        Refusal, Source, View,
-        discovery::{self, DiscoveryError},
-        socket,
-    },
+    control::{Source, socket},
+    desk::{Record, Refusal},
     limits,
+    machine::discovery::{self, DiscoveryError},
 };
 
 /// What every path knows.
@@ -39,14 +36,14 @@ pub(super) struct App<S> {
 
 impl<S: Source> App<S> {
     /// Returns what is open, oldest first, and at which revision.
-    pub(super) fn open(&self) -> (u64, Vec<Arc<View>>) {
+    pub(super) fn open(&self) -> (u64, Vec<Arc<Record>>) {
         let book = self.source.book();
         let book = book.borrow();
         (book.revision, book.open())
     }
 
     /// Returns the question of this name, also where only its bridge remembers it.
-    pub(super) async fn look_up(&self, id: &str) -> Result<Arc<View>, Refusal> {
+    pub(super) async fn look_up(&self, id: &str) -> Result<Arc<Record>, Refusal> {
         let known = self.find(id);
         if !matches!(known, Err(Refusal::NotFound)) {
             return known;
@@ -56,7 +53,7 @@ impl<S: Source> App<S> {
 
     /// Returns the question of this name. Over HTTP the beginning of one is not enough: what is answered is what was
     /// read.
-    pub(super) fn find(&self, id: &str) -> Result<Arc<View>, Refusal> {
+    pub(super) fn find(&self, id: &str) -> Result<Arc<Record>, Refusal> {
         let found = self.source.book().borrow().find(id).cloned();
         found.ok_or_else(|| self.source.missing(id))
     }
@@ -155,7 +152,7 @@ impl Server {
             .merge(rest::routes())
             .merge(events::routes())
             .merge(rpc::routes(source.clone(), rate, stop.clone()))
-            .merge(facade::routes())
+            .merge(opencode::routes())
             .merge(metrics::routes())
             .merge(openapi::routes())
             .merge(openrpc::routes())

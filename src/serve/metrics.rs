@@ -15,9 +15,11 @@ use axum::{
     routing::get,
 };
 
-use super::{http::App, traffic::Traffic};
+use super::http::App;
+use crate::control::traffic::Traffic;
 use crate::{
-    inbox::{Source, View},
+    control::Source,
+    desk::Record,
     question::{Outcome, Responder},
 };
 
@@ -47,7 +49,7 @@ impl Metrics {
     }
 
     /// Counts a question that was settled.
-    pub(super) fn settled(&self, view: &View) {
+    pub(super) fn settled(&self, view: &Record) {
         let Some(settlement) = &view.settlement else { return };
         let outcome = match &settlement.outcome {
             Outcome::Answered(_) => "answered",

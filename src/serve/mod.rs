@@ -25,11 +25,9 @@ pub mod events;
 
 mod rpc;
 
-mod chosen;
+mod labels;
 
-mod facade;
-
-pub mod traffic;
+mod opencode;
 
 mod metrics;
 
@@ -46,4 +44,3 @@ pub mod run;
 pub use http::{ServeError, Server};
 pub use problem::Problem;
 pub use token::Token;
-pub use traffic::Traffic;

@@ -12,7 +12,11 @@ use super::{
     problem::Problem,
     rest::Rejection,
 };
-use crate::inbox::{Source, View, input::AnswerInput, rpc::Listing};
+use crate::{
+    control::{Source, rpc::Listing},
+    desk::Record,
+    question::input::AnswerInput,
+};
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 
@@ -52,7 +56,7 @@ pub fn document() -> Value {
 
 fn paths(generator: &mut SchemaGenerator) -> Value {
     let list = get_of::<Listing>(generator, "Returns the open questions, oldest first.", &[]);
-    let show = get_of::<View>(generator, "Returns a question, open or settled.", &["404", "409"]);
+    let show = get_of::<Record>(generator, "Returns a question, open or settled.", &["404", "409"]);
     let answer = "Answers a question. Once this returns, the agent has the answer. The same answer once more is accepted.";
     let answer = post_of::<AnswerInput>(generator, answer, true);
     let reject = "Rejects a question. Once this returns, the agent knows. Once more is accepted.";

@@ -13,8 +13,9 @@ use serde_json::{Map, Value, json};
 
 use super::{http::App, rpc::NEEDS_WEBSOCKET};
 use crate::{
-    inbox::{Settlement, Source, Status, View, input::AnswerInput, refusal::Detail, rpc::Listing},
-    question::{Provenance, Question},
+    control::{Source, Status, rpc::Listing},
+    desk::{Record, Settlement, refusal::Detail},
+    question::{Provenance, Question, input::AnswerInput},
 };
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
@@ -117,22 +118,22 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             &[&session],
             &[],
         ),
-        method::<View>(generator, "question_get", "Returns a question, open or settled.", &[&id], &found),
-        method::<View>(
+        method::<Record>(generator, "question_get", "Returns a question, open or settled.", &[&id], &found),
+        method::<Record>(
             generator,
             "question_answer",
             "Answers a question, and returns it settled once the agent has the answer on its stdin.",
             &[&name, &answer, &by],
             &answered,
         ),
-        method::<View>(
+        method::<Record>(
             generator,
             "question_reject",
             "Rejects a question, and returns it settled once the agent has that on its stdin.",
             &[&name, &reason, &by],
             &settled,
         ),
-        method::<View>(
+        method::<Record>(
             generator,
             "question_extend",
             "Gives a question more time.",
@@ -227,17 +228,18 @@ mod tests {
 
     use super::*;
     use crate::{
-        inbox::{
-            self, Owner, Refusal,
+        control::{
+            self, Owner,
             rpc::{Caller, Methods, QuestionsServer},
         },
+        desk::Refusal,
         question::{Dialect, Responder},
     };
 
     #[test]
     fn every_method_is_described() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, _feed) = inbox::new(owner);
+        let (inbox, _feed) = control::new(owner);
         let module = Methods::new(inbox, Caller::Of(Responder::Rpc)).into_rpc();
         let names: BTreeSet<_> = module.method_names().collect();
         let document = document();
@@ -255,7 +257,7 @@ mod tests {
     fn every_refusal_is_described() {
         let question = Question::new(Dialect::Kiro, "q", Vec::new());
         let view = json!({ "id": "", "bridge": "", "question": question, "openedAt": "" });
-        let view: Arc<View> = Arc::new(serde_json::from_value(view).unwrap());
+        let view: Arc<Record> = Arc::new(serde_json::from_value(view).unwrap());
         let mut described: BTreeSet<_> = REFUSALS.map(|(name, code, _)| (name, code)).into();
         described.remove(&(NEEDS_WEBSOCKET.0, NEEDS_WEBSOCKET.1));
         for refusal in [

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    inbox::{Refusal, refusal::Detail},
+    desk::{Refusal, refusal::Detail},
     limits,
     question::Outcome,
 };

@@ -15,9 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{body, http::App, problem::Problem};
 use crate::{
-    engine::Submission,
-    inbox::{Refusal, Source, View, input::AnswerInput},
-    question::{Answer, Provenance, Responder},
+    acp::Submission,
+    control::Source,
+    desk::{Record, Refusal},
+    question::{Answer, Provenance, Responder, input::AnswerInput},
 };
 
 const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
@@ -57,11 +58,11 @@ pub(super) fn routes<S: Source>() -> Router<App<S>> {
         .route(&format!("{one_of_session}/reject"), post(reject_of_session))
 }
 
-/// What is open: a [`crate::inbox::rpc::Listing`] that copies no question.
+/// What is open: a [`crate::control::rpc::Listing`] that copies no question.
 #[derive(Serialize)]
 struct Listing<'a> {
     revision: u64,
-    questions: Vec<&'a View>,
+    questions: Vec<&'a Record>,
 }
 
 async fn list<S: Source>(State(app): State<App<S>>) -> Response {
@@ -72,7 +73,7 @@ async fn list_of_session<S: Source>(State(app): State<App<S>>, Path(session): Pa
     listing(&app, |view| view.question.session.as_ref() == Some(&session))
 }
 
-fn listing<S: Source>(app: &App<S>, wanted: impl Fn(&View) -> bool) -> Response {
+fn listing<S: Source>(app: &App<S>, wanted: impl Fn(&Record) -> bool) -> Response {
     let (revision, open) = app.open();
     let questions = open.iter().map(|view| &**view).filter(|view| wanted(view)).collect();
     Json(Listing { revision, questions }).into_response()
@@ -141,7 +142,7 @@ async fn answer<S: Source>(
 /// Answers a question. When this returns, the agent has the answer on its stdin (I9).
 pub(super) async fn submit_answer<S: Source>(
     app: &App<S>,
-    view: &View,
+    view: &Record,
     answer: Answer,
 ) -> Result<(), Problem> {
     Ok(app.source.submit(&view.id, Submission::Answer(answer), by()).await?)
@@ -162,7 +163,7 @@ async fn refuse<S: Source>(
 /// Rejects a question. When this returns, the agent has that on its stdin (I9).
 pub(super) async fn submit_rejection<S: Source>(
     app: &App<S>,
-    view: &View,
+    view: &Record,
     reason: Option<String>,
 ) -> Result<(), Problem> {
     Ok(app.source.submit(&view.id, Submission::Reject(reason), by()).await?)
@@ -174,12 +175,12 @@ fn by() -> Provenance {
 
 /// Returns the question that is meant. One that is open goes before those that were settled, and of these the last:
 /// an agent may use a name again.
-async fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<View>, Refusal> {
+async fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<Record>, Refusal> {
     let (session, id) = match name {
         Name::Inbox(id) => return app.look_up(id).await,
         Name::Session(session, id) => (session, id),
     };
-    let is_meant = |view: &&Arc<View>| {
+    let is_meant = |view: &&Arc<Record>| {
         view.question.session.as_ref() == Some(session) && (view.question.id == *id || view.id == *id)
     };
     let (_, open) = app.open();

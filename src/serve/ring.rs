@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    inbox::{Book, View, book::size},
+    desk::{Book, Record, snapshot::size},
     limits,
 };
 
@@ -15,15 +15,15 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Change {
     /// A question opened.
-    Requested(Arc<View>),
+    Requested(Arc<Record>),
     /// It is open, and something else about it changed: its deadline, or what was kept.
-    Changed(Arc<View>),
+    Changed(Arc<Record>),
     /// It was settled.
-    Resolved(Arc<View>),
+    Resolved(Arc<Record>),
 }
 
 impl Change {
-    fn view(&self) -> &View {
+    fn view(&self) -> &Record {
         let (Change::Requested(view) | Change::Changed(view) | Change::Resolved(view)) = self;
         view
     }
@@ -40,7 +40,7 @@ pub(super) struct Ring {
     changes: VecDeque<Entry>,
     /// The sizes of all of those.
     bytes: usize,
-    open: BTreeMap<String, Arc<View>>,
+    open: BTreeMap<String, Arc<Record>>,
     /// The last question that was settled.
     settled: Option<String>,
 }
@@ -59,7 +59,7 @@ pub(super) enum News {
     /// What happened since, the oldest first.
     Since(Vec<(u64, Change)>),
     /// What is open, where it is not known any more what happened since.
-    Open(Vec<Arc<View>>),
+    Open(Vec<Arc<Record>>),
 }
 
 impl Ring {
@@ -84,7 +84,7 @@ impl Ring {
     }
 
     /// Compares with what is open and settled now, and returns what was settled in between.
-    pub(super) fn follow(&mut self, book: &Book) -> Vec<Arc<View>> {
+    pub(super) fn follow(&mut self, book: &Book) -> Vec<Arc<Record>> {
         let settled: Vec<_> = book.settled().collect();
         let known = settled.iter().rposition(|view| self.settled.as_ref() == Some(&view.id));
         let settled: Vec<_> =
@@ -113,7 +113,7 @@ impl Ring {
 
     /// So much was settled at once that the record does not say what became of all of it: everybody is told what is
     /// open.
-    fn start_over(&mut self, open: Vec<Arc<View>>) {
+    fn start_over(&mut self, open: Vec<Arc<Record>>) {
         self.open = open.into_iter().map(|view| (view.id.clone(), view)).collect();
         self.changes.clear();
         self.bytes = 0;
@@ -169,8 +169,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        engine::{Opened, Settled},
-        inbox::{self, Feed, Inbox, Owner, Source},
+        acp::{Opened, Settled},
+        control::{self, Feed, Inbox, Owner, Source},
         question::{Outcome, Provenance, Question, Reason},
     };
 
@@ -188,7 +188,7 @@ mod tests {
     impl Bridge {
         fn new() -> Self {
             let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-            let (inbox, feed) = inbox::new(owner);
+            let (inbox, feed) = control::new(owner);
             Bridge(inbox, feed)
         }
 
@@ -223,7 +223,7 @@ mod tests {
 
     /// Says news in short: `+` opened, `~` changed, `-` settled, `=` open at all.
     fn said(news: News) -> String {
-        let number = |view: &View| view.id.trim_start_matches("b-").to_owned();
+        let number = |view: &Record| view.id.trim_start_matches("b-").to_owned();
         let texts: Vec<_> = match news {
             News::Open(open) => open.iter().map(|view| format!("={}", number(view))).collect(),
             News::Since(changes) => changes

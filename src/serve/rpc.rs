@@ -28,12 +28,12 @@ use jsonrpsee::{
 
 use super::{http::App, problem::Problem, rate::Rate};
 use crate::{
-    inbox::{
-        Refusal, Source,
-        refusal::Detail,
+    control::{
+        Source,
         rpc::{Caller, Methods, QuestionsServer, error},
         socket,
     },
+    desk::{Refusal, refusal::Detail},
     question::Responder,
 };
 

@@ -12,20 +12,17 @@ use futures::FutureExt;
 use thiserror::Error;
 use tokio::sync::oneshot;
 
-use super::{
-    http::{ServeError, Server},
-    traffic::Traffic,
-};
+use super::http::{ServeError, Server};
+use crate::control::traffic::Traffic;
 use crate::{
     cli::{HttpArgs, InboxArgs},
+    control::{self, Inbox, Owner, host::Host},
     exit,
-    inbox::{
-        self, Inbox, Owner,
-        discovery::{self, DiscoveryError},
-        host::Host,
-        joined::Joined,
-    },
     interrupt::Signals,
+    machine::{
+        bridges::Machine,
+        discovery::{self, DiscoveryError},
+    },
 };
 
 /// What ends `askbridge inbox`.
@@ -55,10 +52,10 @@ pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
         let mut signals = Signals::catch().map_err(InboxError::Runtime)?;
         let server = Server::bind(args.addr, &args.http).await?;
         // As long as the feed is there, the inbox is open.
-        let (own, _feed) = inbox::new(Owner::here(ASKER.to_owned()));
+        let (own, _feed) = control::new(Owner::here(ASKER.to_owned()));
         let mut host = Host::bind(own.clone())?;
         host.serve(async |_, _| ()).map_err(InboxError::Runtime)?;
-        let joined = Joined::open_with(&discovery::folder()?, own).await?;
+        let joined = Machine::open_with(&discovery::folder()?, own).await?;
         announce(&server);
         let code = tokio::select! {
             followed = joined.follow() => followed.map(|()| exit::OK)?,

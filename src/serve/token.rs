@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
-use crate::inbox::discovery;
+use crate::machine::discovery;
 
 /// Bytes of a token: 256 bits, which nobody guesses.
 const BYTES: usize = 32;

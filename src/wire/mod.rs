@@ -1,5 +1,5 @@
 //! Bytes to envelopes and back, without I/O: what a line is, whose it is, and how to change one member of it.
-//! What a line means is left to `dialect` and `engine`.
+//! What a line means is left to `dialect` and `acp`.
 
 pub mod scan;
 

@@ -1,5 +1,5 @@
 //! Changes one member of a JSON line and leaves every other byte of it as it came.
-//! Which member is left to `engine::capabilities`.
+//! Which member is left to `acp::capabilities`.
 
 use super::scan::Members;
 

@@ -6,7 +6,7 @@ use askbridge::exit;
 use serde_json::{Value, json};
 
 use crate::{
-    machine::{Machine, end},
+    machine::{TestMachine, end},
     support::Process,
 };
 
@@ -19,7 +19,7 @@ fn waits(process: &Process) -> String {
 
 #[test]
 fn the_answer_is_printed_one_value_a_line() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for (options, answer, printed) in [
         (&[][..], &["No Way"][..], "n\n"),
         (&["--many"], &["n,y"], "n\ny\n"),
@@ -38,7 +38,7 @@ fn the_answer_is_printed_one_value_a_line() {
 
 #[test]
 fn a_free_text_is_asked_for_without_options() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let asks = machine.start(&["ask", "--question", "Why?"]);
     machine.ok(&["answer", &waits(&asks), "two\nlines"]);
     assert_eq!(end(asks).stdout, "two\nlines\n");
@@ -46,7 +46,7 @@ fn a_free_text_is_asked_for_without_options() {
 
 #[test]
 fn each_outcome_has_its_exit_code() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let asks = machine.start(&YES_OR_NO);
     machine.ok(&["reject", &waits(&asks), "--reason", "not on a Friday"]);
     let run = end(asks);
@@ -66,7 +66,7 @@ fn each_outcome_has_its_exit_code() {
 
 #[test]
 fn a_deadline_is_moved_while_it_waits() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let asks = machine.start(&[&YES_OR_NO[..], &["--timeout", "1h"]].concat());
     let id = waits(&asks);
     machine.ok(&["extend", &id, "1h"]);
@@ -78,7 +78,7 @@ fn a_deadline_is_moved_while_it_waits() {
 
 #[test]
 fn an_interrupted_question_is_withdrawn() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let asks = machine.start(&YES_OR_NO);
         waits(&asks);
@@ -94,7 +94,7 @@ fn an_interrupted_question_is_withdrawn() {
 
 #[test]
 fn a_whole_form_is_asked_and_the_outcome_printed_whole() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let fields = json!([
         { "name": "when", "label": "When?", "kind": "text", "required": true },
         { "name": "count", "label": "How many?", "kind": "number" },

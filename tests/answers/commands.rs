@@ -3,7 +3,7 @@
 use askbridge::exit;
 use serde_json::{Value, json};
 
-use crate::machine::{Machine, Run, end, name};
+use crate::machine::{Run, TestMachine, end, name};
 
 #[track_caller]
 fn fails(run: &Run, code: u8, stderr: &str) {
@@ -14,7 +14,7 @@ fn fails(run: &Run, code: u8, stderr: &str) {
 
 #[test]
 fn a_question_is_listed_shown_and_answered() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     assert_eq!(machine.ok(&["list"]), "no question is open\n");
     let mut client = machine.client("silent", "a question with fields", &["--client-questions", "none"], &[]);
     let id = machine.question();
@@ -38,7 +38,7 @@ fn a_question_is_listed_shown_and_answered() {
 
 #[test]
 fn what_each_field_takes_is_shown() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let options = json!([{ "value": "認証", "label": "Auth" }, { "value": "b", "label": "Both" }]);
     let fields = json!([
         { "name": "t", "label": "T", "kind": "text", "minLength": 2, "maxLength": 9, "pattern": "^a", "default": "abc" },
@@ -67,7 +67,7 @@ fn what_each_field_takes_is_shown() {
 
 #[test]
 fn json_is_what_the_schema_says() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let _client = machine.client("native", "a question", &["--timeout", "1h"], &[]);
     let id = machine.question();
     let listing: Value = serde_json::from_str(&machine.ok(&["list", "--json"])).unwrap();
@@ -81,12 +81,12 @@ fn json_is_what_the_schema_says() {
         jsonschema::validator_for(&schema).unwrap()
     };
     assert!(schema("question_listing.schema.json").is_valid(&listing));
-    assert!(schema("question_view.schema.json").is_valid(&view));
+    assert!(schema("question_record.schema.json").is_valid(&view));
 }
 
 #[test]
 fn the_same_answer_twice_is_fine_and_another_one_is_told_the_outcome() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut client = machine.client("native", "a question, forever", &[], &["--wire"]);
     let id = machine.question();
     for _ in 0..2 {
@@ -104,7 +104,7 @@ fn the_same_answer_twice_is_fine_and_another_one_is_told_the_outcome() {
 
 #[test]
 fn a_rejection_says_why_to_who_looks() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let client = machine.client("native", "a question, forever", &[], &["--wire"]);
     let id = machine.question();
     for _ in 0..2 {
@@ -118,7 +118,7 @@ fn a_rejection_says_why_to_who_looks() {
 
 #[test]
 fn what_ended_in_another_way_is_not_answered_any_more() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let _client = machine.client("native", "a question, forever", &["--timeout", "500ms"], &[]);
     let mut watch = machine.watch();
     let id = name(&watch.until("a question", |questions| questions.len() == 1)[0]);
@@ -128,7 +128,7 @@ fn what_ended_in_another_way_is_not_answered_any_more() {
 
 #[test]
 fn a_deadline_is_extended_where_there_is_one() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let _client = machine.client("native", "a question", &["--timeout", "1h"], &[]);
     let before = machine.questions(1).remove(0);
     let id = name(&before);
@@ -140,14 +140,14 @@ fn a_deadline_is_extended_where_there_is_one() {
     assert_eq!(machine.does(&["extend", &id, "500000years"]), format!("{id} extended"));
     assert_eq!(machine.does(&["answer", &id, "option-a"]), format!("{id} answered"));
 
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let _client = machine.client("native", "a question", &[], &[]);
     fails(&machine.run(&["extend", &machine.question(), "1s"]), exit::DOES_NOT_FIT, "has no deadline");
 }
 
 #[test]
 fn a_name_is_shortened_while_it_is_unique() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let _one = machine.client("native", "several questions", &[], &[]);
     let _two = machine.client("native", "a question", &[], &[]);
     let names: Vec<_> = machine.questions(4).iter().map(name).collect();
@@ -175,7 +175,7 @@ fn a_name_is_shortened_while_it_is_unique() {
 
 #[test]
 fn the_name_of_a_settled_question_is_not_short_for_that_of_another() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let script = (1..=10).map(|number| {
         let params = json!({ "sessionId": "s", "prompt": "?", "options": ["a"] });
         let method = "_sandboxagent/session/request_question";
@@ -204,7 +204,7 @@ fn the_name_of_a_settled_question_is_not_short_for_that_of_another() {
 
 #[test]
 fn what_changes_is_followed_line_by_line() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut watch = machine.start(&["list", "--watch"]);
     let _client = machine.client("native", "a question, forever", &["--timeout", "1h"], &[]);
     let opened = watch.expect("the question", |line| line.starts_with("opened "));
@@ -218,7 +218,7 @@ fn what_changes_is_followed_line_by_line() {
 
 #[test]
 fn one_event_is_one_line() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut watch = machine.start(&["list", "--watch"]);
     let client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let opened = watch.expect("the question", |_| true);
@@ -233,13 +233,13 @@ fn one_event_is_one_line() {
 #[test]
 fn nothing_typed_is_no_answer() {
     // Nobody is looked for to be told nothing.
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     fails(&machine.run(&["answer", "k3-1"]), exit::USAGE, "k3-1: nothing to answer with");
 }
 
 #[test]
 fn completions_are_there_for_every_shell() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = machine.ok(&["completions", shell]);
         assert!(script.contains("askbridge") && script.contains("extend"), "{shell}: {script}");

@@ -10,14 +10,14 @@ use std::{
 };
 
 use askbridge::{
-    engine::{Opened, Refused, Settled, Submission, Unanswered},
-    exit,
-    inbox::{
-        self, Book, Inbox, Owner, Refusal, Settlement, Source, Status, input::AnswerInput, joined::Joined,
-        rpc::QuestionsClient, socket,
+    acp::{Opened, Refused, Settled, Submission, Unanswered},
+    control::{self, Inbox, Owner, Source, Status, rpc::QuestionsClient, socket},
+    desk::{Book, Refusal, Settlement},
+    exit, limits,
+    machine::bridges::Machine,
+    question::{
+        Answer, Dialect, Field, Kind, Outcome, Provenance, Question, Responder, Value, input::AnswerInput,
     },
-    limits,
-    question::{Answer, Dialect, Field, Kind, Outcome, Provenance, Question, Responder, Value},
 };
 use futures::{FutureExt, future::join_all};
 use serde_json::json;
@@ -27,7 +27,7 @@ use tokio::{
 };
 
 use crate::{
-    machine::{Machine, end},
+    machine::{TestMachine, end},
     support::Process,
 };
 
@@ -40,7 +40,7 @@ fn question() -> String {
 }
 
 /// An agent that asks, and hands on all that it hears; and where that can be read to its end.
-fn agent(machine: &Machine, name: &str, first: &str) -> (Vec<String>, Receiver<String>) {
+fn agent(machine: &TestMachine, name: &str, first: &str) -> (Vec<String>, Receiver<String>) {
     let path = machine.path().join(name);
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     let script = format!(r#"printf '%s\n' "$1"; {first} cat > "$2"; :"#);
@@ -54,13 +54,13 @@ fn heard(path: PathBuf) -> Receiver<String> {
     receiver
 }
 
-fn bridge(machine: &Machine, agent: &[String]) -> Process {
+fn bridge(machine: &TestMachine, agent: &[String]) -> Process {
     let agent: Vec<_> = agent.iter().map(String::as_str).collect();
     machine.start(&[&["run", "--"], &agent[..]].concat())
 }
 
 /// A bridge that cannot hand on an answer: half a line is on its way to the agent, which has read it.
-fn stuck(machine: &Machine) -> (Process, Receiver<String>) {
+fn stuck(machine: &TestMachine) -> (Process, Receiver<String>) {
     let first = r#"head -c 5000 >/dev/null; echo '{"jsonrpc":"2.0","method":"got"}';"#;
     let (agent, heard) = agent(machine, "heard", first);
     let mut bridge = bridge(machine, &agent);
@@ -82,7 +82,7 @@ fn kill(process: &Process) {
 
 #[test]
 fn an_answer_that_is_on_its_way_when_the_bridge_dies_was_not_accepted() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let (mut bridge, heard) = stuck(&machine);
     let id = machine.question();
     let answers = machine.start(&["answer", &id, "a"]);
@@ -98,7 +98,7 @@ fn an_answer_that_is_on_its_way_when_the_bridge_dies_was_not_accepted() {
 
 #[test]
 fn an_answer_is_accepted_once_the_agent_has_it() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let (mut bridge, heard) = stuck(&machine);
     let id = machine.question();
     let answers = machine.start(&["answer", &id, "a"]);
@@ -116,7 +116,7 @@ fn an_answer_is_accepted_once_the_agent_has_it() {
 #[test]
 fn whoever_was_told_that_it_is_accepted_before_the_bridge_died_was_told_the_truth() {
     const ROUNDS: usize = 16;
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut accepted = 0;
     for round in 0..ROUNDS {
         let (agent, heard) = agent(&machine, &format!("heard-{round}"), "");
@@ -145,7 +145,7 @@ fn whoever_was_told_that_it_is_accepted_before_the_bridge_died_was_told_the_trut
 
 #[test]
 fn of_a_hundred_who_answer_at_once_one_wins_and_the_others_are_told() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let (agent, heard) = agent(&machine, "heard", "");
     let mut bridge = bridge(&machine, &agent);
     let id = machine.question();
@@ -180,8 +180,8 @@ fn of_a_hundred_who_answer_at_once_one_wins_and_the_others_are_told() {
     assert!(heard.contains(&format!("[[\"{won}\"]]")), "{heard}");
 }
 
-async fn open(machine: &Machine) -> Joined {
-    Joined::open(&machine.sockets()).await.unwrap()
+async fn open(machine: &TestMachine) -> Machine {
+    Machine::open(&machine.sockets()).await.unwrap()
 }
 
 fn text(value: &str) -> Answer {
@@ -213,7 +213,7 @@ fn settled(opened: &Opened, answer: Answer) -> Settled {
 
 #[test]
 fn a_question_that_the_client_is_not_asked_opens_once() {
-    let (inbox, feed) = inbox::new(Owner::here("agent".to_owned()));
+    let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
     let opened = Opened { elsewhere: true, ..opened() };
     let mut book = inbox.book();
     feed.opened(&opened);
@@ -224,7 +224,7 @@ fn a_question_that_the_client_is_not_asked_opens_once() {
 
 #[tokio::test]
 async fn the_same_answer_again_waits_until_the_agent_has_the_first() {
-    let (inbox, mut feed) = inbox::new(Owner::here("agent".to_owned()));
+    let (inbox, mut feed) = control::new(Owner::here("agent".to_owned()));
     let opened = opened();
     feed.opened(&opened);
     let id = opened.name(inbox.bridge());
@@ -271,8 +271,8 @@ impl Source for Slow {
 
 #[tokio::test]
 async fn whoever_waits_for_a_reply_gets_it_when_the_inbox_is_closed() {
-    let machine = Machine::new();
-    let (inbox, feed) = inbox::new(Owner::here("agent".to_owned()));
+    let machine = TestMachine::new();
+    let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
     let opened = opened();
     feed.opened(&opened);
     let id = opened.name(inbox.bridge());
@@ -302,7 +302,7 @@ async fn whoever_waits_for_a_reply_gets_it_when_the_inbox_is_closed() {
 
 #[tokio::test]
 async fn nobody_waits_for_a_bridge_that_is_gone() {
-    let (inbox, mut feed) = inbox::new(Owner::here("agent".to_owned()));
+    let (inbox, mut feed) = control::new(Owner::here("agent".to_owned()));
     let opened = opened();
     feed.opened(&opened);
     let id = opened.name(inbox.bridge());
@@ -323,7 +323,7 @@ async fn nobody_waits_for_a_bridge_that_is_gone() {
 
 #[tokio::test]
 async fn a_secret_is_not_kept() {
-    let (inbox, feed) = inbox::new(Owner::here("agent".to_owned()));
+    let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
     let mut opened = opened();
     let mut question = (*opened.question).clone();
     question.fields[0].secret = true;
@@ -340,7 +340,7 @@ async fn a_secret_is_not_kept() {
 
 #[tokio::test]
 async fn more_than_can_wait_for_the_agent_is_refused() {
-    let (inbox, mut feed) = inbox::new(Owner::here("agent".to_owned()));
+    let (inbox, mut feed) = control::new(Owner::here("agent".to_owned()));
     let opened = opened();
     feed.opened(&opened);
     let id = opened.name(inbox.bridge());
@@ -360,7 +360,7 @@ async fn more_than_can_wait_for_the_agent_is_refused() {
 
 #[test]
 fn whoever_answers_sees_that_the_time_is_nearly_over() {
-    let (inbox, feed) = inbox::new(Owner::here("agent".to_owned()));
+    let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
     let opened = opened();
     let id = opened.name(inbox.bridge());
     let is_expiring = || inbox.find(&id).unwrap().expiring;

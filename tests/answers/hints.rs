@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::machine::{ASKBRIDGE, Machine, end, name};
+use crate::machine::{ASKBRIDGE, TestMachine, end, name};
 
 #[test]
 fn a_question_that_the_client_cannot_show_is_told_on_stderr() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
     client.expect_stderr("the hint", |text| {
@@ -16,7 +16,7 @@ fn a_question_that_the_client_cannot_show_is_told_on_stderr() {
 
 #[test]
 fn a_permission_prompt_says_how_to_answer_elsewhere() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let approve = ["mock-client", "--tier", "approve", "--", ASKBRIDGE, "run", "--", ASKBRIDGE, "mock-agent"];
     let mut client = machine.start(&[&approve[..], &["--dialect", "claude"]].concat());
     client.expect("the question", |line| line.contains("Approved: "));
@@ -55,7 +55,7 @@ fn question(text: &str) -> String {
 
 #[test]
 fn without_an_inbox_only_the_client_answers() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let mut client = machine.client("permission", "a question", &["--no-inbox"], &[]);
     client.expect("the refusal", |line| line.contains("not known here"));
     drop(client);
@@ -67,7 +67,7 @@ fn without_an_inbox_only_the_client_answers() {
 
 #[test]
 fn hostile_text_does_nothing_to_a_terminal() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let hostile = "\x1b]0;title\x07\x1b[2J\u{202e}evil\r\u{9b}31m\u{200b}\u{2028}\x08\x7f\u{e0041}";
     let bridge = machine.start(&[
         "run",
@@ -103,9 +103,9 @@ fn hostile_text_does_nothing_to_a_terminal() {
 
 #[test]
 fn the_hint_is_on_stderr_whatever_the_log_does() {
-    let file = |machine: &Machine| machine.path().join("log").display().to_string();
+    let file = |machine: &TestMachine| machine.path().join("log").display().to_string();
     for to_file in [true, false] {
-        let machine = Machine::new();
+        let machine = TestMachine::new();
         let file = file(&machine);
         let log: &[&str] = if to_file { &["--log-file", &file] } else { &["--log", "error"] };
         let client =
@@ -121,7 +121,7 @@ fn the_hint_is_on_stderr_whatever_the_log_does() {
 
 /// What a program prints that asks, where this is the answer and the remark on it.
 fn asked_as_json(answer: &str) -> String {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let asks = machine.start(&["ask", "--json", "--question", "?"]);
     machine.ok(&["answer", &machine.question(), answer, "--note", answer]);
     let printed = end(asks).stdout;

@@ -14,7 +14,7 @@ use crate::support::Process;
 
 pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 
-pub(crate) struct Machine {
+pub(crate) struct TestMachine {
     folder: TempDir,
 }
 
@@ -26,9 +26,9 @@ pub(crate) struct Run {
     pub stderr: String,
 }
 
-impl Machine {
+impl TestMachine {
     pub(crate) fn new() -> Self {
-        Machine { folder: tempfile::tempdir().unwrap() }
+        TestMachine { folder: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -13,13 +13,13 @@ use rustix::{
 use serde_json::json;
 
 use crate::{
-    machine::{Machine, name},
+    machine::{TestMachine, name},
     running::Running,
     support::Process,
 };
 
 /// Starts a command on a terminal of this size, and returns where that can be read.
-fn start(machine: &Machine, args: &[&str], ws_col: u16, ws_row: u16) -> (Running, File) {
+fn start(machine: &TestMachine, args: &[&str], ws_col: u16, ws_row: u16) -> (Running, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -44,7 +44,7 @@ fn shown(screen: &mut File, fits: impl Fn(&str) -> bool) -> String {
 }
 
 /// Asks on behalf of an agent, in a session with a wide name.
-fn asks(machine: &Machine) -> Process {
+fn asks(machine: &TestMachine) -> Process {
     let question = "データベースはどれを使いますか? ".repeat(5);
     let params = json!({ "sessionId": "セッション", "prompt": question, "options": ["はい"] });
     let method = "_sandboxagent/session/request_question";
@@ -55,7 +55,7 @@ fn asks(machine: &Machine) -> Process {
 
 #[test]
 fn a_list_is_as_wide_as_the_terminal_and_its_columns_stand_below_each_other() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let _asks = asks(&machine);
     let id = name(&machine.questions(1)[0]);
     let (mut list, mut screen) = start(&machine, &["list"], 70, 24);
@@ -70,7 +70,7 @@ fn a_list_is_as_wide_as_the_terminal_and_its_columns_stand_below_each_other() {
 
 #[test]
 fn a_watched_list_is_as_high_as_the_terminal() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let _client = machine.client("native", "several questions", &[], &[]);
     let ids: Vec<_> = machine.questions(3).iter().map(name).collect();
     let (_watch, mut screen) = start(&machine, &["list", "--watch"], 80, 4);

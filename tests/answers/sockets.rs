@@ -9,7 +9,7 @@ use std::{
 
 use askbridge::exit;
 
-use crate::machine::{ASKBRIDGE, Machine, end};
+use crate::machine::{ASKBRIDGE, TestMachine, end};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -17,7 +17,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn folder_and_socket_are_for_their_user_alone() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     fs::set_permissions(machine.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut bridge = machine.start(&["run", "--", "cat"]);
     bridge.send("on");
@@ -50,7 +50,7 @@ fn another_user_is_refused_even_where_the_modes_let_it_in() {
         // Only root can be another user; for everybody else the modes are what is left.
         return folder_and_socket_are_for_their_user_alone();
     }
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let bridge =
         machine.start(&["run", "--client-questions", "none", "--", "sh", "-c", "echo on >&2; exec cat"]);
     bridge.expect_stderr("that it is there", |text| text.contains("on"));
@@ -66,7 +66,7 @@ fn another_user_is_refused_even_where_the_modes_let_it_in() {
 
 #[test]
 fn without_a_runtime_folder_it_is_the_state_folder() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let state = machine.path().join("state");
     let home = machine.path().join("home");
     for (name, value, folder) in [
@@ -87,7 +87,7 @@ fn without_a_runtime_folder_it_is_the_state_folder() {
 
 #[test]
 fn the_socket_of_a_dead_bridge_is_removed() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
     let bridge = id.split_once('-').unwrap().0;
@@ -105,7 +105,7 @@ fn the_socket_of_a_dead_bridge_is_removed() {
 
 #[test]
 fn a_bridge_that_says_nothing_is_left_out() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let _client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
     let _mute = UnixListener::bind(machine.sockets().join("mute.sock")).unwrap();
@@ -137,7 +137,7 @@ fn a_bridge_that_says_nothing_is_left_out() {
 
 /// A bridge that cannot be reached says why, and bridges.
 #[track_caller]
-fn bridges_without(machine: &Machine, runtime: &Path, why: &str) {
+fn bridges_without(machine: &TestMachine, runtime: &Path, why: &str) {
     let mut command = machine.command(&["run", "--", "cat"]);
     let mut bridge = crate::support::Process::spawn(command.env("XDG_RUNTIME_DIR", runtime));
     bridge.send("on");
@@ -149,7 +149,7 @@ fn bridges_without(machine: &Machine, runtime: &Path, why: &str) {
 
 #[test]
 fn a_folder_that_others_can_enter_is_not_used() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     fs::create_dir(machine.sockets()).unwrap();
     fs::set_permissions(machine.sockets(), fs::Permissions::from_mode(0o750)).unwrap();
     bridges_without(&machine, machine.path(), "must be a folder of yours, with mode 0700");
@@ -161,7 +161,7 @@ fn a_folder_that_others_can_enter_is_not_used() {
 /// Where a link leads can be changed by others than who made the folder.
 #[test]
 fn a_link_to_a_folder_is_not_used() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let elsewhere = machine.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
@@ -172,7 +172,7 @@ fn a_link_to_a_folder_is_not_used() {
 
 #[test]
 fn a_path_that_is_too_long_for_a_socket_is_told() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let long = machine.path().join("x".repeat(100));
     fs::create_dir(&long).unwrap();
     bridges_without(&machine, &long, "too long for the name of a socket");
@@ -180,7 +180,7 @@ fn a_path_that_is_too_long_for_a_socket_is_told() {
 
 #[test]
 fn a_folder_that_cannot_be_made_is_told() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let file = machine.path().join("file");
     fs::write(&file, "").unwrap();
     bridges_without(&machine, &file, "file/askbridge");

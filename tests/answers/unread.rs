@@ -9,25 +9,25 @@ use std::{
 use askbridge::exit;
 
 use crate::{
-    machine::{Machine, end},
+    machine::{TestMachine, end},
     running::Running,
 };
 
 /// Starts a command whose output nobody reads.
-fn start(machine: &Machine, args: &[&str]) -> Running {
+fn start(machine: &TestMachine, args: &[&str]) -> Running {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     Running::start(quiet(machine, args), Stdio::null(), writer)
 }
 
 /// Runs a command whose output nobody reads, and one whose output has no room, and returns their exit codes.
-fn codes(machine: &Machine, args: &[&str]) -> [Option<i32>; 2] {
+fn codes(machine: &TestMachine, args: &[&str]) -> [Option<i32>; 2] {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let unread = start(machine, args).wait().code();
     [unread, Running::start(quiet(machine, args), Stdio::null(), full).wait().code()]
 }
 
-fn quiet(machine: &Machine, args: &[&str]) -> Command {
+fn quiet(machine: &TestMachine, args: &[&str]) -> Command {
     let mut command = machine.command(args);
     command.stderr(Stdio::null());
     command
@@ -39,7 +39,7 @@ fn code(code: u8) -> Option<i32> {
 
 #[test]
 fn what_asks_returns_what_became_of_the_question() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     for (options, settle, expected) in [
         (&["--json"][..], &["reject"][..], exit::REJECTED),
         (&[], &["reject"], exit::REJECTED),
@@ -59,7 +59,7 @@ fn what_asks_returns_what_became_of_the_question() {
 
 #[test]
 fn what_does_something_returns_what_it_did() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let client = machine.client("native", "several questions", &["--timeout", "1h"], &[]);
     let ids: Vec<_> = machine.questions(3).iter().map(crate::machine::name).collect();
     assert_eq!(codes(&machine, &["extend", &ids[0], "1h"]), [code(exit::OK); 2]);
@@ -71,7 +71,7 @@ fn what_does_something_returns_what_it_did() {
 
 #[test]
 fn what_shows_something_is_done_once_nobody_reads() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let asks = machine.start(&["ask", "--question", "?"]);
     let id = machine.question();
     for args in [&["list"][..], &["list", "--json"], &["show", &id], &["show", "--json", &id]] {

@@ -6,12 +6,12 @@ use askbridge::exit;
 use serde_json::{Value, json};
 
 use crate::{
-    machine::{ASKBRIDGE, Machine, name},
+    machine::{ASKBRIDGE, TestMachine, name},
     support::Process,
 };
 
 /// A bridge around an agent that asks this once, and says again what it hears.
-fn asked(machine: &Machine, fields: &Value) -> (Process, String) {
+fn asked(machine: &TestMachine, fields: &Value) -> (Process, String) {
     let params = json!({ "sessionId": "s", "_meta": { "askbridge": { "fields": fields } } });
     let method = "_sandboxagent/session/request_question";
     let line = json!({ "jsonrpc": "2.0", "id": "ask", "method": method, "params": params });
@@ -29,7 +29,7 @@ fn heard(bridge: &mut Process) -> Value {
 
 #[track_caller]
 fn check(fields: &Value, args: &[&str], answers: Value) -> Value {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let (mut bridge, id) = asked(&machine, fields);
     let run = machine.run(&[&["answer", &id], args].concat());
     assert_eq!(run.code, 0, "{args:?}: {run:?}");
@@ -40,7 +40,7 @@ fn check(fields: &Value, args: &[&str], answers: Value) -> Value {
 
 #[track_caller]
 fn refuse(fields: &Value, args: &[&str], why: &str) {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let (_bridge, id) = asked(&machine, fields);
     let run = machine.run(&[&["answer", &id], args].concat());
     assert_eq!(run.code, i32::from(exit::DOES_NOT_FIT), "{args:?}: {run:?}");
@@ -125,7 +125,7 @@ fn a_number_may_be_negative() {
 
 #[test]
 fn a_part_that_was_answered_in_the_client_is_kept() {
-    let machine = Machine::new();
+    let machine = TestMachine::new();
     let questions = json!([{ "question": "Which?", "options": ["A", "B"] }, { "question": "Why?" }]);
     let params = json!({ "sessionId": "s", "questions": questions });
     let method = "_sandboxagent/session/request_question";

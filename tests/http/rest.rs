@@ -1,7 +1,7 @@
 //! Each path, and each status that it can end with.
 
 use askbridge::{
-    engine::Submission,
+    acp::Submission,
     question::{Outcome, Reason, Value as Given},
 };
 use serde_json::{Value, json};

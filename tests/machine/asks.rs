@@ -1,6 +1,6 @@
 //! What agents ask in a random conversation, and what clients say to what they are shown: right, wrong and odd.
 
-use askbridge::engine::Tier;
+use askbridge::acp::Tier;
 use serde_json::{Value, json};
 
 /// How many ways to ask there are.

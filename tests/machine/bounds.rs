@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use askbridge::{
-    engine::{Action, Bridge, Config, Event, Line, Peer},
+    acp::{Action, Bridge, Config, Event, Line, Peer},
     limits,
     wire::frame::Verdict,
 };

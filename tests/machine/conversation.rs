@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use askbridge::{
-    engine::{Action, Bridge, Config, Event, Line, Peer},
+    acp::{Action, Bridge, Config, Event, Line, Peer},
     wire::{envelope::Message, frame::Verdict},
 };
 use bytes::Bytes;

@@ -3,7 +3,7 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use askbridge::engine::Unanswered;
+use askbridge::acp::Unanswered;
 use serde_json::Value;
 
 use crate::{

@@ -1,7 +1,7 @@
 //! There and back: a random question of any dialect, shown in every way that clients know, and answered there. The
 //! agent hears exactly what was chosen, or nothing at all.
 
-use askbridge::engine::Unanswered;
+use askbridge::acp::Unanswered;
 use proptest::prelude::*;
 
 use crate::{

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use askbridge::{
-    engine::{Action, Bridge, Config, Event, Line, Peer, Tier, Unanswered},
+    acp::{Action, Bridge, Config, Event, Line, Peer, Tier, Unanswered},
     wire::frame::Verdict,
 };
 use bytes::Bytes;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use askbridge::{
-    engine::{Bridge, Component, Config, Line, Output},
+    acp::{Bridge, Component, Config, Line, Output},
     wire::frame::{Piece, Splitter},
 };
 

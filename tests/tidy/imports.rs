@@ -3,7 +3,7 @@
 use crate::source::{Source, Token, hold, tokens, words};
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 4] = ["wire", "question", "dialect", "engine"];
+const PURE: [&str; 4] = ["wire", "question", "dialect", "acp"];
 
 /// What a pure module must not name: the beginning of a path, or a word in any place of one.
 const IMPURE: [&str; 28] = [
@@ -39,19 +39,30 @@ const IMPURE: [&str; 28] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 15] = [
+const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("limits", &[]),
     ("exit", &[]),
     ("interrupt", &["exit"]),
     ("terminal", &["limits"]),
     ("wire", &["limits"]),
-    ("question", &["limits"]),
+    ("question", &["dialect", "limits"]),
     ("dialect", &["limits", "question", "wire"]),
-    ("engine", &["dialect", "limits", "question", "wire"]),
-    ("inbox", &["dialect", "engine", "limits", "question"]),
-    ("serve", &["cli", "dialect", "engine", "exit", "inbox", "interrupt", "limits", "question"]),
-    ("driver", &["cli", "engine", "exit", "inbox", "limits", "log", "question", "serve", "terminal", "wire"]),
-    ("command", &["cli", "dialect", "engine", "exit", "inbox", "interrupt", "question", "terminal"]),
+    ("acp", &["dialect", "limits", "question", "wire"]),
+    ("desk", &["acp", "limits", "question"]),
+    ("control", &["acp", "desk", "limits", "machine", "question"]),
+    ("machine", &["acp", "control", "desk", "limits", "question"]),
+    (
+        "serve",
+        &["acp", "cli", "control", "desk", "dialect", "exit", "interrupt", "limits", "machine", "question"],
+    ),
+    (
+        "driver",
+        &["acp", "cli", "control", "desk", "exit", "limits", "log", "question", "serve", "terminal", "wire"],
+    ),
+    (
+        "command",
+        &["acp", "cli", "control", "desk", "dialect", "exit", "interrupt", "machine", "question", "terminal"],
+    ),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["cli", "exit", "terminal"]),
     ("cli", &["exit", "mock"]),
@@ -92,7 +103,7 @@ fn modules_know_only_what_lies_below_them() {
     hold(
         &Source::all(&["src"]),
         upward,
-        "Dependencies point one way: wire, question <- dialect <- engine <- driver. Turn it round, or move what is\n\
+        "Dependencies point one way: wire, question <- dialect <- acp <- driver. Turn it round, or move what is\n\
          shared down. A new module gets its row in MAY_KNOW of tests/tidy/imports.rs.",
     );
 }
@@ -204,7 +215,7 @@ fn tree(tokens: &[(usize, Token<'_>)], at: &mut usize, above: &str, exported: bo
     found.push(Known { line, path, exported });
 }
 
-/// Returns the module that a file is, from the top: `["engine", "bridge"]`.
+/// Returns the module that a file is, from the top: `["acp", "bridge"]`.
 fn module(path: &str) -> Vec<&str> {
     let path = path.strip_prefix("src/").unwrap_or(path);
     path.trim_end_matches(".rs").split('/').filter(|part| *part != "mod").collect()
@@ -260,11 +271,11 @@ fn an_impure_module_is_found() {
         "use rand::Rng;",
         "use std::thread;",
     ] {
-        assert_eq!(complaints("src/engine/x.rs", text), 1, "{text}");
+        assert_eq!(complaints("src/acp/x.rs", text), 1, "{text}");
         assert_eq!(complaints("src/wire/mod.rs", text), 1, "{text}");
         assert_eq!(complaints("src/driver/x.rs", text), 0, "{text}");
         let test = format!("#[cfg(test)]\nmod tests {{ {text} }}");
-        assert_eq!(complaints("src/engine/x.rs", &test), 0, "{test}");
+        assert_eq!(complaints("src/acp/x.rs", &test), 0, "{test}");
     }
     for text in [
         "//! No tokio, std::io.",
@@ -280,21 +291,20 @@ fn an_impure_module_is_found() {
 fn an_upward_import_is_found() {
     let complaints = |path: &str, text: &str| upward(&Source::new(path, text));
     assert_eq!(
-        complaints("src/engine/x.rs", "use crate::{limits, driver::run};"),
-        ["src/engine/x.rs:1: `engine` must not know `driver`"]
+        complaints("src/acp/x.rs", "use crate::{limits, driver::run};"),
+        ["src/acp/x.rs:1: `acp` must not know `driver`"]
     );
     assert_eq!(complaints("src/wire/x.rs", "use crate::question::Question;").len(), 1);
-    assert_eq!(complaints("src/wire/x.rs", "use super::super::engine::Bridge;").len(), 1);
-    assert_eq!(complaints("src/wire/mod.rs", "use super::engine::Bridge;").len(), 1);
+    assert_eq!(complaints("src/wire/x.rs", "use super::super::acp::Bridge;").len(), 1);
+    assert_eq!(complaints("src/wire/mod.rs", "use super::acp::Bridge;").len(), 1);
     assert_eq!(complaints("src/question/x.rs", "fn a() { crate::wire::frame::b() }").len(), 1);
     assert_eq!(complaints("src/mock/x.rs", "use crate::wire::frame;").len(), 1);
-    assert_eq!(complaints("src/engine/x.rs", "use crate::cli::RunArgs;").len(), 1);
+    assert_eq!(complaints("src/acp/x.rs", "use crate::cli::RunArgs;").len(), 1);
     assert_eq!(complaints("src/limits.rs", "use crate::exit;").len(), 1);
     assert_eq!(complaints("src/new/x.rs", ""), ["src/new/x.rs:1: nothing says what `new` may know"]);
     assert!(complaints("src/main.rs", "use crate::driver;").is_empty());
     assert!(
-        complaints("src/engine/x.rs", "use super::event::Event; use crate::{engine::Config, wire::id};")
-            .is_empty()
+        complaints("src/acp/x.rs", "use super::event::Event; use crate::{acp::Config, wire::id};").is_empty()
     );
     assert!(complaints("src/dialect/a/b.rs", "use super::super::c; use super::d;").is_empty());
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{
-    engine::Submission,
+    acp::Submission,
     question::{Answer, Outcome, Reason, Value as Given},
 };
 

@@ -18,9 +18,10 @@ use super::{
     stdin::{Pipe, Stdin},
 };
 use crate::{
+    acp::{self, Action, Bridge, Config, Event, Line, Peer, Submission, Tier},
+    control::{self, Feed, Inbox, Owner, Source},
+    desk::Refusal,
     driver::{lines::Sink, stdio::Writer, verdicts::Verdicts},
-    engine::{self, Action, Bridge, Config, Event, Line, Peer, Submission, Tier},
-    inbox::{self, Feed, Inbox, Owner, Refusal, Source},
     limits,
     question::{Outcome, Provenance, Reason, Responder},
     wire::{envelope::Message, frame::Verdict},
@@ -63,7 +64,7 @@ impl World {
         let pipe = Arc::new(Mutex::new(Pipe { room: 100, ..Pipe::default() }));
         let null = File::options().write(true).open("/dev/null").unwrap();
         let to_agent = Sink::new(Writer::own(Stdin { pipe: Arc::clone(&pipe), null }).unwrap());
-        let (inbox, feed) = inbox::new(Owner::here("agent".to_owned()));
+        let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
         let config = Config {
             timeout: timeout.then_some(Duration::from_secs(5)),
             tier: (!shown).then_some(Tier::None),
@@ -165,7 +166,7 @@ impl World {
     }
 
     fn submit(&mut self, number: u64, submission: Submission) {
-        let (inbox, id) = (self.inbox.clone(), engine::name(self.inbox.bridge(), number));
+        let (inbox, id) = (self.inbox.clone(), acp::name(self.inbox.bridge(), number));
         let by = Provenance { responder: Responder::CommandLine, name: Some(self.callers.len().to_string()) };
         let wanted = submission.clone();
         let waits = Box::pin(async move { inbox.submit(&id, wanted, by).await });

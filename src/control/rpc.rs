@@ -14,17 +14,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::watch;
 
-use super::{
-    book::Book,
-    input::AnswerInput,
-    refusal::Refusal,
-    source::{Source, Status},
-    view::{Settlement, View},
-};
+use super::inbox::{Source, Status};
 use crate::{
-    engine::Submission,
+    acp::Submission,
     limits,
     question::{Provenance, Question, Responder},
+};
+use crate::{
+    desk::{
+        record::{Record, Settlement},
+        refusal::Refusal,
+        snapshot::Book,
+    },
+    question::input::AnswerInput,
 };
 
 /// The state of an inbox at one revision.
@@ -34,10 +36,10 @@ pub struct Listing {
     /// Grows with each change.
     pub revision: u64,
     /// The open questions, oldest first.
-    pub questions: Vec<View>,
+    pub questions: Vec<Record>,
     /// To who subscribed: what was settled since the listing before, as far as it is remembered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub settled: Vec<View>,
+    pub settled: Vec<Record>,
 }
 
 impl Listing {
@@ -60,19 +62,19 @@ pub trait Questions {
 
     /// Returns one question, open or settled. The beginning of its name is enough where that is unique.
     #[method(name = "question_get", param_kind = map)]
-    async fn get(&self, id: String) -> RpcResult<View>;
+    async fn get(&self, id: String) -> RpcResult<Record>;
 
     /// Answers a question, by all of its name, and returns it settled once the agent has the answer on its stdin.
     #[method(name = "question_answer", param_kind = map)]
-    async fn answer(&self, id: String, answer: AnswerInput, by: Option<Provenance>) -> RpcResult<View>;
+    async fn answer(&self, id: String, answer: AnswerInput, by: Option<Provenance>) -> RpcResult<Record>;
 
     /// Rejects a question, by all of its name, and returns it settled once the agent has that on its stdin.
     #[method(name = "question_reject", param_kind = map)]
-    async fn reject(&self, id: String, reason: Option<String>, by: Option<Provenance>) -> RpcResult<View>;
+    async fn reject(&self, id: String, reason: Option<String>, by: Option<Provenance>) -> RpcResult<Record>;
 
     /// Gives a question, by all of its name, this much more time, in milliseconds.
     #[method(name = "question_extend", param_kind = map)]
-    async fn extend(&self, id: String, milliseconds: u64) -> RpcResult<View>;
+    async fn extend(&self, id: String, milliseconds: u64) -> RpcResult<Record>;
 
     /// Asks a question, and returns what became of it. It is withdrawn when the caller goes away.
     #[method(name = "question_ask", param_kind = map)]
@@ -122,7 +124,12 @@ impl<S: Source> Methods<S> {
         Methods { source, caller, latest: OnceLock::new() }
     }
 
-    async fn submit(&self, view: View, submission: Submission, by: Option<Provenance>) -> RpcResult<View> {
+    async fn submit(
+        &self,
+        view: Record,
+        submission: Submission,
+        by: Option<Provenance>,
+    ) -> RpcResult<Record> {
         let by = self.caller.is(by);
         self.source.submit(&view.id, submission.clone(), by.clone()).await.map_err(error)?;
         // It may be forgotten already, where much is settled at once.
@@ -130,12 +137,12 @@ impl<S: Source> Methods<S> {
     }
 
     /// Returns the question of this name. Who settles one says all of its name: nobody settles one unseen.
-    fn named(&self, id: &str) -> RpcResult<View> {
+    fn named(&self, id: &str) -> RpcResult<Record> {
         let view = self.found(id)?;
         if view.id == id { Ok(view) } else { Err(error(Refusal::NotFound)) }
     }
 
-    fn found(&self, id: &str) -> RpcResult<View> {
+    fn found(&self, id: &str) -> RpcResult<Record> {
         self.source.find(id).map(|view| (*view).clone()).map_err(error)
     }
 }
@@ -151,21 +158,21 @@ impl<S: Source> QuestionsServer for Methods<S> {
         Ok(listing)
     }
 
-    async fn get(&self, id: String) -> RpcResult<View> {
+    async fn get(&self, id: String) -> RpcResult<Record> {
         self.found(&id)
     }
 
-    async fn answer(&self, id: String, answer: AnswerInput, by: Option<Provenance>) -> RpcResult<View> {
+    async fn answer(&self, id: String, answer: AnswerInput, by: Option<Provenance>) -> RpcResult<Record> {
         let view = self.named(&id)?;
         let answer = answer.read(&view.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
         self.submit(view, Submission::Answer(answer), by).await
     }
 
-    async fn reject(&self, id: String, reason: Option<String>, by: Option<Provenance>) -> RpcResult<View> {
+    async fn reject(&self, id: String, reason: Option<String>, by: Option<Provenance>) -> RpcResult<Record> {
         self.submit(self.named(&id)?, Submission::Reject(reason), by).await
     }
 
-    async fn extend(&self, id: String, milliseconds: u64) -> RpcResult<View> {
+    async fn extend(&self, id: String, milliseconds: u64) -> RpcResult<Record> {
         let time = std::time::Duration::from_millis(milliseconds);
         self.submit(self.named(&id)?, Submission::Extend(time), None).await
     }
@@ -259,17 +266,17 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use super::*;
+    use crate::control::rpc::*;
     use crate::{
-        engine::{Opened, Refused, Settled},
-        inbox::{self, Owner, played::question},
+        acp::{Opened, Refused, Settled},
+        control::{self, Owner, played::question},
         question::{Answer, Outcome, Value},
     };
 
     #[tokio::test(start_paused = true)]
     async fn of_many_changes_the_last_is_handed_on() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, feed) = inbox::new(owner);
+        let (inbox, feed) = control::new(owner);
         let open = |number| view(&feed, number);
         let mut latest = handed_on(inbox);
         let began = Instant::now();
@@ -289,7 +296,7 @@ mod tests {
         assert_eq!(told().await, (4, limits::CALM), "nor for the last");
     }
 
-    fn view(feed: &inbox::Feed, number: u64) {
+    fn view(feed: &control::Feed, number: u64) {
         let question = Arc::new(question("a"));
         let since = Duration::ZERO;
         feed.opened(&Opened { number, question, since, deadline: None, elsewhere: false });
@@ -298,7 +305,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_answered_is_told_so_though_it_is_forgotten_already() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, mut feed) = inbox::new(owner);
+        let (inbox, mut feed) = control::new(owner);
         (1..=2).for_each(|number| view(&feed, number));
         let methods = Methods::new(inbox.clone(), Caller::Of(Responder::Rpc));
         let answer = |text: &str| Answer {
@@ -333,11 +340,11 @@ mod tests {
     #[tokio::test]
     async fn whoever_settles_a_question_says_all_of_its_name() {
         let owner = Owner { bridge: "bridge".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, feed) = inbox::new(owner);
+        let (inbox, feed) = control::new(owner);
         view(&feed, 1);
         let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
         assert!(methods.get("b".to_owned()).await.is_ok());
-        let not_found = |refused: RpcResult<View>| {
+        let not_found = |refused: RpcResult<Record>| {
             assert_eq!(refused.unwrap_err().code(), Refusal::NotFound.code());
         };
         not_found(methods.reject("b".to_owned(), None, None).await);

@@ -9,17 +9,21 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::{
-    book::Book,
-    discovery,
-    local::Local,
-    refusal::{Refusal, over},
-    source::{Source, Status},
-    view::{Settlement, View, timestamp, timestamp_after},
+    asks::Local,
+    inbox::{Source, Status},
 };
 use crate::{
-    engine::{self, Opened, Refused, Settled, Submission, Unanswered},
+    acp::{self, Opened, Refused, Settled, Submission, Unanswered},
     limits,
     question::{Outcome, Provenance, Question, Reason, check},
+};
+use crate::{
+    desk::{
+        record::{Record, Settlement, timestamp, timestamp_after},
+        refusal::{Refusal, over},
+        snapshot::Book,
+    },
+    machine::discovery,
 };
 
 /// Where others answer. Cheap to clone.
@@ -112,7 +116,7 @@ impl Source for Inbox {
         let json = serde_json::to_vec(&question).map_err(|error| Refusal::BadQuestion(error.to_string()))?;
         let mut wait = self.local.open(timeout, question.weight(json.len())).map_err(Refusal::BadQuestion)?;
         let id = format!("{}-{LOCAL}{}", self.owner.bridge, wait.number);
-        let mut view = View::new(&id, &self.owner.bridge, question.into(), timestamp(now));
+        let mut view = Record::new(&id, &self.owner.bridge, question.into(), timestamp(now));
         view.deadline = timeout.map(|timeout| timestamp_after(now, timeout));
         view.elsewhere = true;
         self.book.send_modify(|book| book.insert(view));
@@ -181,7 +185,7 @@ impl Inbox {
     }
 
     /// Does something about a question that a program on this machine asked.
-    fn submit_local(&self, view: &View, submission: Submission, by: Provenance) -> Result<(), Refusal> {
+    fn submit_local(&self, view: &Record, submission: Submission, by: Provenance) -> Result<(), Refusal> {
         let number = view.id.rsplit_once(LOCAL).and_then(|(_, number)| number.parse().ok());
         let number = number.ok_or(Refusal::NotFound)?;
         let (outcome, remark) = match &submission {
@@ -204,7 +208,7 @@ impl Inbox {
         over(&self.book.borrow(), &view.id, &submission)
     }
 
-    fn extend_local(&self, view: &View, number: u64, time: Duration) -> Result<(), Refusal> {
+    fn extend_local(&self, view: &Record, number: u64, time: Duration) -> Result<(), Refusal> {
         self.local.extend(number, time).ok_or(Refusal::NoDeadline)?;
         self.book.send_modify(|book| {
             book.change(&view.id, |view| {
@@ -257,12 +261,12 @@ fn number(id: &str) -> Option<u64> {
 
 impl Feed {
     fn id(&self, number: u64) -> String {
-        engine::name(&self.owner.bridge, number)
+        acp::name(&self.owner.bridge, number)
     }
 
     /// A question opened.
     pub fn opened(&self, opened: &Opened) {
-        let mut view = View::new(
+        let mut view = Record::new(
             &self.id(opened.number),
             &self.owner.bridge,
             Arc::clone(&opened.question),

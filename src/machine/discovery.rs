@@ -175,7 +175,7 @@ mod tests {
 
     use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
-    use super::*;
+    use crate::machine::discovery::*;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();

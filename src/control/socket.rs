@@ -26,8 +26,8 @@ use tokio::{
 };
 
 use super::{
+    inbox::Source,
     rpc::{Caller, Methods, QuestionsServer},
-    source::Source,
 };
 use crate::limits;
 
@@ -236,9 +236,9 @@ mod tests {
     use serde_json::{Value, json};
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
 
-    use super::*;
+    use crate::control::socket::*;
     use crate::{
-        inbox::{
+        control::{
             played::{Bridge, soon},
             rpc::QuestionsClient,
         },

@@ -7,7 +7,7 @@ use super::{
     bridge::Bridge,
     event::{Action, Line, Peer, Unanswered},
     pending::{Awaited, Open},
-    ways::Way,
+    presentation::Way,
 };
 use crate::{
     dialect::{Reply, Words, elicitation, permission::Step, sandboxagent},

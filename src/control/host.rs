@@ -11,11 +11,8 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{
-    discovery::{self, DiscoveryError, Socket},
-    handle::Inbox,
-    socket,
-};
+use super::{port::Inbox, socket};
+use crate::machine::discovery::{self, DiscoveryError, Socket};
 
 /// An inbox's socket, and the thread that serves it, until this is dropped. That waits for no longer than
 /// [`limits::LAST_REPLIES`](crate::limits::LAST_REPLIES).
@@ -149,10 +146,10 @@ mod tests {
         time::{Instant, timeout},
     };
 
-    use super::*;
+    use crate::control::host::*;
     use crate::{
-        engine::Opened,
-        inbox::{Owner, new},
+        acp::Opened,
+        control::{Owner, new},
         limits,
         question::Question,
     };

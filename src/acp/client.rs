@@ -121,9 +121,9 @@ impl Bridge {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::acp::client::*;
     use crate::{
-        engine::{Config, Event},
+        acp::{Config, Event},
         question::Outcome,
         wire::frame::Verdict,
     };

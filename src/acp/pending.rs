@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{event::Opened, ways::Way};
+use super::{event::Opened, presentation::Way};
 use crate::{
     dialect::Words,
     limits,

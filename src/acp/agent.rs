@@ -9,7 +9,7 @@ use super::{
     capabilities,
     event::{Action, Line, Opened, Peer},
     pending::Open,
-    ways::Way,
+    presentation::Way,
 };
 use crate::{
     dialect::{self, Asked, Words, cursor, elicitation, kiro},

@@ -9,13 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, time::sleep};
 
-use super::{
-    book::Book,
+use crate::desk::{
+    record::{Record, Settlement},
     refusal::Refusal,
-    view::{Settlement, View},
+    snapshot::Book,
 };
 use crate::{
-    engine::Submission,
+    acp::Submission,
     limits,
     question::{Provenance, Question},
 };
@@ -41,7 +41,7 @@ pub trait Source: Clone + Send + Sync + 'static {
     fn ask(&self, question: Question) -> impl Future<Output = Result<Settlement, Refusal>> + Send;
 
     /// Finds a question as [`Source::find`] does, and one that only its bridge remembers.
-    fn look_up(&self, beginning: &str) -> impl Future<Output = Result<Arc<View>, Refusal>> + Send {
+    fn look_up(&self, beginning: &str) -> impl Future<Output = Result<Arc<Record>, Refusal>> + Send {
         future::ready(self.find(beginning))
     }
 
@@ -69,7 +69,7 @@ pub trait Source: Clone + Send + Sync + 'static {
     }
 
     /// Returns the question whose name begins like this, open or settled.
-    fn find(&self, beginning: &str) -> Result<Arc<View>, Refusal> {
+    fn find(&self, beginning: &str) -> Result<Arc<Record>, Refusal> {
         let found = find(&self.book().borrow(), beginning);
         found.map_err(|refusal| match refusal {
             Refusal::NotFound => self.missing(beginning),
@@ -78,7 +78,7 @@ pub trait Source: Clone + Send + Sync + 'static {
     }
 }
 
-fn find(book: &Book, beginning: &str) -> Result<Arc<View>, Refusal> {
+fn find(book: &Book, beginning: &str) -> Result<Arc<Record>, Refusal> {
     if let Some(view) = book.find(beginning) {
         return Ok(Arc::clone(view));
     }

@@ -12,12 +12,12 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::view::Settlement;
+use crate::desk::record::Settlement;
 use crate::limits;
 
 /// Who waits for what becomes of which question.
 #[derive(Debug, Default)]
-pub(super) struct Local {
+pub(crate) struct Local {
     waiting: Mutex<Waiting>,
 }
 
@@ -39,7 +39,7 @@ struct Open {
 
 /// One question that is waited for.
 #[derive(Debug)]
-pub(super) struct Wait {
+pub(crate) struct Wait {
     /// Its number: no other question of a program has it.
     pub number: u64,
     settled: oneshot::Receiver<Settlement>,
@@ -49,7 +49,7 @@ pub(super) struct Wait {
 impl Local {
     /// Begins to wait for a question of so many bytes that ends by itself after this time. The error names the limit that
     /// it would break: they are those of the questions of agents.
-    pub(super) fn open(&self, timeout: Option<Duration>, bytes: usize) -> Result<Wait, String> {
+    pub(crate) fn open(&self, timeout: Option<Duration>, bytes: usize) -> Result<Wait, String> {
         let (settled, waits) = oneshot::channel();
         // One beyond what the clock can say never comes.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -70,7 +70,7 @@ impl Local {
     }
 
     /// Settles a question, and says whether somebody waited for it.
-    pub(super) fn settle(&self, number: u64, settlement: Settlement) -> bool {
+    pub(crate) fn settle(&self, number: u64, settlement: Settlement) -> bool {
         let mut waiting = self.lock();
         let Some(open) = waiting.open.remove(&number) else { return false };
         waiting.bytes -= open.bytes;
@@ -78,7 +78,7 @@ impl Local {
     }
 
     /// Gives a question this much more time. `None` where it ends not by itself.
-    pub(super) fn extend(&self, number: u64, time: Duration) -> Option<()> {
+    pub(crate) fn extend(&self, number: u64, time: Duration) -> Option<()> {
         let waiting = self.lock();
         let open = waiting.open.get(&number)?;
         let deadline = (*open.deadline.borrow())?;
@@ -96,7 +96,7 @@ impl Local {
 
 impl Wait {
     /// Waits for what becomes of it. `None` when its time is over.
-    pub(super) async fn settled(&mut self) -> Option<Settlement> {
+    pub(crate) async fn settled(&mut self) -> Option<Settlement> {
         loop {
             let deadline = *self.deadline.borrow_and_update();
             tokio::select! {
@@ -114,7 +114,7 @@ impl Wait {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::control::asks::*;
     use crate::question::{Outcome, Provenance, Reason};
 
     fn rejected() -> Settlement {

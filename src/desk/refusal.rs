@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{book::Book, view::View};
+use super::{record::Record, snapshot::Book};
 use crate::{
-    engine::Submission,
+    acp::Submission,
     question::{FieldError, Outcome, Reason},
 };
 
@@ -23,10 +23,10 @@ pub enum Refusal {
     Ambiguous(Vec<String>),
     /// It is settled, and not in this way.
     #[error("the question is settled already, in another way")]
-    Conflict(Arc<View>),
+    Conflict(Arc<Record>),
     /// It is over, and was not answered.
     #[error("the question is over")]
-    Gone(Arc<View>),
+    Gone(Arc<Record>),
     /// The answer does not fit it.
     #[error("the answer does not fit the question: {}", list(.0))]
     DoesNotFit(Vec<FieldError>),
@@ -58,7 +58,7 @@ pub struct Detail {
     pub ids: Vec<String>,
     /// The question, as it was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<View>,
+    pub question: Option<Record>,
 }
 
 impl Refusal {
@@ -131,7 +131,7 @@ fn list(errors: &[FieldError]) -> String {
 }
 
 /// Says what becomes of a submission to a question that is not open any more. The same once more is accepted.
-pub(super) fn over(book: &Book, id: &str, submission: &Submission) -> Result<(), Refusal> {
+pub(crate) fn over(book: &Book, id: &str, submission: &Submission) -> Result<(), Refusal> {
     // One that was open a moment ago, and is not remembered, may have been settled in any way.
     let view = book.find(id).ok_or(Refusal::Unavailable)?;
     let outcome = view.settlement.as_ref().map(|settlement| &settlement.outcome);

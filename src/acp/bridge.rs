@@ -7,9 +7,9 @@ use super::{
     event::{Action, Event, Opened, Peer},
     lifecycle::Lifecycle,
     pending::Pending,
+    presentation::Tier,
     tool_calls::ToolCalls,
     turns::Turns,
-    ways::Tier,
 };
 use crate::{dialect::permission::Protocol, limits, question::Reason, wire::id::RequestId};
 

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use super::view::{Settlement, View};
+use super::record::{Record, Settlement};
 use crate::{
     limits,
     question::{Answer, Outcome},
@@ -19,7 +19,7 @@ use crate::{
 pub struct Book {
     /// Grows with each change.
     pub revision: u64,
-    open: BTreeMap<String, Arc<View>>,
+    open: BTreeMap<String, Arc<Record>>,
     /// The oldest first.
     settled: VecDeque<Settled>,
     /// The sizes of all of those.
@@ -31,7 +31,7 @@ pub struct Book {
 /// A question that is not open any more.
 #[derive(Clone, Debug)]
 struct Settled {
-    view: Arc<View>,
+    view: Arc<Record>,
     bytes: usize,
     /// The answer with its secrets, as what it is compared by.
     digest: Option<u64>,
@@ -41,7 +41,7 @@ struct Settled {
 
 impl Book {
     /// Returns the open questions, oldest first.
-    pub fn open(&self) -> Vec<Arc<View>> {
+    pub fn open(&self) -> Vec<Arc<Record>> {
         let mut views: Vec<_> = self.open.values().cloned().collect();
         views.sort_by(|one, other| one.age().cmp(&other.age()));
         views
@@ -49,18 +49,18 @@ impl Book {
 
     /// Returns the questions that were settled last, oldest first, for who follows what happens. Those that were lost
     /// are among them, as rejected because the agent is gone: they are not open any more for who would answer.
-    pub fn settled(&self) -> impl DoubleEndedIterator<Item = &Arc<View>> {
+    pub fn settled(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         self.settled.iter().map(|settled| &settled.view)
     }
 
     /// Returns those of them that were settled after the one with this name, or all where it is not remembered.
-    pub fn settled_after(&self, id: Option<&str>) -> impl Iterator<Item = &Arc<View>> {
+    pub fn settled_after(&self, id: Option<&str>) -> impl Iterator<Item = &Arc<Record>> {
         let known = self.settled.iter().rposition(|settled| Some(&*settled.view.id) == id);
         self.settled().skip(known.map_or(0, |known| known + 1))
     }
 
     /// Returns the question with this name, open or settled. Of one that was lost nothing is known.
-    pub fn find(&self, id: &str) -> Option<&Arc<View>> {
+    pub fn find(&self, id: &str) -> Option<&Arc<Record>> {
         self.open.get(id).or_else(|| self.known().rev().find(|view| view.id == id))
     }
 
@@ -69,7 +69,7 @@ impl Book {
         self.lost().any(|id| id == short || is_short_for(short, id))
     }
 
-    fn known(&self) -> impl DoubleEndedIterator<Item = &Arc<View>> {
+    fn known(&self) -> impl DoubleEndedIterator<Item = &Arc<Record>> {
         self.settled.iter().filter(|settled| !settled.lost).map(|settled| &settled.view)
     }
 
@@ -78,27 +78,27 @@ impl Book {
     }
 
     /// Returns the names of the questions of a bridge that are open.
-    pub(super) fn open_in(&self, bridge: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn open_in(&self, bridge: &str) -> impl Iterator<Item = &str> {
         let start = format!("{bridge}-");
         let from = self.open.range::<str, _>((Bound::Included(&*start), Bound::Unbounded));
         from.map(|(id, _)| &**id).take_while(move |id| id.starts_with(&start))
     }
 
     /// Returns the names of the questions of a bridge that were lost.
-    pub(super) fn lost_in(&self, bridge: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn lost_in(&self, bridge: &str) -> impl Iterator<Item = &str> {
         self.lost().filter(move |id| id.rsplit_once('-').is_some_and(|(start, _)| start == bridge))
     }
 
     /// Returns the names that this is short for: those of open questions, or, where there are none, of settled ones.
     pub fn complete(&self, short: &str) -> Vec<&str> {
-        let begins = |view: &&Arc<View>| is_short_for(short, &view.id);
+        let begins = |view: &&Arc<Record>| is_short_for(short, &view.id);
         let open: Vec<_> = self.open.values().filter(begins).map(|view| &*view.id).collect();
         if open.is_empty() { self.known().filter(begins).map(|view| &*view.id).collect() } else { open }
     }
 
     /// Says whether this is the answer that settled the question of this name. Secrets are compared, too: what is kept
     /// of them is a digest, under a key that never leaves this process. `None` where they were not to be had here.
-    pub(super) fn was_answered_by(&self, id: &str, answer: &Answer) -> Option<bool> {
+    pub(crate) fn was_answered_by(&self, id: &str, answer: &Answer) -> Option<bool> {
         let settled = self.settled.iter().rev().find(|settled| settled.view.id == id)?;
         Some(settled.digest? == self.digest(answer))
     }
@@ -108,13 +108,13 @@ impl Book {
         self.hasher.hash_one(serde_json::to_string(&answer.clone().canonical()).unwrap_or_default())
     }
 
-    pub(super) fn insert(&mut self, view: View) {
+    pub(crate) fn insert(&mut self, view: Record) {
         self.revision += 1;
         self.open.insert(view.id.clone(), Arc::new(view));
     }
 
     /// Takes a question over from elsewhere, open or settled. What is settled stays so; what was lost is found again.
-    pub(super) fn put(&mut self, mut view: View) {
+    pub(crate) fn put(&mut self, mut view: Record) {
         if self.known().any(|settled| settled.id == view.id) {
             return;
         }
@@ -134,9 +134,9 @@ impl Book {
         }
     }
 
-    pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut View)) {
+    pub(crate) fn change(&mut self, id: &str, change: impl FnOnce(&mut Record)) {
         let Some(view) = self.open.get_mut(id) else { return };
-        let mut changed = View::clone(view);
+        let mut changed = Record::clone(view);
         change(&mut changed);
         if changed != **view {
             self.revision += 1;
@@ -144,19 +144,19 @@ impl Book {
         }
     }
 
-    pub(super) fn settle(&mut self, id: &str, settlement: Settlement) {
+    pub(crate) fn settle(&mut self, id: &str, settlement: Settlement) {
         self.close(id, settlement, false);
     }
 
     /// Forgets an open question that is settled, without a word on how: its bridge has forgotten it, too.
-    pub(super) fn forget(&mut self, id: &str) {
+    pub(crate) fn forget(&mut self, id: &str) {
         if self.open.remove(id).is_some() {
             self.revision += 1;
         }
     }
 
     /// Forgets an open question of which nothing can be known any more. Who follows is told this settlement.
-    pub(super) fn lose(&mut self, id: &str, told: Settlement) {
+    pub(crate) fn lose(&mut self, id: &str, told: Settlement) {
         self.close(id, told, true);
     }
 
@@ -182,7 +182,7 @@ impl Book {
 }
 
 /// Returns how many bytes a question takes as JSON, which is about what it takes in memory.
-pub fn size(view: &View) -> usize {
+pub fn size(view: &Record) -> usize {
     struct Count(usize);
 
     impl std::io::Write for Count {
@@ -214,13 +214,13 @@ fn is_short_for(short: &str, id: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::desk::snapshot::*;
     use crate::question::{Dialect, Field, Kind, Outcome, Provenance, Question, Reason, Value};
 
-    fn view(number: usize, label: &str) -> View {
+    fn view(number: usize, label: &str) -> Record {
         let field = Field::at(0, label.to_owned(), None, Kind::free_text());
         let question = Question::new(Dialect::SandboxAgent, "q", vec![field]);
-        View::new(&format!("b-{number}"), "b", question.into(), "2026".to_owned())
+        Record::new(&format!("b-{number}"), "b", question.into(), "2026".to_owned())
     }
 
     fn settlement() -> Settlement {
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(book.lost_in("b").collect::<Vec<_>>(), ["b-1", "b-2"]);
         book.put(view(1, "a"));
         assert_eq!(book.find("b-1").map(|view| view.settlement.clone()), Some(None));
-        let settled = View { settlement: Some(settlement()), ..view(2, "a") };
+        let settled = Record { settlement: Some(settlement()), ..view(2, "a") };
         book.put(settled.clone());
         assert_eq!(book.find("b-2"), Some(&Arc::new(settled)));
         book.put(view(2, "a"));
@@ -293,7 +293,7 @@ mod tests {
             assert_eq!(book.was_answered_by("b-1", &given("x")), Some(true));
             assert_eq!(book.was_answered_by("b-1", &given("y")), Some(false));
 
-            let told = View { settlement: book.find("b-1").unwrap().settlement.clone(), ..asked };
+            let told = Record { settlement: book.find("b-1").unwrap().settlement.clone(), ..asked };
             let mut other = Book::default();
             other.put(told);
             assert_eq!(other.was_answered_by("b-1", &given("x")), compared);

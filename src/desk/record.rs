@@ -9,15 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    engine::Submission,
+    acp::Submission,
     question::{Answer, Outcome, Provenance, Question, Reason},
 };
 
 /// A question, open or settled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(title = "QuestionView")]
-pub struct View {
+#[schemars(title = "QuestionRecord")]
+pub struct Record {
     /// Its name: no other question on the machine has it. The beginning is enough where that is unique.
     pub id: String,
     /// The bridge that it waits in.
@@ -43,10 +43,10 @@ pub struct View {
     pub settlement: Option<Settlement>,
 }
 
-impl View {
+impl Record {
     /// Returns a question that opens now.
-    pub(super) fn new(id: &str, bridge: &str, question: Arc<Question>, opened_at: String) -> Self {
-        View {
+    pub(crate) fn new(id: &str, bridge: &str, question: Arc<Question>, opened_at: String) -> Self {
+        Record {
             id: id.to_owned(),
             bridge: bridge.to_owned(),
             question,
@@ -60,9 +60,9 @@ impl View {
     }
 }
 
-impl View {
+impl Record {
     /// Returns it as it is once this submission was accepted.
-    pub(super) fn settled(mut self, submission: Submission, by: Provenance) -> Self {
+    pub(crate) fn settled(mut self, submission: Submission, by: Provenance) -> Self {
         let (outcome, remark) = match submission {
             Submission::Answer(answer) => (Outcome::Answered(answer), None),
             Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark),
@@ -99,7 +99,7 @@ pub struct Settlement {
 
 impl Settlement {
     /// Leaves out what is not to be kept.
-    pub(super) fn without_secrets(mut self, question: &Question) -> Self {
+    pub(crate) fn without_secrets(mut self, question: &Question) -> Self {
         if let Outcome::Answered(answer) = &mut self.outcome {
             for field in question.fields.iter().filter(|field| field.secret) {
                 answer.values.remove(&field.name);
@@ -113,11 +113,11 @@ impl Settlement {
 const LAST: Duration = Duration::from_secs(253_402_300_799);
 
 /// Says a time by RFC 3339, or the last that can be said: a deadline may be further away.
-pub(super) fn timestamp(time: SystemTime) -> String {
+pub(crate) fn timestamp(time: SystemTime) -> String {
     humantime::format_rfc3339_millis(time.clamp(UNIX_EPOCH, UNIX_EPOCH + LAST)).to_string()
 }
 
 /// Says the time that is this long after another.
-pub(super) fn timestamp_after(time: SystemTime, passed: Duration) -> String {
+pub(crate) fn timestamp_after(time: SystemTime, passed: Duration) -> String {
     timestamp(time.checked_add(passed).unwrap_or(UNIX_EPOCH + LAST))
 }

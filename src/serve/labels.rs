@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use crate::{
+    desk::Record,
     dialect::sandboxagent::{
         reply,
         request::{NO, YES},
     },
-    inbox::{View, input},
-    question::{Answer, Field, FieldError, Kind, Outcome, Question, Value},
+    question::{Answer, Field, FieldError, Kind, Outcome, Question, Value, input},
 };
 
 /// Returns the words for what can be chosen, in their order. No two are the same: where the agent says one twice, the
@@ -34,7 +34,7 @@ pub(super) fn labels(kind: &Kind) -> Vec<Cow<'_, str>> {
 }
 
 /// Returns what was answered, field by field. `None` where the question was not answered.
-pub(super) fn chosen(view: &View) -> Option<Vec<Vec<String>>> {
+pub(super) fn chosen(view: &Record) -> Option<Vec<Vec<String>>> {
     let Outcome::Answered(answer) = &view.settlement.as_ref()?.outcome else { return None };
     let said = |field: &Field| answer.values.get(&field.name).map(|value| said(&field.kind, value));
     Some(view.question.fields.iter().map(|field| said(field).unwrap_or_default()).collect())
@@ -98,7 +98,7 @@ fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
 mod tests {
     use serde_json::json;
 
-    use super::*;
+    use crate::serve::labels::*;
 
     fn kind(json: serde_json::Value) -> Kind {
         serde_json::from_value(json).unwrap()

@@ -14,7 +14,7 @@ mod client;
 
 mod agent;
 
-mod ways;
+mod presentation;
 
 mod response;
 
@@ -39,4 +39,4 @@ pub use component::{Component, NO_CONDUCTOR, Output};
 pub use event::{
     Action, Event, Line, Opened, Peer, Refused, Settled, Submission, Submitted, Ticket, Unanswered, name,
 };
-pub use ways::Tier;
+pub use presentation::Tier;

@@ -24,15 +24,17 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{
-    body, chosen,
+    body,
     events::{Told, respond},
     http::App,
+    labels,
     problem::Problem,
     rest,
     ring::Change,
 };
 use crate::{
-    inbox::{Refusal, Source, View},
+    control::Source,
+    desk::{Record, Refusal},
     limits,
     question::{Field, Kind, Question},
 };
@@ -80,7 +82,7 @@ struct Reply {
 }
 
 impl<'a> Request<'a> {
-    fn of(view: &'a View) -> Self {
+    fn of(view: &'a Record) -> Self {
         let question = &view.question;
         let infos = question.fields.iter().enumerate();
         Request {
@@ -113,11 +115,11 @@ impl<'a> Info<'a> {
 fn options(kind: &Kind) -> Vec<Choice<'_>> {
     let descriptions = kind.options().iter().map(|option| option.description.as_deref().unwrap_or_default());
     let choice = |(label, description)| Choice { label, description };
-    chosen::labels(kind).into_iter().zip(descriptions.chain(iter::repeat(""))).map(choice).collect()
+    labels::labels(kind).into_iter().zip(descriptions.chain(iter::repeat(""))).map(choice).collect()
 }
 
 /// Some dialects tell no session, and opencode's clients need one.
-fn session(view: &View) -> &str {
+fn session(view: &Record) -> &str {
     view.question.session.as_deref().unwrap_or_default()
 }
 
@@ -134,7 +136,7 @@ async fn reply<S: Source>(
 ) -> Result<Json<bool>, Problem> {
     let reply: Reply = body::read(&headers, &body, ANSWER)?;
     let view = app.look_up(&id).await?;
-    let answer = chosen::answer(&view.question, reply.answers).map_err(Refusal::DoesNotFit)?;
+    let answer = labels::answer(&view.question, reply.answers).map_err(Refusal::DoesNotFit)?;
     rest::submit_answer(&app, &view, answer).await?;
     Ok(Json(true))
 }
@@ -158,12 +160,12 @@ async fn events<S: Source>(State(app): State<App<S>>) -> Result<Response, Proble
 
 /// What a client shows, by what it was told.
 #[derive(Default)]
-struct Shown(BTreeMap<String, Arc<View>>);
+struct Shown(BTreeMap<String, Arc<Record>>);
 
 impl Shown {
     /// Returns what to tell of it. After a gap, that is also the end of each question that ended in it: not every client
     /// lists the questions again when it connects again. `what_became` knows those that ended last.
-    fn hear(&mut self, told: Told, what_became: impl Fn(&str) -> Option<Arc<View>>) -> Vec<Option<Event>> {
+    fn hear(&mut self, told: Told, what_became: impl Fn(&str) -> Option<Arc<Record>>) -> Vec<Option<Event>> {
         match told {
             Told::Open(view) => {
                 let message = asked(&view.id, &view);
@@ -192,13 +194,13 @@ impl Shown {
     }
 }
 
-fn asked(name: &str, view: &View) -> Option<Event> {
+fn asked(name: &str, view: &Record) -> Option<Event> {
     message(name, "question.asked", &Request::of(view))
 }
 
-fn resolved(name: &str, view: &View) -> Option<Event> {
+fn resolved(name: &str, view: &Record) -> Option<Event> {
     let mut properties = json!({ "sessionID": session(view), "requestID": view.id });
-    match chosen::chosen(view) {
+    match labels::chosen(view) {
         Some(answers) => {
             properties["answers"] = answers.into();
             message(name, "question.replied", &properties)
@@ -237,13 +239,13 @@ mod tests {
     use axum::{body::to_bytes, response::Sse};
     use futures::StreamExt;
 
-    use super::*;
+    use crate::serve::opencode::*;
     use crate::{
-        inbox::Settlement,
+        desk::Settlement,
         question::{Answer, Dialect, Field, Kind, Outcome, Provenance, Reason},
     };
 
-    fn view(number: u64, outcome: Option<Outcome>) -> Arc<View> {
+    fn view(number: u64, outcome: Option<Outcome>) -> Arc<Record> {
         let mut question =
             Question::new(Dialect::Kiro, "q", vec![Field::at(0, "Why?".to_owned(), None, Kind::free_text())]);
         question.session = Some("s".to_owned());
@@ -255,7 +257,7 @@ mod tests {
         });
         let view =
             json!({ "id": format!("b-{number}"), "bridge": "b", "question": question, "openedAt": "" });
-        Arc::new(View { settlement, ..serde_json::from_value(view).unwrap() })
+        Arc::new(Record { settlement, ..serde_json::from_value(view).unwrap() })
     }
 
     /// Returns what is sent, event by event, without the names.

@@ -162,8 +162,8 @@ impl Open {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::engine::{Config, Event, Line};
+    use crate::acp::presentation::*;
+    use crate::acp::{Config, Event, Line};
 
     #[test]
     fn a_question_opens_elsewhere_where_the_client_is_not_asked() {

@@ -139,7 +139,7 @@ impl<'de> Visitor<'de> for Shapes {
 mod tests {
     use serde_json::json;
 
-    use super::*;
+    use crate::question::input::*;
     use crate::question::{Dialect, Field, Kind};
 
     fn read(json: Json) -> Result<AnswerInput, String> {

@@ -16,20 +16,26 @@ use tokio::{
 };
 
 use super::{
-    book::Book,
+    bridges::{Bridge, Machine, get},
     discovery::{self, DiscoveryError},
-    joined::{Bridge, Joined, get},
-    refusal::Refusal,
-    rpc::{Listing, QuestionsClient},
-    socket,
-    view::{Settlement, timestamp},
+};
+use crate::{
+    control::{
+        rpc::{Listing, QuestionsClient},
+        socket,
+    },
+    desk::{
+        record::{Settlement, timestamp},
+        refusal::Refusal,
+        snapshot::Book,
+    },
 };
 use crate::{
     limits,
     question::{Outcome, Provenance, Reason},
 };
 
-impl Joined {
+impl Machine {
     /// Follows the bridges, and those that come, until the future is dropped.
     pub async fn follow(&self) -> Result<(), DiscoveryError> {
         let (mut followed, mut tasks) = (BTreeSet::new(), JoinSet::new());
@@ -89,7 +95,7 @@ impl Joined {
     }
 
     /// Meets the bridge behind a socket, unless it takes too long to say what is open.
-    pub(super) async fn visit(&self, path: &Path) {
+    pub(crate) async fn visit(&self, path: &Path) {
         match timeout(limits::HELLO, greet(path)).await {
             Ok(greeted) => drop(self.meet(path, greeted).await),
             Err(_) => self.miss(path),
@@ -204,7 +210,7 @@ impl Joined {
         });
     }
 
-    pub(super) fn change(&self, change: impl FnOnce(&mut Book)) {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Book)) {
         self.shared.book.send_if_modified(|book| {
             let before = book.revision;
             change(book);
@@ -276,22 +282,23 @@ mod tests {
     use tempfile::TempDir;
     use tokio::{net::UnixListener, time::Instant};
 
-    use super::*;
+    use crate::machine::follow::*;
     use crate::{
-        engine::Submission,
-        inbox::{
-            Refusal, Source,
+        acp::Submission,
+        control::{
+            Source,
             played::{Bridge, listen, question, soon},
         },
+        desk::Refusal,
         question::{Answer, Value},
     };
 
-    async fn open(folder: &TempDir) -> Joined {
-        soon(Joined::open(folder.path())).await.unwrap()
+    async fn open(folder: &TempDir) -> Machine {
+        soon(Machine::open(folder.path())).await.unwrap()
     }
 
     /// Follows the bridges while something else is done.
-    async fn following<T>(joined: &Joined, done: impl Future<Output = T>) -> T {
+    async fn following<T>(joined: &Machine, done: impl Future<Output = T>) -> T {
         tokio::select! {
             followed = joined.follow() => panic!("not followed: {followed:?}"),
             done = soon(done) => done,
@@ -299,7 +306,7 @@ mod tests {
     }
 
     /// Waits until so many questions are open.
-    async fn open_questions(joined: &Joined, count: usize) {
+    async fn open_questions(joined: &Machine, count: usize) {
         joined.book().wait_for(|book| book.open().len() == count).await.unwrap();
     }
 
@@ -443,7 +450,7 @@ mod tests {
     async fn a_folder_that_is_removed_is_followed_when_it_is_there_again() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("askbridge");
-        let joined = soon(Joined::open(&folder)).await.unwrap();
+        let joined = soon(Machine::open(&folder)).await.unwrap();
         following(&joined, async {
             let before = Bridge::start(&folder, "a");
             before.open(1, "a");
@@ -461,7 +468,7 @@ mod tests {
     async fn what_is_asked_here_is_found_by_all_and_withdrawn_with_who_asked() {
         let folder = tempfile::tempdir().unwrap();
         let own = Bridge::start(folder.path(), "own");
-        let joined = soon(Joined::open_with(folder.path(), own.inbox.clone())).await.unwrap();
+        let joined = soon(Machine::open_with(folder.path(), own.inbox.clone())).await.unwrap();
         following(&joined, async {
             let answered = async {
                 open_questions(&joined, 1).await;

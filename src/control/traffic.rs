@@ -27,7 +27,7 @@ impl Count {
     }
 
     /// Returns how many lines and bytes it is.
-    pub(super) fn get(&self) -> (u64, u64) {
+    pub(crate) fn get(&self) -> (u64, u64) {
         (self.lines.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
 }

@@ -16,32 +16,32 @@ use tokio::{
 
 use super::{Feed, Inbox, Owner, socket};
 use crate::{
-    engine::{Opened, Settled, Submission},
+    acp::{Opened, Settled, Submission},
     question::{Dialect, Field, Kind, Outcome, Provenance, Question},
 };
 
 /// Waits for what has to happen.
-pub(super) async fn soon<T>(future: impl Future<Output = T>) -> T {
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(30), future).await.expect("it takes too long")
 }
 
 /// Returns a question with this label.
-pub(super) fn question(label: &str) -> Question {
+pub(crate) fn question(label: &str) -> Question {
     let field = Field::at(0, label.to_owned(), None, Kind::free_text());
     Question::new(Dialect::SandboxAgent, "q", vec![field])
 }
 
 /// Listens on a socket.
-pub(super) fn listen(path: &Path) -> net::UnixListener {
+pub(crate) fn listen(path: &Path) -> net::UnixListener {
     let listener = net::UnixListener::bind(path).unwrap();
     listener.set_nonblocking(true).unwrap();
     listener
 }
 
 /// A bridge whose inbox is served on a socket, until this is dropped.
-pub(super) struct Bridge {
-    pub(super) inbox: Inbox,
-    pub(super) path: PathBuf,
+pub(crate) struct Bridge {
+    pub(crate) inbox: Inbox,
+    pub(crate) path: PathBuf,
     feed: Feed,
     served: JoinHandle<()>,
     stop: oneshot::Sender<()>,
@@ -49,13 +49,13 @@ pub(super) struct Bridge {
 
 impl Bridge {
     /// Starts one of this name in a folder.
-    pub(super) fn start(folder: &Path, name: &str) -> Self {
+    pub(crate) fn start(folder: &Path, name: &str) -> Self {
         let path = folder.join(name).with_extension("sock");
         Self::on(listen(&path), None, path, name)
     }
 
     /// Starts one of this name on a socket where somebody may wait already, and serves the `first` of them.
-    pub(super) fn on(
+    pub(crate) fn on(
         listener: net::UnixListener,
         first: Option<UnixStream>,
         path: PathBuf,
@@ -68,7 +68,7 @@ impl Bridge {
     }
 
     /// Is served by a thread of its own from now on, as in the program.
-    pub(super) async fn apart(mut self) -> Self {
+    pub(crate) async fn apart(mut self) -> Self {
         self.vanish().await;
         std::fs::remove_file(&self.path).unwrap();
         let (listener, inbox) = (listen(&self.path), self.inbox.clone());
@@ -82,7 +82,7 @@ impl Bridge {
     }
 
     /// Asks.
-    pub(super) fn open(&self, number: u64, label: &str) {
+    pub(crate) fn open(&self, number: u64, label: &str) {
         let question = question(label).into();
         self.feed.opened(&Opened {
             number,
@@ -94,13 +94,13 @@ impl Bridge {
     }
 
     /// It is settled.
-    pub(super) fn settle(&self, number: u64, outcome: Outcome, by: Provenance) {
+    pub(crate) fn settle(&self, number: u64, outcome: Outcome, by: Provenance) {
         let (question, after) = (question("a").into(), Duration::ZERO);
         self.feed.settled(&Settled { number, question, outcome, by, remark: None, after }, after);
     }
 
     /// Does the next that is wanted.
-    pub(super) async fn obey(&mut self) {
+    pub(crate) async fn obey(&mut self) {
         let command = soon(self.feed.next()).await.unwrap();
         let Submission::Answer(answer) = command.submission else { panic!("no answer") };
         self.settle(command.number, Outcome::Answered(answer), command.by);
@@ -108,19 +108,19 @@ impl Bridge {
     }
 
     /// Is not there any more for others, and leaves its socket.
-    pub(super) async fn vanish(&mut self) {
+    pub(crate) async fn vanish(&mut self) {
         let (stop, _) = oneshot::channel();
         std::mem::replace(&mut self.stop, stop).send(()).unwrap();
         soon(&mut self.served).await.unwrap();
     }
 
     /// Is there again.
-    pub(super) fn reappear(&mut self) {
+    pub(crate) fn reappear(&mut self) {
         drop(std::fs::remove_file(&self.path));
         (self.served, self.stop) = serve(listen(&self.path), None, self.inbox.clone());
     }
 
-    pub(super) async fn stream(&self) -> UnixStream {
+    pub(crate) async fn stream(&self) -> UnixStream {
         UnixStream::connect(&self.path).await.unwrap()
     }
 }

@@ -14,57 +14,61 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{
-    book::Book,
-    discovery::{self, DiscoveryError},
-    handle::Inbox,
-    input::AnswerInput,
-    refusal::{self, Detail, Refusal},
-    rpc::{Listing, QuestionsClient},
-    source::{Source, Status},
-    view::{Settlement, View},
-};
+use super::discovery::{self, DiscoveryError};
 use crate::{
-    engine::Submission,
+    acp::Submission,
     limits,
     question::{Provenance, Question},
+};
+use crate::{
+    control::{
+        inbox::{Source, Status},
+        port::Inbox,
+        rpc::{Listing, QuestionsClient},
+    },
+    desk::{
+        record::{Record, Settlement},
+        refusal::{self, Detail, Refusal},
+        snapshot::Book,
+    },
+    question::input::AnswerInput,
 };
 
 /// The inboxes of all bridges. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Joined {
-    pub(super) shared: Arc<Shared>,
+pub struct Machine {
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) folder: PathBuf,
-    pub(super) book: watch::Sender<Book>,
+pub(crate) struct Shared {
+    pub(crate) folder: PathBuf,
+    pub(crate) book: watch::Sender<Book>,
     bridges: Mutex<Bridges>,
     /// In which this process asks.
     own: Option<Inbox>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Bridges {
+pub(crate) struct Bridges {
     /// By their names.
-    pub(super) connected: BTreeMap<String, Bridge>,
+    pub(crate) connected: BTreeMap<String, Bridge>,
     /// The sockets of the others.
-    pub(super) unreachable: BTreeSet<PathBuf>,
+    pub(crate) unreachable: BTreeSet<PathBuf>,
 }
 
 /// A bridge that is connected.
 #[derive(Debug)]
-pub(super) struct Bridge {
-    pub(super) client: Arc<Client>,
-    pub(super) status: Status,
-    pub(super) path: PathBuf,
+pub(crate) struct Bridge {
+    pub(crate) client: Arc<Client>,
+    pub(crate) status: Status,
+    pub(crate) path: PathBuf,
     /// Where it tells what changes, until somebody follows it. Until then it is kept: a connection on which it was
     /// cancelled may be closed before the reply to an answer is read.
-    pub(super) changes: Option<Subscription<Listing>>,
+    pub(crate) changes: Option<Subscription<Listing>>,
 }
 
-impl Joined {
+impl Machine {
     /// Joins the inboxes of the bridges whose sockets are in this folder now.
     pub async fn open(folder: &Path) -> Result<Self, DiscoveryError> {
         Self::join(folder, None).await
@@ -79,7 +83,7 @@ impl Joined {
     async fn join(folder: &Path, own: Option<Inbox>) -> Result<Self, DiscoveryError> {
         let book = watch::Sender::new(Book::default());
         let shared = Shared { folder: folder.to_owned(), book, bridges: Mutex::default(), own };
-        let joined = Joined { shared: Arc::new(shared) };
+        let joined = Machine { shared: Arc::new(shared) };
         let paths = discovery::sockets(folder).await?;
         join_all(paths.iter().map(|path| joined.visit(path))).await;
         Ok(joined)
@@ -91,25 +95,25 @@ impl Joined {
     }
 
     /// Asks all bridges for a question. One that says nothing in time counts as gone.
-    async fn ask_all(&self, short: &str) -> Vec<Result<View, Refusal>> {
+    async fn ask_all(&self, short: &str) -> Vec<Result<Record, Refusal>> {
         let clients: Vec<_> =
             self.lock().connected.values().map(|bridge| Arc::clone(&bridge.client)).collect();
         let get = async |client: &Client| get(client, short).await;
         join_all(clients.iter().map(|client| get(client))).await
     }
 
-    pub(super) fn client(&self, bridge: &str) -> Option<Arc<Client>> {
+    pub(crate) fn client(&self, bridge: &str) -> Option<Arc<Client>> {
         self.lock().connected.get(bridge).map(|bridge| Arc::clone(&bridge.client))
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Bridges> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Bridges> {
         // Nothing that holds it can leave it half changed.
         self.shared.bridges.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Asks a bridge for a question.
-pub(super) async fn get(client: &Client, id: &str) -> Result<View, Refusal> {
+pub(crate) async fn get(client: &Client, id: &str) -> Result<Record, Refusal> {
     match timeout(limits::HELLO, client.get(id.to_owned())).await {
         Ok(answer) => answer.map_err(refusal),
         Err(_) => Err(Refusal::Unavailable),
@@ -117,7 +121,12 @@ pub(super) async fn get(client: &Client, id: &str) -> Result<View, Refusal> {
 }
 
 /// Submits to a bridge, however long its agent takes to read.
-async fn submit(client: &Client, id: String, submission: Submission, by: Provenance) -> Result<View, Error> {
+async fn submit(
+    client: &Client,
+    id: String,
+    submission: Submission,
+    by: Provenance,
+) -> Result<Record, Error> {
     match submission {
         Submission::Answer(answer) => client.answer(id, AnswerInput::from(answer), Some(by)).await,
         Submission::Reject(reason) => client.reject(id, reason, Some(by)).await,
@@ -136,7 +145,7 @@ async fn silence(client: &Client) {
     }
 }
 
-impl Source for Joined {
+impl Source for Machine {
     fn book(&self) -> watch::Receiver<Book> {
         self.shared.book.subscribe()
     }
@@ -174,8 +183,8 @@ impl Source for Joined {
     }
 
     /// Settled before these inboxes were joined, for one. One that no bridge has which could be asked is not found,
-    /// whatever the others have: see [`Joined::unreachable`].
-    async fn look_up(&self, short: &str) -> Result<Arc<View>, Refusal> {
+    /// whatever the others have: see [`Machine::unreachable`].
+    async fn look_up(&self, short: &str) -> Result<Arc<Record>, Refusal> {
         let found = self.find(short);
         if !matches!(found, Err(Refusal::NotFound | Refusal::Unavailable)) {
             return found;
@@ -240,9 +249,9 @@ mod tests {
         time::Instant,
     };
 
-    use super::*;
+    use crate::machine::bridges::*;
     use crate::{
-        inbox::played::{Bridge, listen, soon},
+        control::played::{Bridge, listen, soon},
         question::{Answer, Value},
     };
 
@@ -259,7 +268,7 @@ mod tests {
             copy_bidirectional(near, far).await
         };
         let joined = tokio::select! {
-            joined = soon(Joined::open(folder.path())) => joined.unwrap(),
+            joined = soon(Machine::open(folder.path())) => joined.unwrap(),
             passed = passes_on => panic!("{passed:?}"),
         };
         let start = Instant::now();
@@ -275,7 +284,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut bridge = Bridge::start(folder.path(), "b");
         bridge.open(1, "a");
-        let joined = soon(Joined::open(folder.path())).await.unwrap();
+        let joined = soon(Machine::open(folder.path())).await.unwrap();
         let values = [("q0".to_owned(), Value::Text("yes".to_owned()))].into();
         let answer = Submission::Answer(Answer { values, ..Answer::default() });
         let submitted = joined.submit("b-1", answer, Provenance::bridge());

@@ -1,0 +1,23 @@
+//! How responders reach the questions of one bridge: the inbox, its port to the bridge, and the control protocol.
+//! Which bridges there are on the machine is left to `machine`.
+
+pub mod traffic;
+
+pub mod inbox;
+
+pub mod rpc;
+
+mod asks;
+
+pub mod port;
+
+pub mod socket;
+
+pub mod host;
+
+#[cfg(test)]
+pub(crate) mod played;
+
+pub use inbox::{Source, Status};
+pub use port::{Feed, Inbox, Owner, new};
+pub use traffic::Traffic;
