@@ -7,7 +7,7 @@ mod asking;
 
 #[cfg(test)]
 mod any {
-    use askbridge::question::{Answer, Dialect, Field, FieldOption, Kind, Question, Value, check};
+    use askbridge::question::{Answer, Field, FieldOption, Kind, Origin, Question, Value, check};
     use proptest::{prelude::*, sample::select};
     use serde_json::{Number, Value as Json, json};
 
@@ -105,7 +105,8 @@ mod any {
             fields: vec![field],
             submit: None,
             tool_call: None,
-            dialect: Dialect::SandboxAgent,
+            purpose: askbridge::question::Purpose::Question,
+            origin: Origin::SandboxAgent,
             dangerous: false,
             blocking: true,
             timeout: None,

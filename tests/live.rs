@@ -57,6 +57,7 @@ fn told(asked: &Asked, outcome: &Outcome) -> Json {
         Outcome::Answered(answer) => asked.words.answered(&asked.question, answer),
         Outcome::Rejected(reason) => asked.words.rejected(*reason),
         Outcome::Failed => panic!("nothing is told"),
+        other => panic!("{other:?}"),
     };
     let mut told: Json = serde_json::from_str(result.get()).expect("JSON");
     told.as_object_mut().expect("an object").remove("_meta");
@@ -85,7 +86,8 @@ fn claude_asks_two_questions_in_one_form() {
             },
         ],
         "toolCallId": "toolu_01",
-        "dialect": "elicitation",
+        "purpose": "question",
+        "origin": "elicitation",
         "dangerous": false,
         "blocking": true,
     });
@@ -139,7 +141,8 @@ fn qwen_asks_two_questions_in_one_permission() {
             },
         ],
         "toolCallId": "call_1",
-        "dialect": "permission",
+        "purpose": "question",
+        "origin": "permission",
         "dangerous": false,
         "blocking": true,
     });

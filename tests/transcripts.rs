@@ -132,7 +132,7 @@ impl Stage {
                             format!("answered {:?}, remarked {:?}", answer.values, answer.notes)
                         }
                         Outcome::Rejected(reason) => format!("rejected, {}", reason.name()),
-                        Outcome::Failed => "failed".to_owned(),
+                        other => other.status().to_owned(),
                     };
                     let (id, by, after) = (&settled.question.id, settled.by.responder, settled.after);
                     self.note(&format!("question! {id} settles after {after:?} by {by:?}: {outcome}"));

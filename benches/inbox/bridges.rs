@@ -6,7 +6,7 @@ use askbridge::{
     acp::{Opened, Settled, Submission},
     control::{self, Feed, Owner, socket},
     machine::discovery,
-    question::{Dialect, Field, FieldOption, Kind, Outcome, Question},
+    question::{Field, FieldOption, Kind, Origin, Outcome, Question},
 };
 use tokio::{
     runtime,
@@ -104,7 +104,7 @@ fn opened(number: u64) -> Opened {
         fields: ["q0", "q1"].map(field).into(),
         submit: None,
         tool_call: None,
-        dialect: Dialect::SandboxAgent,
+        dialect: Origin::SandboxAgent,
         dangerous: false,
         blocking: true,
         timeout: None,

@@ -156,7 +156,7 @@ fn fitting(question: &Question, outcome: Outcome) -> Meaning {
             Err(errors) => Meaning::Not(Unanswered::DoesNotFit(errors)),
         },
         Outcome::Rejected(_) => Meaning::Settled(outcome),
-        Outcome::Failed => Meaning::Not(Unanswered::NotUnderstood),
+        Outcome::Failed | Outcome::Unknown(_) => Meaning::Not(Unanswered::NotUnderstood),
     }
 }
 

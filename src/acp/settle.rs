@@ -19,7 +19,7 @@ impl Bridge {
         let result = match &outcome {
             Outcome::Answered(answer) => open.words.answered(open.question(), answer),
             Outcome::Rejected(reason) => open.words.rejected(*reason),
-            Outcome::Failed => return,
+            Outcome::Failed | Outcome::Unknown(_) => return,
         };
         self.actions.push(Action::Send(Peer::Agent, line::response(id.as_str(), &result)));
         if open.owes {

@@ -58,7 +58,7 @@ fn code(settled: &Settlement) -> u8 {
             say("nobody answered in time");
             exit::TIMED_OUT
         }
-        Outcome::Rejected(_) | Outcome::Failed => {
+        Outcome::Rejected(_) | Outcome::Failed | Outcome::Unknown(_) => {
             say(&format!("the question was {}", text::settlement(settled)));
             exit::REJECTED
         }

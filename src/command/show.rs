@@ -155,6 +155,7 @@ fn wanted(kind: &Kind) -> String {
             let default = default(number.map(|number| number.to_string()));
             format!("{kind}{}{step}{default}", bounds(*min, *max, ""))
         }
+        Kind::Unknown(_) => "a kind of field that needs a newer askbridge".to_owned(),
         Kind::Confirm { yes, no } => format!("{} or {}", printable_line(yes), printable_line(no)),
     }
 }

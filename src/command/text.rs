@@ -78,18 +78,20 @@ pub(super) fn settlement(settlement: &Settlement) -> String {
         Outcome::Answered(answered) => format!("answered by {by}: {}", answer(answered)),
         Outcome::Rejected(reason) => format!("rejected by {by}, {}", reason.name()),
         Outcome::Failed => format!("left to the agent by {by}"),
+        other => format!("{} by {by}", printable_line(other.status())),
     };
     let remark = settlement.remark.as_ref().map(|remark| format!(": {}", printable_line(remark)));
     said + &remark.unwrap_or_default()
 }
 
 fn by(by: &Provenance) -> String {
-    let responder = match by.responder {
+    let responder = match &by.responder {
         Responder::Client => "the client",
         Responder::Bridge => "the bridge",
         Responder::CommandLine => "the command line",
         Responder::Http => "HTTP",
         Responder::Rpc => "JSON-RPC",
+        Responder::Other(other) => &printable_line(other.as_str()),
     };
     match &by.name {
         Some(name) => format!("{responder} ({})", printable_line(name)),

@@ -95,6 +95,7 @@ fn value(field: &Field, texts: &[&str]) -> Result<Value, String> {
         },
         Kind::Boolean { .. } => flag("yes", "no"),
         Kind::Confirm { yes, no } => flag(yes, no),
+        Kind::Unknown(_) => Err("needs a newer askbridge".to_owned()),
         Kind::Text { .. } | Kind::Choices { .. } => Ok(Value::Text(text.to_owned())),
     }
 }

@@ -159,7 +159,7 @@ mod tests {
 
     fn large_question() -> Arc<Question> {
         let question = json!({
-            "questionId": "q", "message": "x".repeat(BYTES), "fields": [], "dialect": "kiro", "dangerous": false,
+            "questionId": "q", "message": "x".repeat(BYTES), "fields": [], "origin": "kiro", "dangerous": false,
             "blocking": true,
         });
         Arc::new(serde_json::from_value(question).unwrap())

@@ -17,7 +17,7 @@ use tokio::{
 use super::{Feed, Inbox, Owner, socket};
 use crate::{
     acp::{Opened, Settled, Submission},
-    question::{Dialect, Field, Kind, Outcome, Provenance, Question},
+    question::{Field, Kind, Origin, Outcome, Provenance, Question},
 };
 
 /// Waits for what has to happen.
@@ -28,7 +28,7 @@ pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
 /// Returns a question with this label.
 pub(crate) fn question(label: &str) -> Question {
     let field = Field::at(0, label.to_owned(), None, Kind::free_text());
-    Question::new(Dialect::SandboxAgent, "q", vec![field])
+    Question::new(Origin::SandboxAgent, "q", vec![field])
 }
 
 /// Listens on a socket.

@@ -142,9 +142,15 @@ pub(crate) fn over(book: &Book, id: &str, submission: &Submission) -> Result<(),
             None => Err(Refusal::Unavailable),
         },
         (Some(Outcome::Rejected(Reason::User)), Submission::Reject(_)) => Ok(()),
-        (Some(Outcome::Answered(_) | Outcome::Failed | Outcome::Rejected(Reason::User)), _) => {
-            Err(Refusal::Conflict(Arc::clone(view)))
-        }
+        (
+            Some(
+                Outcome::Answered(_)
+                | Outcome::Failed
+                | Outcome::Unknown(_)
+                | Outcome::Rejected(Reason::User),
+            ),
+            _,
+        ) => Err(Refusal::Conflict(Arc::clone(view))),
         (Some(Outcome::Rejected(_)), _) => Err(Refusal::Gone(Arc::clone(view))),
         (None, _) => Err(Refusal::Unavailable),
     }

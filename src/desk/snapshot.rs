@@ -165,7 +165,7 @@ impl Book {
         self.revision += 1;
         let digest = match &settlement.outcome {
             Outcome::Answered(answer) => Some(self.digest(answer)),
-            Outcome::Rejected(_) | Outcome::Failed => None,
+            Outcome::Rejected(_) | Outcome::Failed | Outcome::Unknown(_) => None,
         };
         let settled = Arc::make_mut(&mut view);
         settled.settlement = Some(settlement.without_secrets(&settled.question));
@@ -215,11 +215,11 @@ fn is_short_for(short: &str, id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::desk::snapshot::*;
-    use crate::question::{Dialect, Field, Kind, Outcome, Provenance, Question, Reason, Value};
+    use crate::question::{Field, Kind, Origin, Outcome, Provenance, Question, Reason, Value};
 
     fn view(number: usize, label: &str) -> Record {
         let field = Field::at(0, label.to_owned(), None, Kind::free_text());
-        let question = Question::new(Dialect::SandboxAgent, "q", vec![field]);
+        let question = Question::new(Origin::SandboxAgent, "q", vec![field]);
         Record::new(&format!("b-{number}"), "b", question.into(), "2026".to_owned())
     }
 

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::asked::read_params;
-use crate::question::{Answer, Dialect, Field, FieldOption, Kind, Question, Reason, Value};
+use crate::question::{Answer, Field, FieldOption, Kind, Origin, Question, Reason, Value};
 
 /// The request's method.
 pub const METHOD: &str = "cursor/ask_question";
@@ -42,7 +42,7 @@ struct Choice {
 pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
     let Params { session_id, tool_call_id, title, questions } = read_params(params)?;
     let fields = questions.into_iter().map(Asking::into_field).collect::<Result<_, _>>()?;
-    let question = Question::new(Dialect::Cursor, made_up, fields);
+    let question = Question::new(Origin::Cursor, made_up, fields);
     Ok(Question { session: session_id, title, tool_call: tool_call_id, ..question })
 }
 

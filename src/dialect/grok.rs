@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{asked::read_params, entries::Entries};
 use crate::{
-    question::{Answer, Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question, Reason, Value},
+    question::{Answer, Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question, Reason, Value},
     wire::scan,
 };
 
@@ -54,7 +54,7 @@ pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
         }
     }
     let fields = questions.into_iter().enumerate().map(|(index, asking)| asking.into_field(index));
-    let question = Question::new(Dialect::Grok, made_up, fields.collect());
+    let question = Question::new(Origin::Grok, made_up, fields.collect());
     Ok(Question { session: session_id, tool_call: tool_call_id, ..question })
 }
 

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{asked::read_params, meta::Meta};
-use crate::question::{Answer, Dialect, Field, FieldOption, Kind, Outcome, Question, Reason, Value};
+use crate::question::{Answer, Field, FieldOption, Kind, Origin, Outcome, Question, Reason, Value};
 
 /// The request's method.
 pub const METHOD: &str = "_kiro/userInput";
@@ -51,7 +51,7 @@ pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
     let kind =
         if options.is_empty() { Kind::free_text() } else { Kind::Choice { options, other: true, default } };
     let fields = vec![Field::at(0, question, None, kind)];
-    let question = Question::new(Dialect::Kiro, made_up, fields);
+    let question = Question::new(Origin::Kiro, made_up, fields);
     Ok(Question { session: session_id, tool_call: tool_call_id, ..question })
 }
 

@@ -19,8 +19,8 @@ pub(super) fn warned(question: &Question, name: Option<String>) {
 
 /// A question opened.
 pub(super) fn opened(question: &Question) {
-    let (dialect, fields) = (question.dialect.name(), question.fields.len());
-    tracing::info!(session = question.session, question = question.id, dialect, fields, "question opened");
+    let (origin, fields) = (question.origin.name(), question.fields.len());
+    tracing::info!(session = question.session, question = question.id, origin, fields, "question opened");
 }
 
 /// The client did not answer it. `name` is that under which others can.
@@ -74,7 +74,7 @@ pub(super) fn settled(settled: &Settled) {
     let outcome = match &settled.outcome {
         Outcome::Answered(_) => "answered",
         Outcome::Rejected(reason) => reason.name(),
-        Outcome::Failed => "failed",
+        other => other.status(),
     };
     let (session, question) = (&settled.question.session, &settled.question.id);
     tracing::info!(session, question, outcome, by = ?settled.by.responder, after = ?settled.after, "question settled");

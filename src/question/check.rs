@@ -65,6 +65,7 @@ fn wanted(kind: &Kind) -> &'static str {
         Kind::Number { integer: true, .. } => "a whole number",
         Kind::Number { .. } => "a number",
         Kind::Boolean { .. } | Kind::Confirm { .. } => "true or false",
+        Kind::Unknown(_) => "a value that only a newer askbridge can check",
     }
 }
 
@@ -167,11 +168,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::question::Dialect;
+    use crate::question::Origin;
 
     fn question(fields: &serde_json::Value) -> Question {
         let fields = serde_json::from_value(fields.clone()).expect("fields");
-        Question::new(Dialect::SandboxAgent, "q", fields)
+        Question::new(Origin::SandboxAgent, "q", fields)
     }
 
     /// What is wrong with this value of a field that has these members; empty where nothing is.

@@ -6,7 +6,7 @@ use std::{borrow::Cow, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::dialect::Dialect;
+use super::{names::open_enum, origin::Origin, purpose::Purpose};
 use crate::limits;
 
 /// One thing that the agent asks.
@@ -35,8 +35,11 @@ pub struct Question {
     /// The tool call that it came from.
     #[serde(rename = "toolCallId", default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
-    /// The dialect that it came in.
-    pub dialect: Dialect,
+    /// What it is for.
+    #[serde(default)]
+    pub purpose: Purpose,
+    /// Where it came from.
+    pub origin: Origin,
     /// Whether a wrong answer can do harm.
     pub dangerous: bool,
     /// Whether the agent waits for the answer. One that does not goes on working meanwhile.
@@ -94,7 +97,8 @@ pub struct Field {
 
 /// What kind of value a field takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
 pub enum Kind {
     /// A text.
     Text {
@@ -179,6 +183,9 @@ pub enum Kind {
         /// The word for no.
         no: String,
     },
+    /// A kind of another version, as it came: it cannot be answered by this one.
+    #[serde(untagged)]
+    Unknown(serde_json::Map<String, serde_json::Value>),
 }
 
 impl Kind {
@@ -218,7 +225,7 @@ impl Kind {
             Kind::Choice { default, .. } => default.iter().map(String::as_str).collect(),
             Kind::Choices { default, .. } => default.iter().map(String::as_str).collect(),
             Kind::Confirm { yes, no } => vec![yes, no],
-            Kind::Boolean { .. } | Kind::Number { .. } => Vec::new(),
+            Kind::Boolean { .. } | Kind::Number { .. } | Kind::Unknown(_) => Vec::new(),
         }
     }
 
@@ -257,22 +264,27 @@ pub struct Preview {
     pub text: String,
 }
 
-/// What a preview is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say it all")]
-pub enum PreviewFormat {
-    Markdown,
-    Code,
-    Text,
-    Mermaid,
-    Svg,
-    Html,
+open_enum! {
+    /// The format of a preview's text.
+    pub enum PreviewFormat {
+        /// Markdown.
+        Markdown = "markdown",
+        /// Source code.
+        Code = "code",
+        /// Plain text.
+        Text = "text",
+        /// The source of a Mermaid diagram.
+        Mermaid = "mermaid",
+        /// An SVG image, as its source.
+        Svg = "svg",
+        /// An HTML page, as its source.
+        Html = "html",
+    }
 }
 
 impl Question {
-    /// Returns a question of this dialect that asks for these fields and says no more.
-    pub fn new(dialect: Dialect, id: &str, fields: Vec<Field>) -> Self {
+    /// Returns a question of this origin that asks for these fields and says no more.
+    pub fn new(origin: Origin, id: &str, fields: Vec<Field>) -> Self {
         Question {
             session: None,
             request: None,
@@ -282,7 +294,8 @@ impl Question {
             fields,
             submit: None,
             tool_call: None,
-            dialect,
+            purpose: Purpose::default(),
+            origin,
             dangerous: false,
             blocking: true,
             timeout: None,
@@ -350,6 +363,9 @@ impl Field {
 
     fn check_limits(&self) -> Result<(), String> {
         let name = &self.name;
+        if matches!(self.kind, Kind::Unknown(_)) {
+            return Err(format!("field {name:?} has a kind that is not known here, or is malformed"));
+        }
         let options = self.kind.options();
         if options.len() > limits::OPTIONS {
             let (most, count) = (limits::OPTIONS, options.len());

@@ -140,7 +140,7 @@ mod tests {
     use serde_json::json;
 
     use crate::question::input::*;
-    use crate::question::{Dialect, Field, Kind};
+    use crate::question::{Field, Kind, Origin};
 
     fn read(json: Json) -> Result<AnswerInput, String> {
         serde_json::from_str(&json.to_string()).map_err(|error| error.to_string())
@@ -180,14 +180,14 @@ mod tests {
         let values =
             values.into_iter().enumerate().map(|(index, value)| (format!("q{index}"), value)).collect();
         let answer = Answer { values, notes: BTreeMap::from([("q0".to_owned(), "n".to_owned())]) };
-        let question = Question::new(Dialect::SandboxAgent, "q", Vec::new());
+        let question = Question::new(Origin::SandboxAgent, "q", Vec::new());
         assert_eq!(AnswerInput::from(answer.clone()).read(&question), Ok(answer));
     }
 
     #[test]
     fn what_is_no_value_is_told_by_field() {
         let field = |place| Field::at(place, "?".to_owned(), None, Kind::free_text());
-        let question = Question::new(Dialect::SandboxAgent, "q", (0..3).map(field).collect());
+        let question = Question::new(Origin::SandboxAgent, "q", (0..3).map(field).collect());
         let fields = |input: Json| {
             let errors = read(input).unwrap().read(&question).unwrap_err();
             errors.into_iter().map(|error| error.field).collect::<Vec<_>>()

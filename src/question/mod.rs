@@ -1,17 +1,26 @@
-//! The domain: what an agent asks, and what became of it, whatever the dialect.
+//! The domain: what an agent asks, and how it ended, whatever the protocol.
 //! Pure, and knows nothing of the wire.
 
-pub mod dialect;
+pub mod names;
+
+pub mod origin;
+
+pub mod purpose;
 
 pub mod form;
 
-pub mod input;
-
 pub mod answer;
+
+pub mod outcome;
 
 pub mod check;
 
-pub use answer::{Answer, Outcome, Provenance, Reason, Responder, Value};
+pub mod input;
+
+pub use answer::{Answer, Value};
 pub use check::{FieldError, check};
-pub use dialect::Dialect;
 pub use form::{Field, FieldOption, Kind, Preview, PreviewFormat, Question};
+pub use names::UnknownName;
+pub use origin::Origin;
+pub use outcome::{Outcome, Provenance, Reason, Responder};
+pub use purpose::Purpose;

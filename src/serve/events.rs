@@ -87,7 +87,7 @@ impl<'a> QuestionEvent<'a> {
             status: match view.settlement.as_ref().map(|settlement| &settlement.outcome) {
                 None => Status::Requested,
                 Some(Outcome::Answered(_)) => Status::Answered,
-                Some(Outcome::Rejected(_) | Outcome::Failed) => Status::Rejected,
+                Some(Outcome::Rejected(_) | Outcome::Failed | Outcome::Unknown(_)) => Status::Rejected,
             },
             question: Cow::Borrowed(view),
         }

@@ -20,11 +20,14 @@ use crate::control::traffic::Traffic;
 use crate::{
     control::Source,
     desk::Record,
-    question::{Outcome, Responder},
+    question::{Origin, Outcome, Reason, Responder},
 };
 
 /// The upper bounds of the histogram, in seconds: from a rule's answer to that of a person who went home.
 const BOUNDS: [f64; 10] = [1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0, 604_800.0];
+
+/// The label of a name that this version does not know.
+const OTHER: &str = "other";
 
 /// What was counted since the server started.
 #[derive(Debug)]
@@ -35,7 +38,7 @@ pub(super) struct Metrics {
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// By outcome, responder and dialect, none of which an agent can make up.
+    /// By outcome, responder and origin, none of which an agent can make up.
     settled: BTreeMap<(&'static str, &'static str, &'static str), u64>,
     /// How many were answered within each bound.
     within: [u64; BOUNDS.len()],
@@ -53,10 +56,12 @@ impl Metrics {
         let Some(settlement) = &view.settlement else { return };
         let outcome = match &settlement.outcome {
             Outcome::Answered(_) => "answered",
-            Outcome::Rejected(reason) => reason.name(),
+            Outcome::Rejected(reason) => known(Reason::NAMES, reason.name()),
             Outcome::Failed => "failed",
+            _ => OTHER,
         };
-        let labels = (outcome, name(settlement.by.responder), view.question.dialect.name());
+        let responder = known(Responder::NAMES, settlement.by.responder.name());
+        let labels = (outcome, responder, known(Origin::NAMES, view.question.origin.name()));
         // Nothing that holds it can leave it half changed.
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.settled.entry(labels).or_default() += 1;
@@ -77,8 +82,8 @@ impl Metrics {
         }
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         describe(text, "questions_settled_total", "counter", "Questions that were settled.")?;
-        for ((outcome, responder, dialect), count) in &counts.settled {
-            let labels = format!("outcome=\"{outcome}\",responder=\"{responder}\",dialect=\"{dialect}\"");
+        for ((outcome, responder, origin), count) in &counts.settled {
+            let labels = format!("outcome=\"{outcome}\",responder=\"{responder}\",origin=\"{origin}\"");
             writeln!(text, "askbridge_questions_settled_total{{{labels}}} {count}")?;
         }
         let (name, help) = ("question_answer_seconds", "How long questions were open that were answered.");
@@ -108,14 +113,9 @@ fn between(opened: &str, settled: &str) -> Option<Duration> {
     settled.duration_since(opened).ok()
 }
 
-fn name(responder: Responder) -> &'static str {
-    match responder {
-        Responder::Client => "client",
-        Responder::Bridge => "bridge",
-        Responder::CommandLine => "command_line",
-        Responder::Http => "http",
-        Responder::Rpc => "rpc",
-    }
+/// Returns a name if this version knows it: what another bridge makes up does not become a label.
+fn known(names: &[&'static str], name: &str) -> &'static str {
+    names.iter().find(|known| **known == name).copied().unwrap_or(OTHER)
 }
 
 fn describe(text: &mut String, name: &str, kind: &str, help: &str) -> fmt::Result {

@@ -242,12 +242,12 @@ mod tests {
     use crate::serve::opencode::*;
     use crate::{
         desk::Settlement,
-        question::{Answer, Dialect, Field, Kind, Outcome, Provenance, Reason},
+        question::{Answer, Field, Kind, Origin, Outcome, Provenance, Reason},
     };
 
     fn view(number: u64, outcome: Option<Outcome>) -> Arc<Record> {
         let mut question =
-            Question::new(Dialect::Kiro, "q", vec![Field::at(0, "Why?".to_owned(), None, Kind::free_text())]);
+            Question::new(Origin::Kiro, "q", vec![Field::at(0, "Why?".to_owned(), None, Kind::free_text())]);
         question.session = Some("s".to_owned());
         let settlement = outcome.map(|outcome| Settlement {
             outcome,

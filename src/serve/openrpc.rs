@@ -233,7 +233,7 @@ mod tests {
             rpc::{Caller, Methods, QuestionsServer},
         },
         desk::Refusal,
-        question::{Dialect, Responder},
+        question::{Origin, Responder},
     };
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn every_refusal_is_described() {
-        let question = Question::new(Dialect::Kiro, "q", Vec::new());
+        let question = Question::new(Origin::Kiro, "q", Vec::new());
         let view = json!({ "id": "", "bridge": "", "question": question, "openedAt": "" });
         let view: Arc<Record> = Arc::new(serde_json::from_value(view).unwrap());
         let mut described: BTreeSet<_> = REFUSALS.map(|(name, code, _)| (name, code)).into();

@@ -179,7 +179,7 @@ mod tests {
     fn question(label: &str) -> Arc<Question> {
         let field = json!({ "name": "q0", "label": label, "kind": "text" });
         let question = json!({
-            "questionId": "q", "message": "Why?", "fields": [field], "dialect": "kiro",
+            "questionId": "q", "message": "Why?", "fields": [field], "origin": "kiro",
             "dangerous": false, "blocking": true,
         });
         Arc::new(serde_json::from_value(question).unwrap())

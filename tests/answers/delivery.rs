@@ -16,7 +16,7 @@ use askbridge::{
     exit, limits,
     machine::bridges::Machine,
     question::{
-        Answer, Dialect, Field, Kind, Outcome, Provenance, Question, Responder, Value, input::AnswerInput,
+        Answer, Field, Kind, Origin, Outcome, Provenance, Question, Responder, Value, input::AnswerInput,
     },
 };
 use futures::{FutureExt, future::join_all};
@@ -196,7 +196,7 @@ fn by(number: usize) -> Provenance {
 /// A question as an engine opens it.
 fn opened() -> Opened {
     let field = Field::at(0, "?".to_owned(), None, Kind::free_text());
-    let question = Question::new(Dialect::SandboxAgent, "q", vec![field]);
+    let question = Question::new(Origin::SandboxAgent, "q", vec![field]);
     Opened { number: 1, question: question.into(), since: Duration::ZERO, deadline: None, elsewhere: false }
 }
 

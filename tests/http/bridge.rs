@@ -202,7 +202,7 @@ pub(crate) fn choice(id: &str) -> Question {
 /// A question with this form, in session `s`.
 pub(crate) fn question(id: &str, fields: Value) -> Question {
     serde_json::from_value(json!({
-        "sessionId": "s", "questionId": id, "message": "Which?", "fields": fields, "dialect": "sandboxagent",
+        "sessionId": "s", "questionId": id, "message": "Which?", "fields": fields, "origin": "sandboxagent",
         "dangerous": false, "blocking": true,
     }))
     .unwrap()

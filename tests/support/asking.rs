@@ -214,5 +214,6 @@ fn candidates(field: &Field, die: usize) -> Vec<Value> {
             let numbers = [die, die / 4.0, -die, 0.0, 1.0].into_iter().chain(bounds.into_iter().flatten());
             numbers.filter_map(serde_json::Number::from_f64).map(Value::Number).collect()
         }
+        other => panic!("{other:?}"),
     }
 }

@@ -169,6 +169,8 @@ fn of_kind(kind: &Kind, required: bool) -> Property {
             one_of: Some(vec![word("true", yes), word("false", no)]),
             ..Property::default()
         },
+        // No agent asks it: its dialect was read here.
+        Kind::Unknown(_) => Property::default(),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
         entries::Entries,
     },
     limits,
-    question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question},
+    question::{Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question},
     wire::scan,
 };
 
@@ -65,7 +65,7 @@ pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>,
         tool_call: tool_call_id,
         blocking: codex.and_then(|codex| codex.get("delivery")).and_then(Json::as_str) != Some("async"),
         timeout: codex.and_then(|codex| codex.get("autoResolutionMs")?.as_u64()).map(Duration::from_millis),
-        ..Question::new(Dialect::Elicitation, made_up, fields)
+        ..Question::new(Origin::Elicitation, made_up, fields)
     };
     let words = Words { former: method != METHOD, nested: NESTED.contains(&method), companions };
     Ok(Some(Asked { question, words: AnyWords::Elicitation(words) }))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use crate::{
     dialect::asked::{Asked, Words as AnyWords},
     limits,
-    question::{Dialect, Field, FieldOption, Kind, Question},
+    question::{Field, FieldOption, Kind, Origin, Question},
 };
 
 /// What it takes to say an answer as a permission.
@@ -136,7 +136,7 @@ fn asked(params: &Params, fields: Vec<Field>, words: Words, made_up: &str) -> As
     let question = Question {
         session: params.session_id.clone(),
         tool_call: params.tool_call.tool_call_id.clone(),
-        ..Question::new(Dialect::Permission, made_up, fields)
+        ..Question::new(Origin::Permission, made_up, fields)
     };
     Asked { question, words: AnyWords::Permission(words) }
 }

@@ -132,7 +132,7 @@ impl Walk {
             }
             Kind::Boolean { .. } => (vec![name("Yes"), name("No")], false),
             Kind::Confirm { yes, no } => (vec![name(yes), name(no)], false),
-            Kind::Text { .. } | Kind::Number { .. } => (Vec::new(), false),
+            Kind::Text { .. } | Kind::Number { .. } | Kind::Unknown(_) => (Vec::new(), false),
         }
     }
 
@@ -152,7 +152,7 @@ impl Walk {
             Kind::Boolean { .. } | Kind::Confirm { .. } => {
                 (place < 2).then_some(Choice::Value(Value::Flag(place == 0)))
             }
-            Kind::Text { .. } | Kind::Number { .. } => None,
+            Kind::Text { .. } | Kind::Number { .. } | Kind::Unknown(_) => None,
         }
     }
 }
@@ -170,7 +170,7 @@ fn can_be_asked(field: &Field) -> bool {
     match &field.kind {
         Kind::Choice { options, .. } | Kind::Choices { options, .. } => !options.is_empty(),
         Kind::Boolean { .. } | Kind::Confirm { .. } => true,
-        Kind::Text { .. } | Kind::Number { .. } => false,
+        Kind::Text { .. } | Kind::Number { .. } | Kind::Unknown(_) => false,
     }
 }
 

@@ -38,7 +38,7 @@ pub fn read(result: &[u8], question: &Question) -> Reply {
     let response = match &outcome {
         Outcome::Answered(answer) => response::answered(question, answer),
         Outcome::Rejected(reason) => response::rejected(*reason),
-        Outcome::Failed => return Reply::Unknown,
+        Outcome::Failed | Outcome::Unknown(_) => return Reply::Unknown,
     };
     to_raw_value(&response).map_or(Reply::Unknown, |result| Reply::Translated(outcome, result))
 }

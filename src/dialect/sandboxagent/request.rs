@@ -12,7 +12,7 @@ use serde::{
 };
 
 use crate::dialect::asked::read_params;
-use crate::question::{Dialect, Field, FieldOption, Kind, Preview, PreviewFormat, Question};
+use crate::question::{Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question};
 
 /// What a client is shown for true.
 pub const YES: &str = "Yes";
@@ -206,7 +206,7 @@ impl Params {
             tool_call: self.tool_call_id,
             dangerous,
             timeout: timeout_ms.map(Duration::from_millis),
-            ..Question::new(Dialect::SandboxAgent, self.question_id.as_deref().unwrap_or(made_up), fields)
+            ..Question::new(Origin::SandboxAgent, self.question_id.as_deref().unwrap_or(made_up), fields)
         })
     }
 }

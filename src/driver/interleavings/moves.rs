@@ -114,6 +114,6 @@ pub(super) fn is(outcome: &Outcome, response: &Value) -> bool {
             status == Some("rejected")
                 && (said == reason.name() || (*reason == Reason::User && said.is_null()))
         }
-        Outcome::Failed => status.is_none(),
+        Outcome::Failed | Outcome::Unknown(_) => status.is_none(),
     }
 }

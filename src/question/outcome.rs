@@ -1,0 +1,177 @@
+//! How a question ended: answered, or rejected with a reason; and which responder settled it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use super::{Answer, names::open_enum};
+
+/// How a question ended. On the wire it is one object with a `status`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Tagged", into = "Tagged")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// A responder answered.
+    Answered(Answer),
+    /// The question ended without an answer.
+    Rejected(Reason),
+    /// The client failed, or replied with something that only the agent may understand: the agent got the reply as it was.
+    Failed,
+    /// An outcome of another version, as it came.
+    Unknown(Map<String, Json>),
+}
+
+impl Outcome {
+    /// Returns the name of the outcome, as it stands in `status`.
+    pub fn status(&self) -> &str {
+        match self {
+            Outcome::Answered(_) => "answered",
+            Outcome::Rejected(_) => "rejected",
+            Outcome::Failed => "failed",
+            Outcome::Unknown(members) => members.get("status").and_then(Json::as_str).unwrap_or("unknown"),
+        }
+    }
+}
+
+/// The shape of an outcome on the wire.
+#[derive(Clone, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "status", rename_all = "snake_case")]
+#[schemars(rename = "Outcome", title = "Outcome")]
+enum Tagged {
+    /// A responder answered.
+    Answered(Answer),
+    /// The question ended without an answer.
+    Rejected {
+        /// Why.
+        reason: Reason,
+    },
+    /// The client failed, or replied with something that only the agent may understand.
+    Failed,
+    /// An outcome of another version.
+    #[serde(untagged)]
+    Unknown(Map<String, Json>),
+}
+
+impl From<Tagged> for Outcome {
+    fn from(tagged: Tagged) -> Self {
+        match tagged {
+            Tagged::Answered(answer) => Outcome::Answered(answer),
+            Tagged::Rejected { reason } => Outcome::Rejected(reason),
+            Tagged::Failed => Outcome::Failed,
+            Tagged::Unknown(members) => Outcome::Unknown(members),
+        }
+    }
+}
+
+impl From<Outcome> for Tagged {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Answered(answer) => Tagged::Answered(answer),
+            Outcome::Rejected(reason) => Tagged::Rejected { reason },
+            Outcome::Failed => Tagged::Failed,
+            Outcome::Unknown(members) => Tagged::Unknown(members),
+        }
+    }
+}
+
+impl schemars::JsonSchema for Outcome {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Tagged::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Tagged::json_schema(generator)
+    }
+}
+
+open_enum! {
+    /// Why a question was rejected.
+    pub enum Reason {
+        /// The person did not want to answer.
+        User = "user",
+        /// The turn was cancelled.
+        Cancelled = "cancelled",
+        /// The agent took the question back.
+        Withdrawn = "withdrawn",
+        /// No answer came in time.
+        Timeout = "timeout",
+        /// The person wrote in the chat instead.
+        RepliedInChat = "replied_in_chat",
+        /// The client went away.
+        ClientGone = "client_gone",
+        /// The agent ended.
+        AgentGone = "agent_gone",
+        /// The session was closed or deleted.
+        SessionClosed = "session_closed",
+        /// The bridge was told to end.
+        Shutdown = "shutdown",
+        /// A rule of the person's rejects such questions.
+        Policy = "policy",
+    }
+}
+
+/// Which responder settled a question, and under which name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Provenance {
+    /// The kind of responder.
+    pub responder: Responder,
+    /// Its name, where it gave one: a client gives its own in `initialize`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl Provenance {
+    /// Returns the bridge itself, which settles a question because of something that happened.
+    pub fn bridge() -> Self {
+        Provenance { responder: Responder::Bridge, name: None }
+    }
+}
+
+open_enum! {
+    /// What can settle a question.
+    pub enum Responder {
+        /// The client, over ACP.
+        Client = "client",
+        /// The bridge itself, because of something that happened.
+        Bridge = "bridge",
+        /// A person or a script at the command line.
+        CommandLine = "command_line",
+        /// A client of the REST interface.
+        Http = "http",
+        /// A client of the control protocol.
+        Rpc = "rpc",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_one_tagged_object() {
+        let answer: Answer = serde_json::from_value(json!({ "values": { "f": "a" } })).expect("an answer");
+        for (outcome, expected) in [
+            (Outcome::Answered(answer), json!({ "status": "answered", "values": { "f": "a" } })),
+            (Outcome::Rejected(Reason::User), json!({ "status": "rejected", "reason": "user" })),
+            (Outcome::Failed, json!({ "status": "failed" })),
+        ] {
+            let written = serde_json::to_value(&outcome).expect("JSON");
+            assert_eq!(written, expected);
+            assert_eq!(serde_json::from_value::<Outcome>(written).expect("an outcome"), outcome);
+        }
+    }
+
+    #[test]
+    fn an_outcome_of_another_version_survives_a_round_trip() {
+        for json in [
+            json!({ "status": "escalated", "to": ["a"] }),
+            json!({ "status": "rejected", "reason": "of_next_year" }),
+            json!({ "status": "answered", "pages": 2 }),
+            json!({}),
+        ] {
+            let outcome: Outcome = serde_json::from_value(json.clone()).expect("an outcome");
+            assert_eq!(serde_json::to_value(&outcome).expect("JSON"), json);
+        }
+    }
+}
