@@ -9,8 +9,7 @@ mod files;
 use std::{fs, path::Path};
 
 use askbridge::{
-    control::{Status, rpc::Listing},
-    desk::{Record, Settlement, refusal::Detail},
+    control::{Record, Settlement, Status, refusal::Detail, rpc::Listing},
     dialect::{
         self,
         sandboxagent::{METHOD, request::Params, response::Response},

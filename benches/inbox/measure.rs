@@ -8,8 +8,7 @@ use std::{
 
 use askbridge::{
     acp::Submission,
-    control::{Source, rpc::Listing},
-    desk::Refusal,
+    control::{Refusal, Source, rpc::Listing},
     machine::bridges::Machine,
     question::{Answer, Provenance, Responder, Value},
 };

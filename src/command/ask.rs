@@ -16,8 +16,7 @@ use super::{
 };
 use crate::{
     cli::AskArgs,
-    control::{self, Inbox, Owner, Source, host::Host},
-    desk::Settlement,
+    control::{self, Inbox, Owner, Settlement, Source, host::Host},
     dialect::{self, sandboxagent},
     exit,
     interrupt::Signals,

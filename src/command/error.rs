@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::text;
 use crate::{
-    desk::{Record, Refusal},
+    control::{Record, Refusal},
     exit,
     machine::discovery::DiscoveryError,
 };

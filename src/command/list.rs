@@ -19,8 +19,7 @@ use super::{
 };
 use crate::{
     cli::ListArgs,
-    control::{Source, rpc::Listing},
-    desk::{Book, Record},
+    control::{Book, Record, Source, rpc::Listing},
     exit,
     machine::bridges::Machine,
     terminal::{cut, padded, width},

@@ -9,8 +9,7 @@ use std::{
 
 use super::CommandError;
 use crate::{
-    control::Source,
-    desk::{Record, Refusal},
+    control::{Record, Refusal, Source},
     exit,
     machine::{bridges::Machine, discovery},
     terminal::printable_line,

@@ -9,8 +9,7 @@ use super::{
 };
 use crate::{
     cli::ShowArgs,
-    control::{Source, Status},
-    desk::Record,
+    control::{Record, Source, Status},
     question::{Field, FieldOption, Kind},
     terminal::{padded, printable, printable_line, width},
 };

@@ -8,8 +8,7 @@ use super::{
 use crate::{
     acp::Submission,
     cli::{AnswerArgs, ExtendArgs, RejectArgs},
-    control::Source,
-    desk::{Record, Refusal},
+    control::{Record, Refusal, Source},
     exit,
     question::{Provenance, Responder},
 };

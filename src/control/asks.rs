@@ -12,7 +12,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::desk::record::Settlement;
+use crate::control::view::Settlement;
 use crate::limits;
 
 /// Who waits for what becomes of which question.

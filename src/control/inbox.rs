@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, time::sleep};
 
-use crate::desk::{
-    record::{Record, Settlement},
+use crate::control::{
+    book::Book,
     refusal::Refusal,
-    snapshot::Book,
+    view::{Record, Settlement},
 };
 use crate::{
     acp::Submission,

@@ -3,6 +3,12 @@
 
 pub mod traffic;
 
+pub mod view;
+
+pub mod book;
+
+pub mod refusal;
+
 pub mod inbox;
 
 pub mod rpc;
@@ -18,6 +24,9 @@ pub mod host;
 #[cfg(test)]
 pub(crate) mod played;
 
+pub use book::Book;
 pub use inbox::{Source, Status};
 pub use port::{Feed, Inbox, Owner, new};
+pub use refusal::Refusal;
 pub use traffic::Traffic;
+pub use view::{Record, Settlement};

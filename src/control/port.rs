@@ -18,10 +18,10 @@ use crate::{
     question::{Outcome, Provenance, Question, Reason, check},
 };
 use crate::{
-    desk::{
-        record::{Record, Settlement, timestamp, timestamp_after},
+    control::{
+        book::Book,
         refusal::{Refusal, over},
-        snapshot::Book,
+        view::{Record, Settlement, timestamp, timestamp_after},
     },
     machine::discovery,
 };

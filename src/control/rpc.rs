@@ -21,10 +21,10 @@ use crate::{
     question::{Provenance, Question, Responder},
 };
 use crate::{
-    desk::{
-        record::{Record, Settlement},
+    control::{
+        book::Book,
         refusal::Refusal,
-        snapshot::Book,
+        view::{Record, Settlement},
     },
     question::input::AnswerInput,
 };

@@ -1,12 +1,35 @@
-//! One question's life: what it asks, whether it is open, and how it was settled.
-//! How a question is asked and answered on some wire is left to the rooms above.
+//! One question's life, whatever asked it and wherever it is answered: open, on its way to the asker, settled.
+//! How a question is asked and delivered on some wire is left to the rooms above. Pure: time is passed in.
+
+pub mod time;
+
+pub mod id;
+
+pub mod submission;
 
 pub mod record;
 
-pub mod snapshot;
-
 pub mod refusal;
 
-pub use record::{Record, Settlement};
-pub use refusal::Refusal;
-pub use snapshot::Book;
+pub mod notice;
+
+pub mod changes;
+
+mod memory;
+
+pub mod state;
+
+pub mod event_log;
+
+pub mod snapshot;
+
+pub use changes::Changes;
+pub use event_log::{Event, EventLog};
+pub use id::{Asker, BridgeName, IdPrefix, QuestionId};
+pub use notice::Notice;
+pub use record::{Record, Settlement, State};
+pub use refusal::{Refusal, RefusalKind};
+pub use snapshot::Snapshot;
+pub use state::{Desk, Opening, Setup};
+pub use submission::{Submission, Submitted, Ticket};
+pub use time::Timestamp;

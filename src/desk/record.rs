@@ -1,54 +1,74 @@
-//! A question as those see it who answer from elsewhere.
+//! A question as responders see it.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    acp::Submission,
-    question::{Answer, Outcome, Provenance, Question, Reason},
-};
+use super::{BridgeName, QuestionId, Timestamp};
+use crate::question::{Answer, Outcome, Provenance, Question, names::open_enum};
 
-/// A question, open or settled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+open_enum! {
+    /// Where a question is in its life.
+    #[derive(Default)]
+    pub enum State {
+        /// It can be answered.
+        #[default]
+        Open = "open",
+        /// A responder's answer or rejection was accepted, and is on its way to the asker. How it was settled is said
+        /// once the asker has it (I9).
+        Delivering = "delivering",
+        /// It is over: `settlement` says how.
+        Settled = "settled",
+        /// Its bridge disappeared: how it was settled, if it was, is not known.
+        Lost = "lost",
+    }
+}
+
+/// A question, from when it opens until it is forgotten.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(title = "QuestionRecord")]
+#[non_exhaustive]
 pub struct Record {
-    /// Its name: no other question on the machine has it. The beginning is enough where that is unique.
-    pub id: String,
+    /// Its ID, unique on the machine.
+    #[schemars(with = "String")]
+    pub id: QuestionId,
     /// The bridge that it waits in.
-    pub bridge: String,
+    #[schemars(with = "String")]
+    pub bridge: BridgeName,
+    /// Where it is in its life.
+    #[serde(default)]
+    pub state: State,
     /// What is asked.
     pub question: Arc<Question>,
     /// When it was asked, by RFC 3339.
-    pub opened_at: String,
-    /// When it ends by itself, by RFC 3339.
+    #[schemars(with = "String")]
+    pub opened_at: Timestamp,
+    /// When it expires, by RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub deadline: Option<Timestamp>,
     /// Whether four fifths of its time are over.
     #[serde(default)]
     pub expiring: bool,
-    /// Whether the client cannot show it, or left it to others.
+    /// Whether the client cannot show it, or left it to other responders.
     #[serde(default)]
     pub elsewhere: bool,
-    /// What was answered already, where the rest is left to others.
+    /// What the client answered already, where it left the rest to other responders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Answer>,
-    /// What became of it; none while it is open.
+    /// How it was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settlement: Option<Settlement>,
 }
 
 impl Record {
-    /// Returns a question that opens now.
-    pub(crate) fn new(id: &str, bridge: &str, question: Arc<Question>, opened_at: String) -> Self {
+    /// Returns the record of a question that opens.
+    pub fn new(id: QuestionId, question: Arc<Question>, opened_at: Timestamp) -> Self {
         Record {
-            id: id.to_owned(),
-            bridge: bridge.to_owned(),
+            bridge: id.bridge.clone(),
+            id,
+            state: State::Open,
             question,
             opened_at,
             deadline: None,
@@ -58,48 +78,57 @@ impl Record {
             settlement: None,
         }
     }
-}
 
-impl Record {
-    /// Returns it as it is once this submission was accepted.
-    pub(crate) fn settled(mut self, submission: Submission, by: Provenance) -> Self {
-        let (outcome, remark) = match submission {
-            Submission::Answer(answer) => (Outcome::Answered(answer), None),
-            Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark),
-            Submission::Extend(_) => return self,
-        };
-        let settlement = Settlement { outcome, by, at: timestamp(SystemTime::now()), remark };
+    /// Returns the record with this settlement, without the values of secret fields.
+    #[must_use]
+    pub fn settled(mut self, settlement: Settlement) -> Self {
+        self.state = State::Settled;
         self.settlement = Some(settlement.without_secrets(&self.question));
         self
     }
 
-    /// Returns what orders questions by their age: of those that one bridge asked in the same millisecond, the number
-    /// tells.
+    /// Returns whether it is neither settled nor lost: it is listed as waiting.
+    pub fn is_open(&self) -> bool {
+        !matches!(self.state, State::Settled | State::Lost)
+    }
+
+    /// Returns what orders questions by their age. The number decides between questions of the same millisecond.
     pub fn age(&self) -> impl Ord + '_ {
-        // Times by RFC 3339 in one zone are in the order of their text.
-        let number = self.id.rsplit_once('-').map(|(_, number)| (number.len(), number));
-        (&*self.opened_at, &*self.bridge, number)
+        (self.opened_at, &self.bridge, self.id.asker, self.id.number)
+    }
+
+    /// Returns how many bytes the record takes as JSON, which is about what it takes in memory.
+    pub fn size(&self) -> usize {
+        json_size(self)
     }
 }
 
-/// What became of a question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// How a question was settled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Settlement {
     /// Answered, rejected, or failed.
     pub outcome: Outcome,
-    /// Who settled it.
+    /// Which responder settled it.
     pub by: Provenance,
     /// When, by RFC 3339.
-    pub at: String,
-    /// Why it was rejected, in the words of who did.
+    #[schemars(with = "String")]
+    pub at: Timestamp,
+    /// Why it was rejected, in the person's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }
 
 impl Settlement {
-    /// Leaves out what is not to be kept.
-    pub(crate) fn without_secrets(mut self, question: &Question) -> Self {
+    /// Returns the settlement by this responder at this time.
+    pub fn new(outcome: Outcome, by: Provenance, at: Timestamp) -> Self {
+        Settlement { outcome, by, at, remark: None }
+    }
+
+    /// Leaves out the values of secret fields, which are not to be kept.
+    #[must_use]
+    pub fn without_secrets(mut self, question: &Question) -> Self {
         if let Outcome::Answered(answer) = &mut self.outcome {
             for field in question.fields.iter().filter(|field| field.secret) {
                 answer.values.remove(&field.name);
@@ -109,15 +138,8 @@ impl Settlement {
     }
 }
 
-/// The last second that RFC 3339 can say, since 1970.
-const LAST: Duration = Duration::from_secs(253_402_300_799);
-
-/// Says a time by RFC 3339, or the last that can be said: a deadline may be further away.
-pub(crate) fn timestamp(time: SystemTime) -> String {
-    humantime::format_rfc3339_millis(time.clamp(UNIX_EPOCH, UNIX_EPOCH + LAST)).to_string()
-}
-
-/// Says the time that is this long after another.
-pub(crate) fn timestamp_after(time: SystemTime, passed: Duration) -> String {
-    timestamp(time.checked_add(passed).unwrap_or(UNIX_EPOCH + LAST))
+/// Counts the bytes of a value's JSON.
+fn json_size(value: &impl Serialize) -> usize {
+    // Our own types have string keys and finite numbers, so that this cannot fail.
+    serde_json::to_string(value).map_or(0, |json| json.len())
 }

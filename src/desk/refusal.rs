@@ -1,124 +1,146 @@
-//! Why a submission came to nothing, and what is said to whoever comes too late.
+//! Why something that a responder wanted came to nothing: one table for every way in.
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{record::Record, snapshot::Book};
-use crate::{
-    acp::Submission,
-    question::{FieldError, Outcome, Reason},
-};
+use super::{QuestionId, Record, Submission};
+use crate::question::{Answer, FieldError, Outcome, Reason};
 
-/// Why a submission came to nothing.
+/// Why a submission, or a question of a program, came to nothing.
 #[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum Refusal {
-    /// No question has this name.
+    /// No question has this ID.
     #[error("there is no such question")]
     NotFound,
-    /// Several questions have a name that begins like this.
-    #[error("the name is short for several questions: {}", .0.join(", "))]
-    Ambiguous(Vec<String>),
-    /// It is settled, and not in this way.
+    /// The ID is short for several questions.
+    #[error("the ID is short for several questions: {}", list(.0, ", "))]
+    Ambiguous(Vec<QuestionId>),
+    /// The question is settled, and not in this way.
     #[error("the question is settled already, in another way")]
     Conflict(Arc<Record>),
-    /// It is over, and was not answered.
+    /// The question is over, and was not answered.
     #[error("the question is over")]
     Gone(Arc<Record>),
-    /// The answer does not fit it.
-    #[error("the answer does not fit the question: {}", list(.0))]
+    /// The answer does not fit the question.
+    #[error("the answer does not fit the question: {}", list(.0, "; "))]
     DoesNotFit(Vec<FieldError>),
-    /// What was asked is no question.
+    /// The question that was to be asked is malformed.
     #[error("that cannot be asked: {0}")]
     BadQuestion(String),
+    /// A limit on open questions is reached.
+    #[error("{0}: settle some first")]
+    Full(String),
     /// There is no deadline to extend.
     #[error("the question has no deadline")]
     NoDeadline,
-    /// There were too many requests in this second, or too much waits for the agent.
+    /// There were too many requests in this second, or too many bytes wait for the agent or for readers of replies.
     #[error("too many requests: try again later")]
     TooManyRequests,
-    /// The bridge is gone, or nobody knows whether the agent got it.
+    /// The bridge is gone, or it is not known whether the asker got the answer.
     #[error("the bridge that asked is gone, or does not answer")]
     Unavailable,
 }
 
-/// What belongs to a refusal, for programs. Which of the members are there depends on its name.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "Refusal")]
-pub struct Detail {
-    /// Its stable name.
-    pub name: String,
-    /// What is wrong with the answer, by field.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<FieldError>,
-    /// The names that were meant, perhaps.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ids: Vec<String>,
-    /// The question, as it was settled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<Record>,
+/// What every way in says for a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefusalKind {
+    /// The stable name.
+    pub name: &'static str,
+    /// The code in JSON-RPC.
+    pub code: i32,
+    /// The status over HTTP.
+    pub status: u16,
+    /// The exit code of a command.
+    pub exit: u8,
+    /// What it means, for documents.
+    pub meaning: &'static str,
 }
 
+const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'static str) -> RefusalKind {
+    RefusalKind { name, code, status, exit, meaning }
+}
+
+/// Every refusal, in the order of the variants.
+pub const KINDS: [RefusalKind; 10] = [
+    kind("not_found", 404, 404, 3, "There is no such question."),
+    kind("ambiguous", 300, 409, 3, "The ID is short for several questions, which are under `ids`."),
+    kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),
+    kind("gone", 410, 410, 4, "The question is over, and was not answered."),
+    kind("does_not_fit", 422, 422, 5, "The answer does not fit the question: `errors` says why, by field."),
+    kind("bad_question", 400, 422, 125, "That cannot be asked: `errors` says why."),
+    kind("too_many_questions", 507, 507, 125, "A limit on open questions is reached."),
+    kind("no_deadline", 412, 412, 5, "The question has no deadline."),
+    kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too much waits."),
+    kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
+];
+
 impl Refusal {
-    /// Returns its stable name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Refusal::NotFound => "not_found",
-            Refusal::Ambiguous(_) => "ambiguous",
-            Refusal::Conflict(_) => "conflict",
-            Refusal::Gone(_) => "gone",
-            Refusal::DoesNotFit(_) => "does_not_fit",
-            Refusal::BadQuestion(_) => "bad_question",
-            Refusal::NoDeadline => "no_deadline",
-            Refusal::TooManyRequests => "too_many_requests",
-            Refusal::Unavailable => "unavailable",
-        }
+    /// Returns what every way in says for it.
+    pub fn kind(&self) -> RefusalKind {
+        KINDS[match self {
+            Refusal::NotFound => 0,
+            Refusal::Ambiguous(_) => 1,
+            Refusal::Conflict(_) => 2,
+            Refusal::Gone(_) => 3,
+            Refusal::DoesNotFit(_) => 4,
+            Refusal::BadQuestion(_) => 5,
+            Refusal::Full(_) => 6,
+            Refusal::NoDeadline => 7,
+            Refusal::TooManyRequests => 8,
+            Refusal::Unavailable => 9,
+        }]
     }
 
-    /// Returns its code in JSON-RPC.
-    pub fn code(&self) -> i32 {
-        match self {
-            Refusal::NotFound => 404,
-            Refusal::Ambiguous(_) => 300,
-            Refusal::Conflict(_) => 409,
-            Refusal::Gone(_) => 410,
-            Refusal::DoesNotFit(_) => 422,
-            Refusal::BadQuestion(_) => 400,
-            Refusal::NoDeadline => 412,
-            Refusal::TooManyRequests => 429,
-            Refusal::Unavailable => 503,
-        }
-    }
-
-    /// Returns what belongs to it.
+    /// Returns the details, for programs.
     pub fn detail(&self) -> Detail {
-        let mut detail = Detail { name: self.name().to_owned(), ..Detail::default() };
+        let mut detail = Detail { name: self.kind().name.to_owned(), ..Detail::default() };
+        let about_question =
+            |message: &String| vec![FieldError { field: "question".to_owned(), message: message.clone() }];
         match self {
             Refusal::DoesNotFit(errors) => detail.errors.clone_from(errors),
-            Refusal::BadQuestion(message) => {
-                detail.errors = vec![FieldError { field: "question".to_owned(), message: message.clone() }];
-            }
+            Refusal::BadQuestion(message) | Refusal::Full(message) => detail.errors = about_question(message),
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
-            Refusal::Conflict(view) | Refusal::Gone(view) => detail.question = Some((**view).clone()),
+            Refusal::Conflict(record) | Refusal::Gone(record) => detail.question = Some(Arc::clone(record)),
             Refusal::NotFound | Refusal::NoDeadline | Refusal::TooManyRequests | Refusal::Unavailable => {}
         }
         detail
     }
+}
 
-    /// Reads what [`Refusal::detail`] says.
-    pub fn of(detail: Detail) -> Self {
+/// The details of a refusal. Which of the members are there depends on its name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(title = "Refusal")]
+pub struct Detail {
+    /// The stable name of the refusal.
+    pub name: String,
+    /// What is wrong with the answer or the question, by field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FieldError>,
+    /// The IDs that were meant, perhaps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub ids: Vec<QuestionId>,
+    /// The question, as it was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Arc<Record>>,
+}
+
+impl From<Detail> for Refusal {
+    /// Reads the details of a refusal. A name of another version is `Unavailable`: what it refused is not known here.
+    fn from(detail: Detail) -> Self {
         let Detail { name, errors, ids, question } = detail;
+        let messages = |errors: Vec<FieldError>| errors.into_iter().map(|error| error.message).collect();
         match (&*name, question) {
             ("not_found", _) => Refusal::NotFound,
             ("ambiguous", _) => Refusal::Ambiguous(ids),
-            ("conflict", Some(view)) => Refusal::Conflict(Arc::new(view)),
-            ("gone", Some(view)) => Refusal::Gone(Arc::new(view)),
+            ("conflict", Some(record)) => Refusal::Conflict(record),
+            ("gone", Some(record)) => Refusal::Gone(record),
             ("does_not_fit", _) => Refusal::DoesNotFit(errors),
-            ("bad_question", _) => {
-                Refusal::BadQuestion(errors.into_iter().map(|error| error.message).collect())
-            }
+            ("bad_question", _) => Refusal::BadQuestion(messages(errors)),
+            ("too_many_questions", _) => Refusal::Full(messages(errors)),
             ("no_deadline", _) => Refusal::NoDeadline,
             ("too_many_requests", _) => Refusal::TooManyRequests,
             _ => Refusal::Unavailable,
@@ -126,32 +148,29 @@ impl Refusal {
     }
 }
 
-fn list(errors: &[FieldError]) -> String {
-    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
-/// Says what becomes of a submission to a question that is not open any more. The same once more is accepted.
-pub(crate) fn over(book: &Book, id: &str, submission: &Submission) -> Result<(), Refusal> {
-    // One that was open a moment ago, and is not remembered, may have been settled in any way.
-    let view = book.find(id).ok_or(Refusal::Unavailable)?;
-    let outcome = view.settlement.as_ref().map(|settlement| &settlement.outcome);
+/// Returns what a submission to a question that is over is told. The same once more is accepted. `is_same` compares
+/// an answer with the one that settled the question; it is `None` where that cannot be known.
+pub(super) fn late_verdict(
+    record: &Arc<Record>,
+    submission: &Submission,
+    is_same: impl FnOnce(&Answer) -> Option<bool>,
+) -> Result<(), Refusal> {
+    let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
     match (outcome, submission) {
-        (Some(Outcome::Answered(_)), Submission::Answer(answer)) => match book.was_answered_by(id, answer) {
+        (Some(Outcome::Answered(_)), Submission::Answer(answer)) => match is_same(answer) {
             Some(true) => Ok(()),
-            Some(false) => Err(Refusal::Conflict(Arc::clone(view))),
+            Some(false) => Err(Refusal::Conflict(Arc::clone(record))),
             None => Err(Refusal::Unavailable),
         },
         (Some(Outcome::Rejected(Reason::User)), Submission::Reject(_)) => Ok(()),
-        (
-            Some(
-                Outcome::Answered(_)
-                | Outcome::Failed
-                | Outcome::Unknown(_)
-                | Outcome::Rejected(Reason::User),
-            ),
-            _,
-        ) => Err(Refusal::Conflict(Arc::clone(view))),
-        (Some(Outcome::Rejected(_)), _) => Err(Refusal::Gone(Arc::clone(view))),
+        (Some(Outcome::Rejected(reason)), _) if *reason != Reason::User => {
+            Err(Refusal::Gone(Arc::clone(record)))
+        }
+        (Some(_), _) => Err(Refusal::Conflict(Arc::clone(record))),
         (None, _) => Err(Refusal::Unavailable),
     }
+}
+
+fn list(items: &[impl ToString], separator: &str) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
 }

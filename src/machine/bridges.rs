@@ -22,14 +22,12 @@ use crate::{
 };
 use crate::{
     control::{
+        book::Book,
         inbox::{Source, Status},
         port::Inbox,
-        rpc::{Listing, QuestionsClient},
-    },
-    desk::{
-        record::{Record, Settlement},
         refusal::{self, Detail, Refusal},
-        snapshot::Book,
+        rpc::{Listing, QuestionsClient},
+        view::{Record, Settlement},
     },
     question::input::AnswerInput,
 };

@@ -19,16 +19,12 @@ use super::{
     bridges::{Bridge, Machine, get},
     discovery::{self, DiscoveryError},
 };
-use crate::{
-    control::{
-        rpc::{Listing, QuestionsClient},
-        socket,
-    },
-    desk::{
-        record::{Settlement, timestamp},
-        refusal::Refusal,
-        snapshot::Book,
-    },
+use crate::control::{
+    book::Book,
+    refusal::Refusal,
+    rpc::{Listing, QuestionsClient},
+    socket,
+    view::{Settlement, timestamp},
 };
 use crate::{
     limits,
@@ -286,10 +282,9 @@ mod tests {
     use crate::{
         acp::Submission,
         control::{
-            Source,
+            Refusal, Source,
             played::{Bridge, listen, question, soon},
         },
-        desk::Refusal,
         question::{Answer, Value},
     };
 

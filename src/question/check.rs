@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use regex_lite::RegexBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,11 +26,44 @@ impl fmt::Display for FieldError {
 
 /// Checks an answer against its question. The errors are in the order of the fields, at most one for each, behind
 /// them what belongs to no field.
+///
+/// Trying patterns can take 15 ms for one answer. A thread on which others wait calls [`check_shape`] instead, and
+/// has [`check_patterns`] called elsewhere.
 pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
-    let error = |field: &str, message: String| FieldError { field: field.to_owned(), message };
     let mut room = limits::TEXT;
+    check_all(question, answer, |field, value| {
+        check_field(field, value)?;
+        check_pattern(question, field, value, &mut room)
+    })
+}
+
+/// Checks all of an answer but the patterns.
+pub fn check_shape(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
+    check_all(question, answer, check_field)
+}
+
+/// Tries the patterns of a question on an answer, whatever else is wrong with it.
+pub fn check_patterns(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
+    let mut room = limits::TEXT;
+    let errors: Vec<_> = question
+        .fields
+        .iter()
+        .filter_map(|field| {
+            let tried = check_pattern(question, field, answer.values.get(&field.name), &mut room);
+            tried.err().map(|message| FieldError { field: field.name.clone(), message })
+        })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn check_all(
+    question: &Question,
+    answer: &Answer,
+    mut check: impl FnMut(&Field, Option<&Value>) -> Result<(), String>,
+) -> Result<(), Vec<FieldError>> {
+    let error = |field: &str, message: String| FieldError { field: field.to_owned(), message };
     let fields = question.fields.iter().filter_map(|field| {
-        let fits = check_field(field, answer.values.get(&field.name), &mut room);
+        let fits = check(field, answer.values.get(&field.name));
         fits.err().map(|message| error(&field.name, message))
     });
     let known = |name: &&String| question.fields.iter().any(|field| field.name == **name);
@@ -41,12 +73,11 @@ pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// `room` is how many bytes may still be tried on patterns.
-fn check_field(field: &Field, value: Option<&Value>, room: &mut usize) -> Result<(), String> {
+fn check_field(field: &Field, value: Option<&Value>) -> Result<(), String> {
     match (value, &field.kind) {
         (None, _) if field.required => Err("is required".to_owned()),
         (None, _) => Ok(()),
-        (Some(Value::Text(text)), Kind::Text { .. }) => check_typed(field, text, room),
+        (Some(Value::Text(text)), Kind::Text { .. }) => check_typed(field, text),
         (Some(Value::Text(text)), Kind::Choice { options, other, .. }) => {
             check_chosen(text, options, *other, field.required)
         }
@@ -69,8 +100,8 @@ fn wanted(kind: &Kind) -> &'static str {
     }
 }
 
-fn check_typed(field: &Field, text: &str, room: &mut usize) -> Result<(), String> {
-    let Kind::Text { min_length, max_length, pattern, .. } = &field.kind else { return Ok(()) };
+fn check_typed(field: &Field, text: &str) -> Result<(), String> {
+    let Kind::Text { min_length, max_length, .. } = &field.kind else { return Ok(()) };
     if text.is_empty() {
         // An empty text is a field that was left empty.
         return if field.required { Err("is required".to_owned()) } else { Ok(()) };
@@ -79,23 +110,27 @@ fn check_typed(field: &Field, text: &str, room: &mut usize) -> Result<(), String
     if let Some(least) = min_length.filter(|least| length < *least as usize) {
         return Err(format!("has {length} characters, the least is {least}"));
     }
-    if let Some(most) = max_length.filter(|most| length > *most as usize) {
-        return Err(format!("has {length} characters, the most is {most}"));
-    }
-    match pattern {
-        Some(pattern) if !matches(pattern, text, room) => Err(format!("does not match {pattern:?}")),
-        _ => Ok(()),
+    match max_length.filter(|most| length > *most as usize) {
+        Some(most) => Err(format!("has {length} characters, the most is {most}")),
+        None => Ok(()),
     }
 }
 
-/// Says whether the pattern is found in the text. What is not tried is left to the agent: a pattern that looks around or
-/// is big, and texts of one answer that are longer together than one may be. Trying takes as long as the size of the one
-/// times the length of the other, and nobody is served meanwhile.
-fn matches(pattern: &str, text: &str, room: &mut usize) -> bool {
-    let Some(left) = room.checked_sub(text.len()) else { return true };
+/// Tries a field's pattern. `room` is how many bytes may still be tried: what an answer has beyond that is left to the
+/// agent. A trial takes as long as the size of the pattern times the length of the text.
+fn check_pattern(
+    question: &Question,
+    field: &Field,
+    value: Option<&Value>,
+    room: &mut usize,
+) -> Result<(), String> {
+    let (Kind::Text { pattern: Some(pattern), .. }, Some(Value::Text(text))) = (&field.kind, value) else {
+        return Ok(());
+    };
+    let Some(left) = room.checked_sub(text.len()).filter(|_| !text.is_empty()) else { return Ok(()) };
     *room = left;
-    let pattern = RegexBuilder::new(pattern).size_limit(limits::PATTERN).build();
-    pattern.map_or(true, |pattern| pattern.is_match(text))
+    let matches = question.patterns.of(question, &field.name).is_none_or(|compiled| compiled.is_match(text));
+    if matches { Ok(()) } else { Err(format!("does not match {pattern:?}")) }
 }
 
 fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool) -> Result<(), String> {

@@ -6,7 +6,7 @@ use std::{borrow::Cow, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{names::open_enum, origin::Origin, purpose::Purpose};
+use super::{names::open_enum, origin::Origin, patterns::Patterns, purpose::Purpose};
 use crate::limits;
 
 /// One thing that the agent asks.
@@ -48,6 +48,9 @@ pub struct Question {
     #[serde(rename = "timeoutMs", default, skip_serializing_if = "Option::is_none", with = "milliseconds")]
     #[schemars(with = "Option<u64>")]
     pub timeout: Option<Duration>,
+    /// The patterns of its fields, compiled when they are first needed.
+    #[serde(skip)]
+    pub patterns: Patterns,
 }
 
 /// A time as whole milliseconds.
@@ -299,6 +302,7 @@ impl Question {
             dangerous: false,
             blocking: true,
             timeout: None,
+            patterns: Patterns::default(),
         }
     }
 

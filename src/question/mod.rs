@@ -7,6 +7,8 @@ pub mod origin;
 
 pub mod purpose;
 
+pub mod patterns;
+
 pub mod form;
 
 pub mod answer;
@@ -18,9 +20,10 @@ pub mod check;
 pub mod input;
 
 pub use answer::{Answer, Value};
-pub use check::{FieldError, check};
+pub use check::{FieldError, check, check_patterns, check_shape};
 pub use form::{Field, FieldOption, Kind, Preview, PreviewFormat, Question};
 pub use names::UnknownName;
 pub use origin::Origin;
 pub use outcome::{Outcome, Provenance, Reason, Responder};
+pub use patterns::Patterns;
 pub use purpose::Purpose;

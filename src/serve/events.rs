@@ -28,8 +28,7 @@ use super::{
     ring::{Change, News, Ring},
 };
 use crate::{
-    control::Source,
-    desk::{Book, Record},
+    control::{Book, Record, Source},
     limits,
     machine::discovery,
     question::Outcome,

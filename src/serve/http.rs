@@ -20,8 +20,7 @@ use super::{
 use crate::control::traffic::Traffic;
 use crate::{
     cli::HttpArgs,
-    control::{Source, socket},
-    desk::{Record, Refusal},
+    control::{Record, Refusal, Source, socket},
     limits,
     machine::discovery::{self, DiscoveryError},
 };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    desk::Record,
+    control::Record,
     dialect::sandboxagent::{
         reply,
         request::{NO, YES},

@@ -18,8 +18,7 @@ use axum::{
 use super::http::App;
 use crate::control::traffic::Traffic;
 use crate::{
-    control::Source,
-    desk::Record,
+    control::{Record, Source},
     question::{Origin, Outcome, Reason, Responder},
 };
 

@@ -13,8 +13,7 @@ use super::{
     rest::Rejection,
 };
 use crate::{
-    control::{Source, rpc::Listing},
-    desk::Record,
+    control::{Record, Source, rpc::Listing},
     question::input::AnswerInput,
 };
 

@@ -33,8 +33,7 @@ use super::{
     ring::Change,
 };
 use crate::{
-    control::Source,
-    desk::{Record, Refusal},
+    control::{Record, Refusal, Source},
     limits,
     question::{Field, Kind, Question},
 };
@@ -241,7 +240,7 @@ mod tests {
 
     use crate::serve::opencode::*;
     use crate::{
-        desk::Settlement,
+        control::Settlement,
         question::{Answer, Field, Kind, Origin, Outcome, Provenance, Reason},
     };
 

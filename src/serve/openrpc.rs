@@ -13,8 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{http::App, rpc::NEEDS_WEBSOCKET};
 use crate::{
-    control::{Source, Status, rpc::Listing},
-    desk::{Record, Settlement, refusal::Detail},
+    control::{Record, Settlement, Source, Status, refusal::Detail, rpc::Listing},
     question::{Provenance, Question, input::AnswerInput},
 };
 
@@ -229,10 +228,9 @@ mod tests {
     use super::*;
     use crate::{
         control::{
-            self, Owner,
+            self, Owner, Refusal,
             rpc::{Caller, Methods, QuestionsServer},
         },
-        desk::Refusal,
         question::{Origin, Responder},
     };
 

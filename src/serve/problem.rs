@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    desk::{Refusal, refusal::Detail},
+    control::{Refusal, refusal::Detail},
     limits,
     question::Outcome,
 };

@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{body, http::App, problem::Problem};
 use crate::{
     acp::Submission,
-    control::Source,
-    desk::{Record, Refusal},
+    control::{Record, Refusal, Source},
     question::{Answer, Provenance, Responder, input::AnswerInput},
 };
 

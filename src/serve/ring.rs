@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    desk::{Book, Record, snapshot::size},
+    control::{Book, Record, book::size},
     limits,
 };
 

@@ -29,11 +29,11 @@ use jsonrpsee::{
 use super::{http::App, problem::Problem, rate::Rate};
 use crate::{
     control::{
-        Source,
+        Refusal, Source,
+        refusal::Detail,
         rpc::{Caller, Methods, QuestionsServer, error},
         socket,
     },
-    desk::{Refusal, refusal::Detail},
     question::Responder,
 };
 

@@ -11,8 +11,7 @@ use std::{
 
 use askbridge::{
     acp::{Opened, Refused, Settled, Submission, Unanswered},
-    control::{self, Inbox, Owner, Source, Status, rpc::QuestionsClient, socket},
-    desk::{Book, Refusal, Settlement},
+    control::{self, Book, Inbox, Owner, Refusal, Settlement, Source, Status, rpc::QuestionsClient, socket},
     exit, limits,
     machine::bridges::Machine,
     question::{

@@ -19,8 +19,7 @@ use super::{
 };
 use crate::{
     acp::{self, Action, Bridge, Config, Event, Line, Peer, Submission, Tier},
-    control::{self, Feed, Inbox, Owner, Source},
-    desk::Refusal,
+    control::{self, Feed, Inbox, Owner, Refusal, Source},
     driver::{lines::Sink, stdio::Writer, verdicts::Verdicts},
     limits,
     question::{Outcome, Provenance, Reason, Responder},

@@ -1,0 +1,80 @@
+//! The questions that were settled last, so that a responder that comes late is told how.
+
+use std::{
+    collections::VecDeque,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+
+use super::{Record, Refusal, Settlement, Submission, refusal::late_verdict};
+use crate::{limits, question::Answer, question::Outcome};
+
+/// The last settled questions of a desk, oldest first.
+#[derive(Debug)]
+pub(super) struct Memory {
+    key: u64,
+    settled: VecDeque<Settled>,
+    /// The sizes of all of them.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Settled {
+    number: u64,
+    record: Arc<Record>,
+    bytes: usize,
+    /// What the whole answer is compared by: the record has no secrets.
+    digest: Option<u64>,
+}
+
+impl Memory {
+    pub(super) fn new(key: u64) -> Self {
+        Memory { key, settled: VecDeque::new(), bytes: 0 }
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&Arc<Record>> {
+        self.find(number).map(|settled| &settled.record)
+    }
+
+    /// Remembers a question, and returns the numbers of those that are forgotten for it. The last one is remembered
+    /// whatever its size.
+    pub(super) fn remember(&mut self, number: u64, record: Arc<Record>, settlement: Settlement) -> Vec<u64> {
+        let digest = match &settlement.outcome {
+            Outcome::Answered(answer) => Some(self.digest(answer)),
+            _ => None,
+        };
+        let record = Arc::new(Arc::unwrap_or_clone(record).settled(settlement));
+        let bytes = record.size();
+        self.bytes += bytes;
+        self.settled.push_back(Settled { number, record, bytes, digest });
+        let mut forgotten = Vec::new();
+        while (self.settled.len() > limits::REMEMBERED || self.bytes > limits::REMEMBERED_BYTES)
+            && self.settled.len() > 1
+            && let Some(first) = self.settled.pop_front()
+        {
+            self.bytes -= first.bytes;
+            forgotten.push(first.number);
+        }
+        forgotten
+    }
+
+    /// Returns what a submission to a question that is over is told. The same once more is accepted.
+    pub(super) fn judge(&self, number: u64, submission: &Submission) -> Result<(), Refusal> {
+        // A question that is forgotten may have been settled in any way.
+        let settled = self.find(number).ok_or(Refusal::Unavailable)?;
+        let is_same = |answer: &Answer| Some(settled.digest == Some(self.digest(answer)));
+        late_verdict(&settled.record, submission, is_same)
+    }
+
+    fn find(&self, number: u64) -> Option<&Settled> {
+        self.settled.iter().rev().find(|settled| settled.number == number)
+    }
+
+    fn digest(&self, answer: &Answer) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.key.hash(&mut hasher);
+        // An answer can always be written: its keys are texts.
+        serde_json::to_string(&answer.clone().canonical()).unwrap_or_default().hash(&mut hasher);
+        hasher.finish()
+    }
+}

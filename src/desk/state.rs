@@ -1,0 +1,428 @@
+//! The desk: every open question of one asker, and what may happen to it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::{
+    Asker, BridgeName, Changes, Notice, QuestionId, Record, Refusal, Settlement, State, Submission,
+    Submitted, Ticket, Timestamp, memory::Memory,
+};
+use crate::{
+    limits,
+    question::{Answer, Outcome, Provenance, Question, Reason, check_shape},
+};
+
+/// What a desk is told when it is set up.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The bridge whose questions these are.
+    pub bridge: BridgeName,
+    /// Who asks.
+    pub asker: Asker,
+    /// The time of day at which the desk's clock starts. All other times that it is told have passed since then.
+    pub started: Timestamp,
+    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
+    pub key: u64,
+}
+
+/// A question that opens.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// What is asked.
+    pub question: Arc<Question>,
+    /// How many bytes it counts for: see [`Desk::weigh`].
+    pub weight: usize,
+    /// How long it may stay open.
+    pub timeout: Option<Duration>,
+    /// Whether the client cannot show it.
+    pub elsewhere: bool,
+}
+
+/// The open questions of one asker, and the last that were settled.
+///
+/// The asker opens a question, and carries out what a submission or an end decides: it formats the outcome and sends
+/// it. Until it says that this arrived ([`Desk::delivered`]) or cannot ([`Desk::undeliverable`]), the question is
+/// `delivering`, and counts. Time is what has passed since [`Setup::started`], and never goes back.
+#[derive(Debug)]
+pub struct Desk {
+    setup: Setup,
+    last: u64,
+    open: BTreeMap<u64, Entry>,
+    /// The bytes of all questions in `open`.
+    weight: usize,
+    /// When the next warning or deadline of each question is due.
+    timers: BTreeSet<(Duration, u64)>,
+    memory: Memory,
+    /// The questions that changed since the changes were last taken.
+    changed: BTreeSet<u64>,
+    /// The questions that were open when the changes were last taken.
+    shown: BTreeSet<u64>,
+    notices: VecDeque<Notice>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    record: Arc<Record>,
+    since: Duration,
+    weight: usize,
+    deadline: Option<Duration>,
+    warning: Option<Duration>,
+    stage: Stage,
+    /// Submissions that came while the question was closing. They are judged by how it was settled.
+    parked: Vec<(Ticket, Submission)>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Open,
+    /// The asker took the question back: responders come too late, but the client may still answer.
+    Closing,
+    /// Settled, and on its way to the asker. The ticket is that of the submission that settled it.
+    Delivering {
+        settlement: Settlement,
+        winner: Option<Ticket>,
+    },
+}
+
+impl Desk {
+    /// Returns a desk without questions.
+    pub fn new(setup: Setup) -> Self {
+        Desk {
+            memory: Memory::new(setup.key),
+            setup,
+            last: 0,
+            open: BTreeMap::new(),
+            weight: 0,
+            timers: BTreeSet::new(),
+            changed: BTreeSet::new(),
+            shown: BTreeSet::new(),
+            notices: VecDeque::new(),
+        }
+    }
+
+    /// Returns how many questions are open or on their way.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Returns whether no question is open or on its way.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Returns the number that the next question gets.
+    pub fn next_number(&self) -> u64 {
+        self.last + 1
+    }
+
+    /// Returns the ID of the question with this number.
+    pub fn id(&self, number: u64) -> QuestionId {
+        QuestionId { bridge: self.setup.bridge.clone(), asker: self.setup.asker, number }
+    }
+
+    /// Returns the record of a question that is open or on its way.
+    pub fn get(&self, number: u64) -> Option<&Arc<Record>> {
+        self.open.get(&number).map(|entry| &entry.record)
+    }
+
+    /// Returns how many bytes a question counts for that came as this many: what it takes in memory or in a listing,
+    /// whichever is more.
+    pub fn weigh(&self, question: &Arc<Question>, bytes: usize) -> usize {
+        let record = Record::new(self.id(self.next_number()), Arc::clone(question), self.setup.started);
+        question.weight(bytes).max(record.size())
+    }
+
+    /// Checks whether one more question of this session and weight may open. The refusal names the limit.
+    pub fn check_room(&self, session: Option<&str>, weight: usize) -> Result<(), Refusal> {
+        let of_session = |entry: &&Entry| entry.record.question.session.as_deref() == session;
+        let full = |what: &str, most: usize| Err(Refusal::Full(format!("{what}; the most is {most}")));
+        if self.open.values().filter(of_session).count() >= limits::OPEN_PER_SESSION {
+            return full("too many open questions in the session", limits::OPEN_PER_SESSION);
+        }
+        if self.open.len() >= limits::OPEN {
+            return full("too many open questions", limits::OPEN);
+        }
+        if self.weight + weight > limits::OPEN_BYTES {
+            return full("too many bytes of open questions", limits::OPEN_BYTES);
+        }
+        Ok(())
+    }
+
+    /// Opens a question, and returns its number. The caller has checked that there is room.
+    pub fn open(&mut self, opening: Opening, now: Duration) -> u64 {
+        let Opening { question, weight, timeout, elsewhere } = opening;
+        self.last += 1;
+        let number = self.last;
+        let mut record = Record::new(self.id(number), question, self.at(now));
+        record.elsewhere = elsewhere;
+        let entry = Entry {
+            record: Arc::new(record),
+            since: now,
+            weight,
+            deadline: None,
+            warning: None,
+            stage: Stage::Open,
+            parked: Vec::new(),
+        };
+        self.open.insert(number, entry);
+        self.weight += weight;
+        self.set_deadline(number, timeout.map(|timeout| now.saturating_add(timeout)));
+        if let Some(record) = self.get(number).cloned() {
+            self.notices.push_back(Notice::Opened(record));
+        }
+        number
+    }
+
+    /// Records that the client leaves the question to other responders, and what it answered of it.
+    pub fn leave(&mut self, number: u64, kept: Option<Answer>) {
+        self.change(number, |record| {
+            record.elsewhere = true;
+            record.kept = kept.filter(|answer| !answer.values.is_empty()).or(record.kept.take());
+        });
+    }
+
+    /// Keeps responders from settling a question that the asker took back. It ends at this time by itself.
+    pub fn close(&mut self, number: u64, until: Duration) {
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        if matches!(entry.stage, Stage::Open) {
+            entry.stage = Stage::Closing;
+            self.set_deadline(number, Some(until));
+            self.set_warning(number, None);
+        }
+    }
+
+    /// Judges a submission. Returns the outcome that the asker has to deliver now, if it settled the question.
+    ///
+    /// The values are checked here but for patterns, which can take long: [`crate::question::check_patterns`] tries
+    /// them where nothing else waits.
+    #[must_use]
+    pub fn submit(&mut self, submitted: Submitted, now: Duration) -> Option<Outcome> {
+        let Submitted { ticket, number, submission, by } = submitted;
+        let Some(entry) = self.open.get_mut(&number) else {
+            self.judge(ticket, number, &submission);
+            return None;
+        };
+        if !matches!(entry.stage, Stage::Open) {
+            entry.parked.push((ticket, submission));
+            return None;
+        }
+        let (outcome, remark) = match submission {
+            Submission::Answer(answer) => match check_shape(&entry.record.question, &answer) {
+                Ok(()) => (Outcome::Answered(answer), None),
+                Err(errors) => {
+                    self.tell(ticket, Err(Refusal::DoesNotFit(errors)));
+                    return None;
+                }
+            },
+            Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark),
+            Submission::Extend(time) => {
+                let extended = self.extend(number, time);
+                self.tell(ticket, extended);
+                return None;
+            }
+        };
+        let settlement = Settlement { remark, ..Settlement::new(outcome.clone(), by, self.at(now)) };
+        self.deliver(number, settlement, Some(ticket), now);
+        Some(outcome)
+    }
+
+    /// Settles a question by what happened on the asker's side, such as the client's own answer. The asker delivers
+    /// the outcome. A question that is on its way already stays as it is.
+    pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
+        let settlement = Settlement::new(outcome, by, self.at(now));
+        self.deliver(number, settlement, None, now);
+    }
+
+    /// Records that the asker has the outcome of a question. Responders are told from now on.
+    pub fn delivered(&mut self, number: u64) {
+        let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
+        let Stage::Delivering { settlement, winner } = stage else { return };
+        self.settle(number, record, settlement);
+        if let Some(ticket) = winner {
+            self.tell(ticket, Ok(()));
+        }
+        self.judge_parked(number, &parked);
+    }
+
+    /// Records that the asker is gone, so that the outcome of a question that was on its way is not known to it.
+    pub fn undeliverable(&mut self, number: u64) {
+        let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
+        let Stage::Delivering { mut settlement, winner } = stage else { return };
+        let was_decided = match &settlement.outcome {
+            Outcome::Rejected(reason) => *reason == Reason::User,
+            _ => true,
+        };
+        if was_decided {
+            let gone = Outcome::Rejected(Reason::AgentGone);
+            settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
+        }
+        self.settle(number, record, settlement);
+        if let Some(ticket) = winner {
+            self.tell(ticket, Err(Refusal::Unavailable));
+        }
+        self.judge_parked(number, &parked);
+    }
+
+    /// Returns when [`Desk::tick`] is due, if it is.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.timers.first().map(|(due, _)| *due)
+    }
+
+    /// Warns of questions whose time is nearly over, and returns those whose time is over, oldest first. The asker
+    /// ends them.
+    #[must_use]
+    pub fn tick(&mut self, now: Duration) -> Vec<u64> {
+        let due: BTreeSet<u64> =
+            self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| *number).collect();
+        for number in &due {
+            let warned =
+                self.open.get(number).is_some_and(|entry| entry.warning.is_some_and(|due| due <= now));
+            if warned {
+                self.set_warning(*number, None);
+                self.change(*number, |record| record.expiring = true);
+                self.notices.extend(self.get(*number).cloned().map(Notice::Warned));
+            }
+        }
+        let is_over = |number: &u64| {
+            self.open.get(number).is_some_and(|entry| entry.deadline.is_some_and(|due| due <= now))
+        };
+        due.into_iter().filter(is_over).collect()
+    }
+
+    /// Returns the next thing that the shell is told.
+    pub fn poll(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    /// Returns what changed since this was last called, for those who follow the questions. However long that is, the
+    /// changes are bounded: of many changes to one question, the last counts.
+    pub fn take_changes(&mut self) -> Option<Changes> {
+        if self.changed.is_empty() {
+            return None;
+        }
+        let mut changes = Changes::default();
+        for number in std::mem::take(&mut self.changed) {
+            if let Some(entry) = self.open.get(&number) {
+                self.shown.insert(number);
+                changes.questions.push(Arc::clone(&entry.record));
+            } else if let Some(record) = self.memory.get(number) {
+                self.shown.remove(&number);
+                changes.questions.push(Arc::clone(record));
+            } else if self.shown.remove(&number) {
+                changes.gone.push(self.id(number));
+            }
+        }
+        Some(changes)
+    }
+
+    /// Returns whether there is something for [`Desk::take_changes`] to return.
+    pub fn has_changes(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    fn at(&self, time: Duration) -> Timestamp {
+        self.setup.started.after(time)
+    }
+
+    fn deliver(&mut self, number: u64, settlement: Settlement, winner: Option<Ticket>, now: Duration) {
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        if matches!(entry.stage, Stage::Delivering { .. }) {
+            return;
+        }
+        let after = now.saturating_sub(entry.since);
+        self.notices.push_back(Notice::Decided {
+            record: Arc::clone(&entry.record),
+            settlement: settlement.clone(),
+            after,
+        });
+        entry.stage = Stage::Delivering { settlement, winner };
+        self.set_deadline(number, None);
+        self.change(number, |record| record.state = State::Delivering);
+    }
+
+    fn take_delivering(&mut self, number: u64) -> Option<Entry> {
+        let is_delivering = |entry: &Entry| matches!(entry.stage, Stage::Delivering { .. });
+        self.open.get(&number).is_some_and(is_delivering).then_some(())?;
+        let entry = self.open.remove(&number)?;
+        self.weight -= entry.weight;
+        self.changed.insert(number);
+        Some(entry)
+    }
+
+    fn settle(&mut self, number: u64, record: Arc<Record>, settlement: Settlement) {
+        for forgotten in self.memory.remember(number, record, settlement) {
+            // A question that was never shown as open is not missed.
+            if !self.shown.contains(&forgotten) {
+                self.changed.remove(&forgotten);
+            }
+        }
+    }
+
+    fn extend(&mut self, number: u64, time: Duration) -> Result<(), Refusal> {
+        let deadline = self.open.get(&number).and_then(|entry| entry.deadline).ok_or(Refusal::NoDeadline)?;
+        let deadline = deadline.saturating_add(time.min(limits::WAIT));
+        self.set_deadline(number, Some(deadline));
+        self.change(number, |record| record.expiring = false);
+        self.notices.extend(self.get(number).cloned().map(|record| Notice::Extended(record, deadline)));
+        Ok(())
+    }
+
+    /// Sets the deadline, and a warning for when four fifths of the time are over.
+    fn set_deadline(&mut self, number: u64, deadline: Option<Duration>) {
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        let since = entry.since;
+        self.timers.extend(deadline.map(|due| (due, number)));
+        if let Some(before) =
+            std::mem::replace(&mut entry.deadline, deadline).filter(|due| Some(*due) != deadline)
+        {
+            self.timers.remove(&(before, number));
+        }
+        self.set_warning(
+            number,
+            deadline.map(|deadline| {
+                let time = deadline.saturating_sub(since);
+                since.saturating_add(time - time / 5)
+            }),
+        );
+        let told = deadline.map(|deadline| self.at(deadline));
+        self.change(number, |record| record.deadline = told.or(record.deadline));
+    }
+
+    fn set_warning(&mut self, number: u64, warning: Option<Duration>) {
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        if let Some(before) = std::mem::replace(&mut entry.warning, warning)
+            && entry.deadline != Some(before)
+        {
+            self.timers.remove(&(before, number));
+        }
+        self.timers.extend(warning.map(|due| (due, number)));
+    }
+
+    fn change(&mut self, number: u64, change: impl FnOnce(&mut Record)) {
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        change(Arc::make_mut(&mut entry.record));
+        self.changed.insert(number);
+    }
+
+    fn judge_parked(&mut self, number: u64, parked: &[(Ticket, Submission)]) {
+        for (ticket, submission) in parked {
+            self.judge(*ticket, number, submission);
+        }
+    }
+
+    /// Judges a submission to a question that is over.
+    fn judge(&mut self, ticket: Ticket, number: u64, submission: &Submission) {
+        let verdict = match number > self.last {
+            true => Err(Refusal::NotFound),
+            false => self.memory.judge(number, submission),
+        };
+        self.tell(ticket, verdict);
+    }
+
+    fn tell(&mut self, ticket: Ticket, verdict: Result<(), Refusal>) {
+        self.notices.push_back(Notice::Verdict(ticket, verdict));
+    }
+}

@@ -1,0 +1,45 @@
+//! What a responder wants done about a question, and how it is told what became of that.
+
+use std::time::Duration;
+
+use crate::question::{Answer, Provenance};
+
+/// What can be done about an open question.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Submission {
+    /// Answer it.
+    Answer(Answer),
+    /// Reject it, with the person's reason where there is one.
+    Reject(Option<String>),
+    /// Give it this much more time.
+    Extend(Duration),
+}
+
+impl Submission {
+    /// Returns how many bytes its texts have.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Submission::Answer(answer) => answer.bytes(),
+            Submission::Reject(remark) => remark.as_ref().map_or(0, String::len),
+            Submission::Extend(_) => 0,
+        }
+    }
+}
+
+/// Names a submission until its verdict. The caller of the desk chooses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// A submission, as a responder hands it in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submitted {
+    /// Names it in its verdict.
+    pub ticket: Ticket,
+    /// The number of the question.
+    pub number: u64,
+    /// What is to be done.
+    pub submission: Submission,
+    /// Which responder hands it in.
+    pub by: Provenance,
+}
