@@ -91,9 +91,10 @@ pub const HELD_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of a session's name. A turn in a session with a longer one is not followed.
 pub const SESSION: usize = 4 * TEXT;
 
-/// How long whoever follows the questions of a bridge is left alone after a change, however many come: the bridge does
-/// not wake it for each.
-pub const CALM: Duration = Duration::from_millis(10);
+/// Debounce of a follower: after a batch of changes, the next comes this much later at the earliest.
+pub const DEBOUNCE: Duration = Duration::from_millis(10);
+/// The name of the debounce until all follow by one way.
+pub const CALM: Duration = DEBOUNCE;
 /// How often the folder of the sockets is looked at for new ones.
 pub const LOOK: Duration = Duration::from_millis(250);
 /// How old a socket is that still has no name, before it is taken for one that a dead bridge left.

@@ -9,7 +9,19 @@ pub mod book;
 
 pub mod refusal;
 
+pub mod store;
+
+pub mod handover;
+
+pub mod source;
+
+pub mod protocol;
+
 pub mod inbox;
+
+mod programs;
+
+pub mod bridge_inbox;
 
 pub mod rpc;
 
@@ -25,8 +37,8 @@ pub mod host;
 pub(crate) mod played;
 
 pub use book::Book;
-pub use inbox::{Source, Status};
 pub use port::{Feed, Inbox, Owner, new};
 pub use refusal::Refusal;
+pub use source::{Source, Status};
 pub use traffic::Traffic;
 pub use view::{Record, Settlement};

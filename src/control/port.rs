@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::{
     asks::Local,
-    inbox::{Source, Status},
+    source::{Source, Status},
 };
 use crate::{
     acp::{self, Opened, Refused, Settled, Submission, Unanswered},

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::watch;
 
-use super::inbox::{Source, Status};
+use super::source::{Source, Status};
 use crate::{
     acp::Submission,
     limits,

@@ -26,8 +26,8 @@ use tokio::{
 };
 
 use super::{
-    inbox::Source,
     rpc::{Caller, Methods, QuestionsServer},
+    source::Source,
 };
 use crate::limits;
 

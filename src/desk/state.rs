@@ -128,6 +128,14 @@ impl Desk {
         self.open.get(&number).map(|entry| &entry.record)
     }
 
+    /// Returns how a question ends that is on its way. The values of secret fields are in it.
+    pub fn settlement(&self, number: u64) -> Option<&Settlement> {
+        match &self.open.get(&number)?.stage {
+            Stage::Delivering { settlement, .. } => Some(settlement),
+            Stage::Open | Stage::Closing => None,
+        }
+    }
+
     /// Returns how many bytes a question counts for that came as this many: what it takes in memory or in a listing,
     /// whichever is more.
     pub fn weigh(&self, question: &Arc<Question>, bytes: usize) -> usize {

@@ -23,10 +23,10 @@ use crate::{
 use crate::{
     control::{
         book::Book,
-        inbox::{Source, Status},
         port::Inbox,
         refusal::{self, Detail, Refusal},
         rpc::{Listing, QuestionsClient},
+        source::{Source, Status},
         view::{Record, Settlement},
     },
     question::input::AnswerInput,

@@ -1,0 +1,167 @@
+//! What a bridge and its inbox hand to each other: submissions one way, changes and verdicts the other way.
+//! Neither waits for the other, the bridge least of all: it runs on a thread of its own, which takes no lock that the
+//! inbox's thread takes (I7).
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio_util::sync::PollSender;
+
+use super::store::Store;
+use crate::{
+    desk::{Changes, Refusal, Submission, Submitted, Ticket},
+    limits,
+    question::Provenance,
+};
+
+/// What becomes of a submission.
+pub type Verdict = Result<(), Refusal>;
+
+/// Returns the bridge's end, the responders' end, and what takes over the bridge's changes into a store.
+pub fn pair(store: Store) -> (Port, Submitter, Intake) {
+    // Changes that do not fit wait in the desk, where the last one to a question counts.
+    let (hand_over, handed_over) = mpsc::channel(1);
+    let (commands, submitted) = mpsc::channel(limits::COMMANDS);
+    let port = Port {
+        commands: submitted,
+        hand_over: PollSender::new(hand_over),
+        last: 0,
+        waiting: BTreeMap::new(),
+        verdicts: Vec::new(),
+    };
+    let room = Arc::new(Semaphore::new(limits::WAITING_BYTES));
+    (port, Submitter { commands, room }, Intake { handed_over, store })
+}
+
+/// The bridge's end. Dropping it ends the inbox.
+#[derive(Debug)]
+pub struct Port {
+    commands: mpsc::Receiver<Command>,
+    hand_over: PollSender<HandOver>,
+    last: u64,
+    waiting: BTreeMap<Ticket, Caller>,
+    /// Verdicts that are still to be handed over. They are bounded as the submissions are.
+    verdicts: Vec<(Caller, Verdict)>,
+}
+
+#[derive(Debug)]
+struct Command {
+    number: u64,
+    submission: Submission,
+    by: Provenance,
+    caller: Caller,
+}
+
+/// Where a verdict goes, and the room that the submission takes until then.
+#[derive(Debug)]
+struct Caller {
+    verdict: oneshot::Sender<Verdict>,
+    _room: OwnedSemaphorePermit,
+}
+
+/// Changes, and the verdicts that are told behind them: a responder that is told finds the question settled.
+#[derive(Debug)]
+struct HandOver {
+    changes: Option<Changes>,
+    verdicts: Vec<(Caller, Verdict)>,
+}
+
+impl Port {
+    /// Takes the next submission. Pending forever once no responder can submit any more.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Submitted> {
+        let Poll::Ready(Some(command)) = self.commands.poll_recv(cx) else { return Poll::Pending };
+        let Command { number, submission, by, caller } = command;
+        self.last += 1;
+        let ticket = Ticket(self.last);
+        self.waiting.insert(ticket, caller);
+        Poll::Ready(Submitted { ticket, number, submission, by })
+    }
+
+    /// Keeps a verdict until it is handed over.
+    pub fn verdict(&mut self, ticket: Ticket, verdict: Verdict) {
+        self.verdicts.extend(self.waiting.remove(&ticket).map(|caller| (caller, verdict)));
+    }
+
+    /// Hands over the verdicts, and what changed, if there is either and the one before was taken. `has_changes` says
+    /// whether `take_changes` would return something: it is called only if that can be handed over.
+    pub fn poll_hand_over(
+        &mut self,
+        cx: &mut Context<'_>,
+        has_changes: bool,
+        take_changes: impl FnOnce() -> Option<Changes>,
+    ) -> Poll<()> {
+        if !has_changes && self.verdicts.is_empty() {
+            return Poll::Pending;
+        }
+        match self.hand_over.poll_reserve(cx) {
+            Poll::Ready(Ok(())) => {
+                let hand_over =
+                    HandOver { changes: take_changes(), verdicts: std::mem::take(&mut self.verdicts) };
+                // There is room, and if the other end is gone, so are those that would be told.
+                self.hand_over.send_item(hand_over).unwrap_or_default();
+                Poll::Ready(())
+            }
+            Poll::Ready(Err(_)) => {
+                self.verdicts.clear();
+                drop(take_changes());
+                Poll::Ready(())
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+/// The responders' end. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Submitter {
+    commands: mpsc::Sender<Command>,
+    /// A permit for each byte that may wait.
+    room: Arc<Semaphore>,
+}
+
+impl Submitter {
+    /// Submits, and waits for the verdict: for an answer or a rejection, until the asker has it.
+    pub async fn submit(&self, number: u64, submission: Submission, by: Provenance) -> Verdict {
+        let bytes = u32::try_from(submission.bytes().max(limits::SUBMISSION)).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.room).try_acquire_many_owned(bytes);
+        let room = room.map_err(|_| Refusal::TooManyRequests)?;
+        let (verdict, judged) = oneshot::channel();
+        let command = Command { number, submission, by, caller: Caller { verdict, _room: room } };
+        self.commands.send(command).await.map_err(|_| Refusal::Unavailable)?;
+        // Without a verdict it is not known whether the asker got it.
+        judged.await.unwrap_or(Err(Refusal::Unavailable))
+    }
+
+    /// Waits until the bridge has ended.
+    pub async fn ended(&self) {
+        self.commands.closed().await;
+    }
+}
+
+/// Takes over what the bridge hands over.
+#[derive(Debug)]
+pub struct Intake {
+    handed_over: mpsc::Receiver<HandOver>,
+    store: Store,
+}
+
+impl Intake {
+    /// Runs until the bridge has ended, and then ends the store.
+    pub async fn run(mut self) {
+        while let Some(HandOver { changes, verdicts }) = self.handed_over.recv().await {
+            // First the store, so that a responder that is told finds the question there as it was told (I9).
+            if let Some(changes) = changes {
+                self.store.apply(changes);
+            }
+            for (caller, verdict) in verdicts {
+                // A responder that does not wait any more need not be told.
+                caller.verdict.send(verdict).unwrap_or_default();
+            }
+        }
+        self.store.end();
+    }
+}

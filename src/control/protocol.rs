@@ -1,0 +1,215 @@
+//! The control protocol, version 1: what stands on the wire between a bridge and the programs that answer.
+//!
+//! Bridges run for days while commands are replaced, so both sides meet other versions (I11). What is read here keeps
+//! names that it does not know, ignores members that it does not know, and counts a question that it cannot read
+//! instead of hiding others because of it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use crate::desk::{BridgeName, QuestionId, Record, Timestamp};
+
+/// The version of the protocol. It grows when a program of the version before would misread what is said.
+pub const PROTOCOL: u32 = 1;
+
+/// The names of the methods.
+pub mod method {
+    /// Lists the open questions: `{session?}` → [`super::Listing`].
+    pub const LIST: &str = "question_list";
+    /// Returns one question: `{id}` → [`super::Record`].
+    pub const GET: &str = "question_get";
+    /// Answers a question: `{id, answer, by?}` → [`super::Record`].
+    pub const ANSWER: &str = "question_answer";
+    /// Rejects a question: `{id, reason?, by?}` → [`super::Record`].
+    pub const REJECT: &str = "question_reject";
+    /// Gives a question more time: `{id, milliseconds}` → [`super::Record`].
+    pub const EXTEND: &str = "question_extend";
+    /// Asks a question: `{question}` → [`crate::desk::Settlement`].
+    pub const ASK: &str = "question_ask";
+    /// Follows what changes: notifications [`CHANGED`] with a [`super::Delta`] each.
+    pub const SUBSCRIBE: &str = "question_subscribe";
+    /// The notification of a subscription.
+    pub const CHANGED: &str = "question_changed";
+    /// Ends a subscription.
+    pub const UNSUBSCRIBE: &str = "question_unsubscribe";
+    /// Describes the bridges, and greets: → a list of [`super::BridgeStatus`].
+    pub const STATUS: &str = "bridge_status";
+}
+
+/// One bridge, and what runs behind it. This is also the greeting: it says which protocol the bridge speaks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BridgeStatus {
+    /// The version of the control protocol that it speaks; 0 where it does not say.
+    #[serde(default)]
+    pub protocol: u32,
+    /// The name that the IDs of its questions begin with.
+    #[schemars(with = "String")]
+    pub bridge: BridgeName,
+    /// Its process ID.
+    pub pid: u32,
+    /// The version of askbridge that it runs.
+    pub version: String,
+    /// The agent's command, or what else asks.
+    pub agent: String,
+    /// The folder that it was started in.
+    pub folder: String,
+    /// When it started, by RFC 3339.
+    #[schemars(with = "String")]
+    pub started_at: Timestamp,
+    /// How many of its questions are open.
+    pub open: usize,
+    /// How many of its questions need a newer askbridge than the program that says this.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable: usize,
+}
+
+/// Describes a bridge.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Its name.
+    pub bridge: BridgeName,
+    /// The agent's command, or what else asks.
+    pub agent: String,
+    /// The folder that it was started in.
+    pub folder: String,
+    /// When it started.
+    pub started_at: Timestamp,
+}
+
+impl Identity {
+    /// Returns the status of the bridge, which runs in this process.
+    pub fn status(&self, open: usize) -> BridgeStatus {
+        let Identity { bridge, agent, folder, started_at } = self.clone();
+        let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION").to_owned());
+        BridgeStatus {
+            protocol: PROTOCOL,
+            bridge,
+            pid,
+            version,
+            agent,
+            folder,
+            started_at,
+            open,
+            unreadable: 0,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// The open questions at one revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(title = "QuestionListing")]
+#[non_exhaustive]
+pub struct Listing {
+    /// The version of the control protocol.
+    #[serde(default)]
+    pub protocol: u32,
+    /// Grows with each change.
+    pub revision: u64,
+    /// The open questions, oldest first.
+    #[schemars(with = "Vec<Record>")]
+    pub questions: Readable<Record>,
+}
+
+impl Listing {
+    /// Lists these questions.
+    pub fn new(revision: u64, questions: Vec<Arc<Record>>) -> Self {
+        Listing { protocol: PROTOCOL, revision, questions: questions.into() }
+    }
+}
+
+/// What changed. A subscription begins with a snapshot, and goes on with what happens; a subscriber that falls behind
+/// gets a snapshot again. A long one comes in several messages, of which all but the last say `more`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(title = "QuestionDelta")]
+#[non_exhaustive]
+pub struct Delta {
+    /// The version of the control protocol.
+    #[serde(default)]
+    pub protocol: u32,
+    /// The revision of the state behind this message.
+    pub revision: u64,
+    /// Whether this is, or is part of, a snapshot: no questions but those in it are open.
+    #[serde(default)]
+    pub snapshot: bool,
+    /// Whether the next message belongs to this one.
+    #[serde(default)]
+    pub more: bool,
+    /// The questions as they are now: open, on their way, settled or lost, by their `state`.
+    #[schemars(with = "Vec<Record>")]
+    pub questions: Readable<Record>,
+}
+
+/// A list of which each item is read by itself: one that cannot be read is kept aside, and hides no other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Readable<T> {
+    /// The items that could be read.
+    pub items: Vec<Arc<T>>,
+    /// What stands under `id` in those that could not, where that is a question's ID.
+    pub unreadable: Vec<Option<QuestionId>>,
+}
+
+impl<T> Default for Readable<T> {
+    fn default() -> Self {
+        Readable { items: Vec::new(), unreadable: Vec::new() }
+    }
+}
+
+impl<T> From<Vec<Arc<T>>> for Readable<T> {
+    fn from(items: Vec<Arc<T>>) -> Self {
+        Readable { items, unreadable: Vec::new() }
+    }
+}
+
+impl<T: Serialize> Serialize for Readable<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.items.serialize(serializer)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Readable<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// What is read of an item that cannot be read.
+        #[derive(Deserialize)]
+        struct Unreadable {
+            id: QuestionId,
+        }
+
+        let mut list = Readable::default();
+        for raw in Vec::<Box<RawValue>>::deserialize(deserializer)? {
+            match serde_json::from_str::<T>(raw.get()) {
+                Ok(item) => list.items.push(Arc::new(item)),
+                Err(_) => {
+                    let id =
+                        serde_json::from_str::<Unreadable>(raw.get()).ok().map(|unreadable| unreadable.id);
+                    list.unreadable.push(id);
+                }
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// The reply to a call, of which it is known that the call succeeded, whether or not the rest can be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply<T> {
+    /// What the reply says; `None` where it needs a newer askbridge.
+    pub value: Option<T>,
+}
+
+impl<T: DeserializeOwned> Reply<T> {
+    /// Reads the `result` of a response.
+    pub fn read(result: &RawValue) -> Self {
+        Reply { value: serde_json::from_str(result.get()).ok() }
+    }
+}

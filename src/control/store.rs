@@ -1,0 +1,241 @@
+//! The questions of an inbox as responders see them, and the one way to follow what changes in them.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+use crate::{
+    desk::{BridgeName, Changes, Event, EventLog, QuestionId, Record, Settlement, Snapshot},
+    limits,
+};
+
+/// A snapshot and the log of what changed in it. Cheap to clone; all clones are one store.
+///
+/// The lock is held for as long as it takes to copy references. The thread that forwards ordinary traffic never takes
+/// it: it hands its changes over by a [`super::port::Port`] (I7).
+#[derive(Clone, Debug)]
+pub struct Store {
+    state: Arc<Mutex<State>>,
+    progress: Arc<watch::Sender<Progress>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    snapshot: Snapshot,
+    log: EventLog,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Progress {
+    revision: u64,
+    ended: bool,
+}
+
+/// What changed, for one follower.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Batch {
+    /// The whole state: the questions that are open at this revision, oldest first, and no others.
+    Snapshot {
+        /// The revision of the state.
+        revision: u64,
+        /// The open questions.
+        open: Vec<Arc<Record>>,
+    },
+    /// What happened since the batch before, oldest first, each with its number.
+    Events {
+        /// The revision behind the last event.
+        revision: u64,
+        /// The events. Each number is below the revision.
+        events: Vec<(u64, Event)>,
+    },
+}
+
+impl Batch {
+    /// Returns the revision of the state behind the batch.
+    pub fn revision(&self) -> u64 {
+        let (Batch::Snapshot { revision, .. } | Batch::Events { revision, .. }) = self;
+        *revision
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Store { state: Arc::default(), progress: Arc::new(watch::Sender::new(Progress::default())) }
+    }
+}
+
+impl Store {
+    /// Reads the state at one revision.
+    pub fn read<T>(&self, read: impl FnOnce(u64, &Snapshot) -> T) -> T {
+        let state = self.lock();
+        read(state.log.revision(), &state.snapshot)
+    }
+
+    /// Takes over what a desk says has changed.
+    pub fn apply(&self, changes: Changes) {
+        self.edit(|editor| {
+            for record in changes.questions {
+                editor.put(record);
+            }
+            for id in changes.gone {
+                editor.forget(&id);
+            }
+        });
+    }
+
+    /// Changes the state. Followers are woken once.
+    pub fn edit<T>(&self, edit: impl FnOnce(&mut Editor<'_>) -> T) -> T {
+        let mut state = self.lock();
+        let done = edit(&mut Editor { state: &mut state });
+        let revision = state.log.revision();
+        // Under the lock, so that revisions reach followers in their order.
+        self.progress.send_if_modified(|progress| {
+            let changed = progress.revision != revision;
+            progress.revision = revision;
+            changed
+        });
+        done
+    }
+
+    /// Follows what changes, from a snapshot of now on.
+    pub fn follow(&self) -> Follower {
+        self.follower(None)
+    }
+
+    /// Follows what changes from this revision on. Where that is not known any more, it begins with a snapshot.
+    pub fn follow_from(&self, revision: u64) -> Follower {
+        self.follower(Some(revision))
+    }
+
+    /// Ends the store: followers get what is left, and then end.
+    pub fn end(&self) {
+        self.progress.send_modify(|progress| progress.ended = true);
+    }
+
+    fn follower(&self, next: Option<u64>) -> Follower {
+        Follower {
+            store: self.clone(),
+            progress: self.progress.subscribe(),
+            next,
+            is_first: true,
+            rests_until: None,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that holds it can leave it half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The state, while it is changed.
+#[derive(Debug)]
+pub struct Editor<'a> {
+    state: &'a mut State,
+}
+
+impl Editor<'_> {
+    /// Returns the state as it is by now.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.state.snapshot
+    }
+
+    /// Takes over a question as it is now.
+    pub fn put(&mut self, record: Arc<Record>) {
+        if let Some(event) = self.state.snapshot.put(record) {
+            self.state.log.push(event);
+        }
+    }
+
+    /// Forgets an open question that is over. How it was settled is not known, so followers get a snapshot.
+    pub fn forget(&mut self, id: &QuestionId) {
+        if self.state.snapshot.forget(id) {
+            self.state.log.start_over();
+        }
+    }
+
+    /// Records that the bridge of all these questions disappeared.
+    pub fn lose(&mut self, bridge: &BridgeName, told: &Settlement) {
+        let ids: Vec<_> = self.state.snapshot.open_in(bridge).cloned().collect();
+        for id in ids {
+            let event = self.state.snapshot.lose(&id, told.clone());
+            event.into_iter().for_each(|event| self.state.log.push(event));
+        }
+    }
+}
+
+/// A cursor over what changes in a store.
+#[derive(Debug)]
+pub struct Follower {
+    store: Store,
+    progress: watch::Receiver<Progress>,
+    /// The revision up to which it was told; `None` before its first snapshot.
+    next: Option<u64>,
+    is_first: bool,
+    rests_until: Option<Instant>,
+}
+
+impl Follower {
+    /// Waits for the next batch. The first comes at once, and others after a debounce, so that many changes are one
+    /// batch. A follower that falls behind what the log holds gets a snapshot. Returns `None` once the store has
+    /// ended and all is told. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Batch> {
+        loop {
+            let progress = *self.progress.borrow_and_update();
+            if self.is_first && self.next.is_none() || self.next != Some(progress.revision) {
+                self.debounce(progress.ended).await;
+                self.is_first = false;
+                self.rests_until = Some(Instant::now() + limits::DEBOUNCE);
+                return Some(self.take());
+            }
+            if progress.ended {
+                return None;
+            }
+            self.progress.changed().await.ok()?;
+        }
+    }
+
+    /// Waits until the debounce is over, or the store has ended: what is said at the end is not missed.
+    async fn debounce(&mut self, mut ended: bool) {
+        let Some(until) = self.rests_until else { return };
+        while !ended {
+            tokio::select! {
+                () = sleep_until(until) => return,
+                changed = self.progress.changed() => {
+                    ended = changed.is_err() || self.progress.borrow_and_update().ended;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self) -> Batch {
+        let state = self.store.lock();
+        let revision = state.log.revision();
+        let events = self.next.and_then(|next| state.log.since(next));
+        self.next = Some(revision);
+        match events {
+            Some(events) => Batch::Events { revision, events },
+            None => Batch::Snapshot { revision, open: state.snapshot.open() },
+        }
+    }
+}
+
+/// Waits until a question holds what is asked of it, or is not known.
+pub async fn wait_until(store: &Store, within: Duration, holds: impl Fn(&Snapshot) -> bool) -> bool {
+    let mut progress = store.progress.subscribe();
+    let waited = async {
+        while !store.read(|_, snapshot| holds(snapshot)) {
+            if progress.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    drop(tokio::time::timeout(within, waited).await);
+    store.read(|_, snapshot| holds(snapshot))
+}
