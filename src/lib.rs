@@ -85,6 +85,6 @@ pub mod cli;
 
 pub mod exit;
 
-pub mod interrupt;
+pub mod signals;
 
 pub mod log;

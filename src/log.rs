@@ -1,15 +1,22 @@
-//! Where the log goes. Never to stdout, which belongs to the protocol (I5).
-//! Lines are handed to a thread, so that a full log never stops the data path (I7): what does not fit is lost.
+//! Writes the log to stderr or to a file, never to stdout, which belongs to the protocol (I5).
+//!
+//! A thread of its own writes the lines, so that a log that is not read never stops the data path (I7): lines that do
+//! not fit into its queue are dropped.
 
 use std::{
     fmt,
-    fs::OpenOptions,
+    fs::{File, OpenOptions},
     io::{self, Write},
     mem,
-    path::PathBuf,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
+use rustix::{
+    fs::{OFlags, fcntl_getfl, fcntl_setfl},
+    io::Errno,
+};
 use thiserror::Error;
 use tracing::level_filters::LevelFilter;
 use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
@@ -17,18 +24,27 @@ use tracing_subscriber::fmt::{MakeWriter, writer::OptionalWriter};
 
 use crate::cli::{LogArgs, LogFormat, LogLevel};
 
-/// Log lines that wait to be written.
+/// Lines that may wait to be written.
 const WAITING: usize = 1024;
 
 /// The log's file could not be opened.
 #[derive(Debug, Error)]
-#[error("cannot open the log file {path:?}: {source}")]
+#[error("cannot open the log file {path:?}: {source}{}", hint(source))]
 pub struct LogError {
     path: PathBuf,
     source: io::Error,
 }
 
-/// Writes the log. What is left of it is written when this is dropped.
+fn hint(source: &io::Error) -> &'static str {
+    // The error of a FIFO that is opened for writing without blocking, and of a socket.
+    if source.raw_os_error() == Some(Errno::NXIO.raw_os_error()) {
+        "; to log into a FIFO, start the program that reads it first"
+    } else {
+        ""
+    }
+}
+
+/// The running log. Dropping it waits until the queued lines are written.
 #[derive(Debug)]
 pub struct Log(Vec<Lazy>);
 
@@ -38,7 +54,7 @@ impl Drop for Log {
     }
 }
 
-/// Where notices go, if not into the log.
+/// The writer of notices, where they do not go into the log.
 static NOTICES: OnceLock<Lazy> = OnceLock::new();
 
 /// Starts the log.
@@ -46,12 +62,12 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
     let stderr = Lazy::new(Box::new(io::stderr()));
     let writer = match &args.log_file {
         Some(path) => {
-            let file = OpenOptions::new().create(true).append(true).open(path);
-            Lazy::new(Box::new(file.map_err(|source| LogError { path: path.clone(), source })?))
+            let file = open(path).map_err(|source| LogError { path: path.clone(), source })?;
+            Lazy::new(Box::new(file))
         }
         None => stderr.clone(),
     };
-    // Where there is JSON on stderr, it stays so.
+    // A program that parses JSON on stderr must not find plain text between the lines.
     let is_json = args.log_file.is_none() && matches!(args.log_format, LogFormat::Json);
     let in_the_log = match args.log {
         LogLevel::Off => true,
@@ -59,7 +75,7 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
         _ => is_json,
     };
     if !in_the_log {
-        // It fails only where a log was started already.
+        // It fails only if a log was started before.
         drop(NOTICES.set(stderr.clone()));
     }
     let colours = args.log_file.is_none() && io::IsTerminal::is_terminal(&io::stderr());
@@ -67,17 +83,27 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
     Ok(Log(vec![stderr, writer]))
 }
 
-/// Says to the person who reads stderr what is to be done, also where the log goes elsewhere, or has errors only: unless
-/// all of it is off. No text of the agent may be in it.
+/// Opens the log file, to append to it.
+fn open(path: &Path) -> io::Result<File> {
+    // Without O_NONBLOCK, opening a FIFO waits for a reader, and the bridge would not start.
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().create(true).append(true).custom_flags(nonblocking).open(path)?;
+    // The log's thread may block; with the flag, it would lose lines to a slow reader.
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+/// Tells the person who reads stderr what to do, even where the log goes to a file or holds errors only. Writes nothing
+/// if the log is off. The text must not contain text of the agent.
 pub fn notice(text: &str) {
     match NOTICES.get() {
-        // What does not fit is lost, as of the log.
+        // A notice that does not fit into the queue is dropped, like a line of the log.
         Some(stderr) => drop(stderr.make_writer().write_all(format!("askbridge: {text}\n").as_bytes())),
         None => tracing::warn!("{text}"),
     }
 }
 
-/// A thread that writes, which starts with the first line: most runs have none.
+/// A thread that writes lines. It starts with the first line: most runs have none.
 #[derive(Clone, Debug)]
 struct Lazy(Arc<Mutex<State>>);
 
@@ -92,10 +118,10 @@ impl Lazy {
         Lazy(Arc::new(Mutex::new(State::Unused(target))))
     }
 
-    /// Waits until all is written; what comes later is lost.
+    /// Waits until the queued lines are written. Later lines are dropped.
     fn end(&self) {
         let state = mem::replace(&mut *self.state(), State::Over);
-        // Its guard waits, and no lock is held meanwhile.
+        // Dropping the guard waits for the thread. The lock is not held meanwhile.
         drop(state);
     }
 
@@ -137,7 +163,7 @@ fn subscribe(args: &LogArgs, writer: Lazy, colours: bool) {
         .with_max_level(level(args.log))
         .with_writer(writer)
         .with_ansi(colours && std::env::var_os("NO_COLOR").is_none());
-    // It fails only where a log was started already.
+    // It fails only if a log was started before.
     drop(match args.log_format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().try_init(),

@@ -19,8 +19,8 @@ use crate::{
     control::{self, Inbox, Owner, Settlement, Source, host::Host},
     dialect::{self, sandboxagent},
     exit,
-    interrupt::Signals,
     question::{Outcome, Question, Reason},
+    signals::Signals,
     terminal::printable,
 };
 

@@ -12,12 +12,13 @@ use crate::{
     control::{Record, Refusal, Source},
     exit,
     machine::{bridges::Machine, discovery},
+    signals,
     terminal::printable_line,
 };
 
 /// Runs a command, and returns its exit code.
 pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = signals::runtime();
     let done = runtime.map_err(CommandError::Io).and_then(|runtime| {
         let done = runtime.block_on(command);
         // A read of stdin cannot be taken back: it must not keep us.

@@ -1,6 +1,7 @@
-//! The agent's process and its group.
-//! A wrapper such as `npx` or a shell script leaves the real agent behind when it is killed alone: signals go to
-//! the whole group, and the group does not outlive us (I8).
+//! The agent's process and its process group. When to signal it is left to the engine.
+//!
+//! A wrapper such as `npx` or a shell script leaves the real agent behind when it is killed alone. Therefore signals go
+//! to the whole group, and the group does not outlive the bridge (I8).
 
 use std::{
     ffi::OsString,
@@ -8,7 +9,7 @@ use std::{
     process::{ExitStatus, Stdio},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStderr, Command},
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::limits;
 
-/// A running agent. Dropping it kills what is left of its group.
+/// A running agent. Dropping it kills the rest of its group.
 pub(super) struct Agent {
     child: Child,
     group: Option<Pid>,
@@ -29,7 +30,10 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    /// Starts the agent, and returns it with its stdin and its stdout.
+    /// Starts the agent, and returns it with its stdin and stdout.
+    ///
+    /// SIGCHLD must be caught before, as [`Signals::catch`](crate::signals::Signals::catch) does: if a parent left it
+    /// ignored, the kernel would reap the agent and its exit code would be lost.
     pub(super) fn start(command: &[OsString]) -> Result<(Self, Writer, Reader), FatalError> {
         let [program, arguments @ ..] = command else {
             let source = io::ErrorKind::NotFound.into();
@@ -46,7 +50,7 @@ impl Agent {
         let mut child = spawned.map_err(fail)?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        // From here on, whatever fails, the group is ended.
+        // From here on, every error path drops `agent` and thereby ends the group.
         let stderr = stderr.map(|stderr| tokio::spawn(pass_stderr(stderr)));
         let agent = Agent { child, group, stderr };
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
@@ -60,14 +64,15 @@ impl Agent {
         self.child.wait().await
     }
 
-    /// Waits for the process to exit, but not for long.
+    /// Waits for the process to exit, for at most [`limits::FLUSH`].
     pub(super) async fn exit_soon(&mut self) -> Option<ExitStatus> {
         tokio::time::timeout(limits::FLUSH, self.child.wait()).await.ok()?.ok()
     }
 
-    /// Says whether anybody of the group is there. A group that has ended is not asked again, since its number
-    /// may be given to another.
+    /// Returns whether the group still has a process. Once it has none, its number is never used again: the system may
+    /// have given it to another group.
     pub(super) fn group_lives(&mut self) -> bool {
+        self.reap();
         self.group = self.group.filter(|group| test_kill_process_group(*group).is_ok());
         self.group.is_some()
     }
@@ -82,11 +87,24 @@ impl Agent {
         self.signal(Signal::KILL);
     }
 
-    /// Waits until what the agent said on stderr is passed on, but not for long, and returns the end of it.
+    /// Waits until the agent's stderr is passed on, for at most [`limits::FLUSH`], and returns its tail.
     pub(super) async fn last_words(&mut self) -> Vec<u8> {
         let Some(stderr) = self.stderr.take() else { return Vec::new() };
         let words = tokio::time::timeout(limits::FLUSH, stderr).await;
         words.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Reaps the processes of the group that have ended and are our children.
+    ///
+    /// Only the agent is our child, unless we are PID 1 of a PID namespace (a container) or a child subreaper: then
+    /// the agent's orphans become our children. As zombies they would keep the group alive, and each end would take as
+    /// long as the ladder of signals. Orphans that have left the group, and those that end while the agent runs, are
+    /// left to an init process: in a container, that is what `docker run --init` is for.
+    fn reap(&self) {
+        // The child has no id once tokio has its exit status. Before that, this could take the status away from it.
+        if let (Some(group), None) = (self.group, self.child.id()) {
+            while let Ok(Some(_)) = waitpgid(group, WaitOptions::NOHANG) {}
+        }
     }
 
     fn signal(&mut self, signal: Signal) {
@@ -106,7 +124,7 @@ impl Drop for Agent {
     }
 }
 
-/// Passes the agent's stderr on as it comes, and returns its tail at the end.
+/// Copies the agent's stderr to ours, and returns its tail at the end.
 async fn pass_stderr(mut stderr: ChildStderr) -> Vec<u8> {
     let mut own = tokio::io::stderr();
     let mut buffer = [0; limits::STDERR_TAIL];
@@ -115,7 +133,7 @@ async fn pass_stderr(mut stderr: ChildStderr) -> Vec<u8> {
         let words = &buffer[..length];
         tail.extend_from_slice(words);
         tail.drain(..tail.len().saturating_sub(limits::STDERR_TAIL));
-        // If nobody reads our stderr, the agent's is read all the same: over a pipe of its own it would stall.
+        // If our stderr is closed, the agent's is read nevertheless: otherwise the agent would block on a full pipe.
         if own.write_all(words).await.is_ok() {
             drop(own.flush().await);
         }

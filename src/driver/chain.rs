@@ -7,15 +7,14 @@ use tokio::time::{Instant, sleep_until};
 use super::{
     FatalError,
     lines::{Sink, Source},
-    report,
-    signals::Signals,
-    stdio,
+    report, stdio,
     verdicts::Verdicts,
 };
 use crate::{
     acp::{Bridge, Component, Config, Event, Line, Output},
     control::{Feed, port::Command},
     exit, limits,
+    signals::Signals,
     terminal::printable_bytes,
     wire::frame::Piece,
 };
@@ -44,9 +43,8 @@ struct Chain {
 }
 
 /// Forwards until the conductor has left.
-pub(super) async fn run(config: Config, feed: Feed) -> Result<ExitCode, FatalError> {
+pub(super) async fn run(config: Config, feed: Feed, signals: Signals) -> Result<ExitCode, FatalError> {
     let set_up = |what| move |source| FatalError::SetUp { what, source };
-    let signals = Signals::catch().map_err(set_up("the signals"))?;
     let (stdin, stdout) = stdio::take().map_err(set_up("stdin and stdout"))?;
     let chain = Chain {
         component: Component::new(Bridge::new(config)),
@@ -103,7 +101,7 @@ impl Chain {
         tokio::select! {
             result = self.sink.drain(), if !self.sink.is_idle() => Step::Wrote(result),
             result = self.source.read(), if reads => Step::Read(result),
-            () = self.signals.next() => Step::Happened(Event::Signal),
+            _ = self.signals.next() => Step::Happened(Event::Signal),
             () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => match self.ends {
                 Some(_) => Step::Late,
                 None => Step::Happened(Event::Tick),

@@ -1,7 +1,8 @@
-//! How a bridge fails, and the exit code that says it.
+//! The errors that end a bridge, and the exit code of each.
 
 use std::io;
 
+use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::{acp::NO_CONDUCTOR, exit};
@@ -12,17 +13,17 @@ pub enum FatalError {
     /// The agent's command could not be started.
     #[error("cannot start the agent {command:?}: {source}{}", hint(source))]
     Spawn {
-        /// What was to be started.
+        /// The program of the command.
         command: String,
-        /// Why it was not.
+        /// The reason.
         source: io::Error,
     },
-    /// Our own stdin, stdout, signals or runtime could not be set up.
-    #[error("cannot set up {what}: {source}")]
+    /// The bridge's own stdin, stdout, signals or runtime could not be set up.
+    #[error("cannot set up {what}: {source}{}", limit_hint(source))]
     SetUp {
         /// What could not be set up.
         what: &'static str,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// A client took the component for an agent.
@@ -30,19 +31,31 @@ pub enum FatalError {
     NoConductor,
 }
 
+/// Errors of a start that say nothing of the agent: this process, or the system, has too little of something.
+const OUT_OF_RESOURCES: [Errno; 4] = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
+
+fn is_one_of(source: &io::Error, errors: &[Errno]) -> bool {
+    source.raw_os_error().is_some_and(|code| errors.iter().any(|error| error.raw_os_error() == code))
+}
+
 fn hint(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "; is it installed, and on PATH?",
         io::ErrorKind::PermissionDenied => "; is it a program, and may it be executed?",
-        _ => "",
+        _ => limit_hint(source),
     }
 }
 
+fn limit_hint(source: &io::Error) -> &'static str {
+    if is_one_of(source, &[Errno::MFILE]) { "; raise the limit on open files (`ulimit -n`)" } else { "" }
+}
+
 impl FatalError {
-    /// Returns the exit code that says it.
+    /// Returns the exit code that reports this error.
     pub fn exit_code(&self) -> u8 {
         match self {
             FatalError::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => exit::NOT_FOUND,
+            FatalError::Spawn { source, .. } if is_one_of(source, &OUT_OF_RESOURCES) => exit::FAILED,
             FatalError::Spawn { .. } => exit::NOT_EXECUTABLE,
             FatalError::SetUp { .. } => exit::FAILED,
             FatalError::NoConductor => exit::USAGE,

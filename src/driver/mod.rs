@@ -5,7 +5,7 @@
 //!                             ├─▶ pump: one task, one Bridge ──┤
 //!  agent's stdout ──▶ Source ─┘   events in, actions out       └─▶ Sink ──▶ client's stdout
 //!  agent's stderr ──────────────▶ a task of its own ──────────────────────▶ our stderr
-//!  SIGTERM, SIGINT, SIGHUP, SIGQUIT ─▶ a task of its own, 8 may wait ──▶ pump
+//!  signals that ask us to end ──▶ a task of its own, 8 may wait ──▶ pump
 //!  the agent's exit · the deadline ─────────────────────────────────────▶ pump
 //! ```
 //!
@@ -37,8 +37,6 @@ mod stdio;
 
 mod agent;
 
-mod signals;
-
 mod verdicts;
 
 mod report;
@@ -65,16 +63,20 @@ pub use error::FatalError;
 pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
     let words: Vec<_> = args.agent.iter().map(|word| word.to_string_lossy()).collect();
     let traffic = Arc::new(Traffic::default());
-    let (feed, host) = config::inbox(&args.bridge, words.join(" "), Some(Arc::clone(&traffic)));
-    let config = config::of(&args.bridge, args.grace.into(), host.as_ref());
-    runtime::start(pump::run(config, feed, traffic, &args.agent), host)
+    runtime::start(|signals| {
+        let (feed, host) = config::inbox(&args.bridge, words.join(" "), Some(Arc::clone(&traffic)));
+        let config = config::of(&args.bridge, args.grace.into(), host.as_ref());
+        (pump::run(config, feed, traffic, &args.agent, signals), host)
+    })
 }
 
 /// Runs the bridge as a component of a conductor until that has left.
 pub fn proxy(args: &ProxyArgs) -> Result<ExitCode, FatalError> {
-    // Only the conductor knows the agent's command. What came from which peer is not counted on one connection.
-    let (feed, host) = config::inbox(&args.bridge, "an agent under an ACP conductor".to_owned(), None);
-    // There is no agent that could take its time.
-    let config = config::of(&args.bridge, Duration::ZERO, host.as_ref());
-    runtime::start(chain::run(config, feed), host)
+    runtime::start(|signals| {
+        // Only the conductor knows the agent's command. What came from which peer is not counted on one connection.
+        let (feed, host) = config::inbox(&args.bridge, "an agent under an ACP conductor".to_owned(), None);
+        // There is no agent that could take its time.
+        let config = config::of(&args.bridge, Duration::ZERO, host.as_ref());
+        (chain::run(config, feed, signals), host)
+    })
 }

@@ -16,15 +16,14 @@ use super::{
     FatalError,
     agent::Agent,
     lines::{Sink, Source},
-    report,
-    signals::Signals,
-    stdio,
+    report, stdio,
     verdicts::Verdicts,
 };
 use crate::{
     acp::{Action, Bridge, Config, Event, Line, Peer},
     control::{Feed, Traffic, port::Command},
     exit, limits,
+    signals::Signals,
     terminal::printable_bytes,
     wire::frame::Piece,
 };
@@ -69,9 +68,9 @@ pub(super) async fn run(
     feed: Feed,
     traffic: Arc<Traffic>,
     command: &[OsString],
+    signals: Signals,
 ) -> Result<ExitCode, FatalError> {
     let set_up = |what| move |source| FatalError::SetUp { what, source };
-    let signals = Signals::catch().map_err(set_up("the signals"))?;
     let (agent, agent_stdin, agent_stdout) = Agent::start(command)?;
     let (stdin, stdout) = stdio::take().map_err(set_up("stdin and stdout"))?;
     let pump = Pump {
@@ -153,7 +152,7 @@ impl Pump {
             result = self.from_client.read(), if read_client => Step::Read(Peer::Client, result),
             result = self.from_agent.read(), if read_agent => Step::Read(Peer::Agent, result),
             status = self.agent.exit(), if !self.exited => Step::Exited(status),
-            () = self.signals.next() => Step::Happened(Event::Signal),
+            _ = self.signals.next() => Step::Happened(Event::Signal),
             () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => {
                 Step::Happened(Event::Tick)
             }

@@ -1,19 +1,27 @@
-//! The runtime that a bridge runs in, beside what waits for the visitors of its inbox.
+//! The runtime of a bridge, and the order in which a bridge starts: first the signals, then all that they must not
+//! leave behind. Serving the connections to the inbox is left to [`Host`].
 
 use std::{convert::Infallible, future::pending, process::ExitCode};
 
 use super::FatalError;
-use crate::control::host::Host;
+use crate::{
+    control::host::Host,
+    signals::{self, Signals},
+};
 
-/// Runs a bridge, whose inbox is served until it has ended.
-pub(super) fn start(
-    bridge: impl Future<Output = Result<ExitCode, FatalError>>,
-    mut host: Option<Host>,
-) -> Result<ExitCode, FatalError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| FatalError::SetUp { what: "the runtime", source })?;
+/// Runs a bridge, and serves its inbox until it has ended. `set_up` makes both; when it is called, signals no longer
+/// end the process by themselves, so that it may bind the inbox's socket and start the agent (I8).
+pub(super) fn start<B>(set_up: impl FnOnce(Signals) -> (B, Option<Host>)) -> Result<ExitCode, FatalError>
+where
+    B: Future<Output = Result<ExitCode, FatalError>>,
+{
+    let failed = |what| move |source| FatalError::SetUp { what, source };
+    let runtime = signals::runtime().map_err(failed("the runtime"))?;
+    let signals = {
+        let _context = runtime.enter();
+        Signals::catch().map_err(failed("the signals"))?
+    };
+    let (bridge, mut host) = set_up(signals);
     let code = runtime.block_on(async {
         tokio::select! {
             biased;
@@ -21,12 +29,12 @@ pub(super) fn start(
             never = serve_visitors(host.as_mut()) => match never {},
         }
     });
-    // A read of a terminal cannot be taken back: it must not keep us.
+    // A blocking read of a terminal cannot be cancelled: do not wait for its thread.
     runtime.shutdown_background();
     code
 }
 
-/// A bridge that cannot be reached still bridges.
+/// Serves the inbox. If that fails, the bridge goes on without it.
 async fn serve_visitors(host: Option<&mut Host>) -> Infallible {
     if let Some(host) = host
         && let Err(error) = host.serve_visitors().await

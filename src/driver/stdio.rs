@@ -1,6 +1,6 @@
-//! Our stdin and stdout, whatever they are.
-//! A FIFO and a socket are read and written without blocking; a file and a terminal cannot be, and go through
-//! the runtime's threads.
+//! The bridge's own stdin and stdout: pipes, sockets, files or terminals. What is read and written is left to `lines`.
+//!
+//! Pipes and sockets are non-blocking. Files and terminals cannot be, and go through the runtime's blocking threads.
 
 use std::{
     io,
@@ -18,45 +18,45 @@ use tokio::{
 
 use crate::limits;
 
-/// Where bytes come from.
+/// A stream to read from.
 pub(super) type Reader = Port<dyn AsyncRead + Unpin>;
-/// Where bytes go.
+/// A stream to write to.
 pub(super) type Writer = Port<dyn AsyncWrite + Unpin>;
 
 /// One end of a stream.
 pub(super) struct Port<T: ?Sized> {
-    /// The stream. It is closed before the spare puts its flags back.
+    /// The stream. It is declared first, so that it is closed before `spare` restores the flags.
     pub io: Box<T>,
     spare: Option<Spare>,
 }
 
-/// A second descriptor of the same stream.
+/// A second file descriptor of the same stream.
 struct Spare {
     fd: OwnedFd,
-    /// The flags as they were. Others may share the stream: a shell's next command would not expect its stdin to
+    /// The original flags. Other processes may share the stream: a shell's next command would not expect its stdin to
     /// be non-blocking.
     flags: Option<OFlags>,
 }
 
 impl<T: ?Sized> Port<T> {
-    /// Returns how many bytes are in the pipe; none where that is not known.
+    /// Returns how many bytes wait in the pipe, or 0 if that is not known.
     pub(super) fn waiting(&self) -> u64 {
         self.spare.as_ref().and_then(|spare| rustix::io::ioctl_fionread(&spare.fd).ok()).unwrap_or(0)
     }
 
-    /// Lets more wait in the pipe, if it is one. Only for a flood: a user's pipes share one budget, and what is
-    /// over it makes all new ones small.
+    /// Enlarges the kernel's buffer, if the stream is a pipe. Only for a flood: all pipes of a user share one budget,
+    /// and once it is used up, new pipes are small.
     pub(super) fn widen(&self) {
         #[cfg(target_os = "linux")]
         if let Some(spare) = &self.spare {
-            // Where it is not allowed, or this is no pipe, it stays as it is.
+            // It fails where that is not allowed, or where this is no pipe: then the size stays.
             rustix::pipe::fcntl_setpipe_size(&spare.fd, limits::WIDE_PIPE).ok();
         }
     }
 }
 
 impl Reader {
-    /// Reads from a pipe that nobody else has.
+    /// Reads from a pipe that no other process reads.
     pub(super) fn own(io: impl AsyncRead + AsFd + Unpin + 'static) -> io::Result<Self> {
         let fd = io.as_fd().try_clone_to_owned()?;
         Ok(Port { io: Box::new(io), spare: Some(Spare { fd, flags: None }) })
@@ -68,7 +68,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// Writes to a pipe that nobody else has.
+    /// Writes to a pipe that no other process writes.
     pub(super) fn own(io: impl AsyncWrite + AsFd + Unpin + 'static) -> io::Result<Self> {
         let fd = io.as_fd().try_clone_to_owned()?;
         Ok(Port { io: Box::new(io), spare: Some(Spare { fd, flags: None }) })
@@ -88,14 +88,14 @@ impl Spare {
 impl Drop for Spare {
     fn drop(&mut self) {
         if let Some(flags) = self.flags {
-            // The other end may be gone; then nobody is left who cares.
+            // If it fails, the stream is gone, and its flags with it.
             fcntl_setfl(&self.fd, flags).ok();
         }
     }
 }
 
-/// Takes our stdin and stdout. `/dev/null` stands in their place, so that closing what is returned closes them,
-/// and nothing that is printed by mistake reaches the client (I5).
+/// Takes over stdin and stdout, and puts `/dev/null` in their place. Closing the returned streams therefore closes
+/// stdin and stdout, and a stray print does not reach the client (I5).
 pub(super) fn take() -> io::Result<(Reader, Writer)> {
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     let stdin = io::stdin().as_fd().try_clone_to_owned()?;
@@ -104,12 +104,13 @@ pub(super) fn take() -> io::Result<(Reader, Writer)> {
     rustix::stdio::dup2_stdout(&null)?;
     let stderr = io::stderr().as_fd().try_clone_to_owned()?;
     let one_socket = kind(&stdin)? == FileType::Socket && identity(&stdin)? == identity(&stdout)?;
-    // What is non-blocking is so for all that share it, and stderr is written as one that blocks.
+    // The non-blocking flag belongs to the open file, not to a descriptor. Where stderr is the same file, as on a
+    // terminal, the flag must stay clear: stderr is written with blocking writes.
     let shared = |fd: &OwnedFd| Ok::<_, io::Error>(identity(fd)? == identity(&stderr)?);
     let reader = if shared(&stdin)? { Reader::file(stdin) } else { reader(stdin)? };
     let mut writer = if shared(&stdout)? { Writer::file(stdout) } else { writer(stdout)? };
     if one_socket && let Some(spare) = &mut writer.spare {
-        // The flags are of both: the reader has seen them as they were, and puts them back when both are done.
+        // Both descriptors share the flags. The reader saw them first, and restores them once both are closed.
         spare.flags = None;
     }
     Ok((reader, writer))

@@ -18,11 +18,11 @@ use crate::{
     cli::{HttpArgs, InboxArgs},
     control::{self, Inbox, Owner, host::Host},
     exit,
-    interrupt::Signals,
     machine::{
         bridges::Machine,
         discovery::{self, DiscoveryError},
     },
+    signals::{self, Signals},
 };
 
 /// What ends `askbridge inbox`.
@@ -45,8 +45,7 @@ const ASKER: &str = "askbridge inbox";
 /// Serves the inboxes of all the bridges of the machine, until a signal ends it. What is asked here waits in an inbox
 /// of its own, which others find like that of a bridge.
 pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(InboxError::Runtime)?;
+    let runtime = signals::runtime().map_err(InboxError::Runtime)?;
     runtime.block_on(async {
         // Before there is a socket, so that none is left.
         let mut signals = Signals::catch().map_err(InboxError::Runtime)?;

@@ -1,5 +1,5 @@
-//! The client goes away, at every step of a question: the agent gets exactly one response (I4), hears the end of
-//! its input, and may say its last words.
+//! The client goes away, at every step of a question: the agent gets exactly one response (I4) and the end of its input,
+//! and its remaining output is forwarded.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/r
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"answered","answers":[["A"]]}}"#;
 const CLIENT_GONE: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"rejected","_meta":{"askbridge":{"reason":"client_gone"}}}}"#;
 
-/// An agent that says something first, and keeps what it hears.
+/// An agent that writes one line, and then records its input.
 struct Heard {
     running: Running,
     file: tempfile::NamedTempFile,
@@ -34,7 +34,7 @@ impl Heard {
         (Heard { running, file }, input, output)
     }
 
-    /// Waits for the end, and compares what the agent heard.
+    /// Waits for the end, and compares the agent's input.
     #[track_caller]
     fn ends_with(mut self, heard: &str) {
         assert_eq!(self.running.wait().code(), Some(3));
@@ -43,7 +43,7 @@ impl Heard {
 }
 
 #[test]
-fn a_client_that_ends_without_a_question_ends_the_agents_input() {
+fn the_end_of_the_client_ends_the_agents_input() {
     let (heard, input, mut output) = Heard::start(false);
     drop(input);
     assert_eq!(io::read_to_string(&mut output).unwrap(), "ready\nlast words\n");
@@ -51,18 +51,18 @@ fn a_client_that_ends_without_a_question_ends_the_agents_input() {
 }
 
 #[test]
-fn a_client_that_ends_while_a_question_is_open_rejects_it() {
+fn the_end_of_the_client_rejects_an_open_question() {
     let (heard, mut input, mut output) = Heard::start(true);
     assert_eq!(read_line(&mut output), format!("{ASKED}\n"));
     input.write_all(b"before\n").unwrap();
     drop(input);
-    // The client is told nothing: it may read on, but it does not answer any more.
+    // Nothing is sent to the client: it may still read, but it cannot answer.
     assert_eq!(io::read_to_string(&mut output).unwrap(), "last words\n");
     heard.ends_with(&format!("before\n{CLIENT_GONE}\n"));
 }
 
 #[test]
-fn a_client_that_ends_in_the_middle_of_a_line_leaves_it_and_the_rejection_stands_alone() {
+fn a_rejection_after_half_a_line_stands_on_a_line_of_its_own() {
     for half in [r#"{"jsonrpc":"2.0","id":2,"meth"#, &ANSWER[..30], " "] {
         let (heard, mut input, mut output) = Heard::start(true);
         read_line(&mut output);
@@ -74,7 +74,7 @@ fn a_client_that_ends_in_the_middle_of_a_line_leaves_it_and_the_rejection_stands
 }
 
 #[test]
-fn an_answer_without_terminator_is_the_one_response() {
+fn an_answer_without_a_final_newline_is_the_only_response() {
     let (heard, mut input, mut output) = Heard::start(true);
     read_line(&mut output);
     input.write_all(ANSWER.as_bytes()).unwrap();
@@ -84,7 +84,7 @@ fn an_answer_without_terminator_is_the_one_response() {
 }
 
 #[test]
-fn a_client_that_ends_after_its_answer_has_answered() {
+fn an_answer_right_before_the_end_of_the_client_counts() {
     let (heard, mut input, mut output) = Heard::start(true);
     read_line(&mut output);
     input.write_all(format!("{ANSWER}\n").as_bytes()).unwrap();
@@ -94,8 +94,8 @@ fn a_client_that_ends_after_its_answer_has_answered() {
 }
 
 #[test]
-fn a_client_that_dies_before_it_has_read_the_question_leaves_it_rejected() {
-    // The agent says more than its own pipe holds, so that the bridge has the question when it is through.
+fn a_question_that_the_client_never_read_is_rejected() {
+    // The agent writes more than its pipe holds: once it is done, the bridge has read the question.
     let ((stdin, input), (output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let (mut errors, stderr) = io::pipe().unwrap();
     let heard = tempfile::NamedTempFile::new().unwrap();
@@ -111,8 +111,8 @@ fn a_client_that_dies_before_it_has_read_the_question_leaves_it_rejected() {
 }
 
 #[test]
-fn a_client_that_dies_while_the_question_is_being_delivered_leaves_it_rejected() {
-    // It has read a part of a question that no pipe holds as a whole, and dies.
+fn a_question_that_the_client_read_in_part_is_rejected() {
+    // The question is longer than a pipe's buffer. The client reads its beginning and closes both pipes.
     let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let [question, heard] = [(); 2].map(|()| tempfile::NamedTempFile::new().unwrap());
     let options = vec![format!("\"{}\"", "x".repeat(3900)); 60].join(",");
@@ -128,8 +128,8 @@ fn a_client_that_dies_while_the_question_is_being_delivered_leaves_it_rejected()
 }
 
 #[test]
-fn a_client_that_closes_its_reading_end_is_gone_once_the_agent_speaks() {
-    // Its input is still open. The agent has asked, and says one more thing, which nobody can read.
+fn a_client_that_closes_its_reading_end_is_gone_once_the_agent_writes() {
+    // The other direction stays open. The agent's next line cannot be delivered.
     let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let heard = tempfile::NamedTempFile::new().unwrap();
     let script = format!("echo '{ASKED}'; read -r go; echo more; exec cat >\"$0\"");
@@ -146,7 +146,7 @@ fn a_client_that_closes_its_reading_end_is_gone_once_the_agent_speaks() {
 
 #[test]
 fn a_client_that_closes_its_socket_is_gone() {
-    // As Node does it, and with one socket for both.
+    // With two sockets, as Node makes them, and with one for both directions.
     for one in [false, true] {
         let (theirs, mut ours) = UnixStream::pair().unwrap();
         let (other, ours_too) = if one {
@@ -169,7 +169,7 @@ fn a_client_that_closes_its_socket_is_gone() {
 
 #[test]
 fn a_question_asked_after_the_client_has_gone_is_not_shown() {
-    // The agent lives on: the last words of one that has ended reach the client, whatever they are.
+    // The agent stays alive: what an agent wrote before its end reaches the client in any case.
     let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let go = folder.path().join("go");

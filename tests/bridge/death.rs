@@ -1,5 +1,5 @@
-//! The agent ends, at every step of a question: the client gets all that it wrote and then the end, and its exit
-//! code is ours (I8).
+//! The agent ends, at every step of a question: the client gets all of the agent's output and then its end, and the
+//! agent's exit code is the bridge's (I8).
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{
 
 const ASKED: &str = r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","prompt":"?","options":["A"]}}"#;
 
-/// Says what a shell script of an agent leads to when the client says nothing.
+/// Returns the output and the exit code of a bridge whose agent is this script and whose client sends nothing.
 fn outcome(script: &str) -> (String, Option<i32>) {
     let ((stdin, _input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let mut command = bridge(&sh(script));
@@ -29,7 +29,7 @@ fn outcome(script: &str) -> (String, Option<i32>) {
 }
 
 #[test]
-fn the_exit_code_is_the_agents() {
+fn the_exit_code_is_that_of_the_agent() {
     for code in [0, 1, 2, 77, 125, 126, 127, 128, 143, 255] {
         assert_eq!(outcome(&format!("exit {code}")), (String::new(), Some(code)));
     }
@@ -43,7 +43,18 @@ fn the_exit_code_is_128_and_the_signal_that_ended_the_agent() {
 }
 
 #[test]
-fn a_command_that_is_not_there_is_127_and_one_that_is_no_program_126() {
+#[cfg(target_os = "linux")]
+fn the_exit_code_is_that_of_the_agent_where_a_parent_ignores_sigchld() {
+    // The kernel reaps the children of a process that ignores SIGCHLD, and their exit codes are lost.
+    let bridge = bridge(&sh("exit 5"));
+    let mut command = Command::new("env");
+    command.arg("--ignore-signal=CHLD").arg(bridge.get_program()).args(bridge.get_args());
+    let mut process = Process::spawn(&mut command);
+    assert_eq!(process.wait().code(), Some(5));
+}
+
+#[test]
+fn a_missing_agent_command_is_127_and_one_that_is_not_executable_126() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
     for (agent, code, hint) in [
@@ -62,7 +73,7 @@ fn a_command_that_is_not_there_is_127_and_one_that_is_no_program_126() {
 }
 
 #[test]
-fn a_command_line_that_is_not_understood_is_2() {
+fn an_invalid_command_line_is_2() {
     for args in [
         &["run"][..],
         &["run", "--"],
@@ -80,14 +91,14 @@ fn a_command_line_that_is_not_understood_is_2() {
 }
 
 #[test]
-fn everything_behind_the_dashes_is_the_agents() {
+fn everything_after_the_dashes_is_the_agents_command() {
     let agent = [&sh("printf '%s\\n' \"$@\"")[..], &["agent", "--log", "x", "--", "-h", "", "a b"]].concat();
     let (said, status) = exchange(bridge(&agent), b"", 1);
     assert_eq!((&*String::from_utf8_lossy(&said), status.code()), ("--log\nx\n--\n-h\n\na b\n", Some(0)));
 }
 
 #[test]
-fn last_words_without_terminator_reach_the_client() {
+fn output_without_a_final_newline_reaches_the_client() {
     for (script, said) in [
         ("printf last; exit 3", "last"),
         ("printf 'one\\nlast'; exit 3", "one\nlast"),
@@ -99,7 +110,7 @@ fn last_words_without_terminator_reach_the_client() {
 }
 
 #[test]
-fn an_agent_that_dies_before_it_asks_ends_the_client_output() {
+fn the_end_of_an_agent_that_has_not_asked_ends_the_output() {
     for (prompt, code) in [("exit 5", 5), ("crash", 137)] {
         let mut client = Client::new();
         client.prompt("turn", prompt);
@@ -109,16 +120,16 @@ fn an_agent_that_dies_before_it_asks_ends_the_client_output() {
 }
 
 #[test]
-fn an_agent_that_dies_in_the_middle_of_a_question_leaves_the_half_of_it() {
-    // A question without its terminator is one all the same, and it goes on as it is.
+fn the_first_half_of_a_question_reaches_the_client_when_the_agent_ends() {
+    // A question without its newline is a question nevertheless. It is forwarded as it is.
     for said in [&ASKED[..ASKED.len() / 2], ASKED] {
         assert_eq!(outcome(&format!("printf '%s' '{said}'; exit 3")), (said.to_owned(), Some(3)));
     }
 }
 
 #[test]
-fn an_agent_that_dies_while_its_question_is_open_ends_the_client_output() {
-    // Nobody is left who could withdraw it: the end of the stream says it.
+fn the_end_of_an_agent_with_an_open_question_ends_the_output() {
+    // The end of the output is all that tells the client: no notification withdraws the question.
     for (prompt, code) in [("question and exit 5", 5), ("question and crash", 137)] {
         let mut client = Client::new();
         client.ask(prompt);
@@ -127,8 +138,8 @@ fn an_agent_that_dies_while_its_question_is_open_ends_the_client_output() {
 }
 
 #[test]
-fn an_answer_to_an_agent_that_has_closed_its_input_is_lost_and_the_rest_goes_on() {
-    // Over a direct pipe it would be the same. The agent is heard to its end.
+fn an_answer_to_an_agent_that_has_closed_its_input_is_lost_and_its_output_still_forwarded() {
+    // A direct pipe would behave the same.
     let folder = tempfile::tempdir().unwrap();
     let go = folder.path().join("go");
     assert!(Command::new("mkfifo").arg(&go).status().unwrap().success());
@@ -142,8 +153,8 @@ fn an_answer_to_an_agent_that_has_closed_its_input_is_lost_and_the_rest_goes_on(
 }
 
 #[test]
-fn an_agent_that_dies_while_the_answer_is_under_way_is_our_exit_code() {
-    // It takes the beginning of an answer that no pipe holds as a whole.
+fn the_exit_code_is_that_of_an_agent_killed_while_it_reads_the_answer() {
+    // The agent reads the beginning of an answer that is longer than a pipe's buffer.
     let script = format!("echo '{ASKED}'; head -c 10 >/dev/null; kill -KILL $$");
     let mut client = Client::start(&mut bridge(&sh(&script)));
     client.next("a question", |message| message["method"] == QUESTION);
@@ -152,7 +163,7 @@ fn an_agent_that_dies_while_the_answer_is_under_way_is_our_exit_code() {
 }
 
 #[test]
-fn an_agent_that_ends_after_the_answer_is_our_exit_code() {
+fn the_exit_code_is_that_of_an_agent_that_exits_after_an_answer() {
     let mut client = Client::new();
     let id = client.ask("a question");
     client.answer(id, chosen("option-a"));
@@ -165,8 +176,8 @@ fn an_agent_that_ends_after_the_answer_is_our_exit_code() {
 }
 
 #[test]
-fn an_agent_that_closes_its_output_and_lives_on_is_waited_for() {
-    // The client sees the end at once; what it still says goes to the agent.
+fn a_bridge_waits_for_an_agent_that_has_closed_its_output() {
+    // The client sees the end at once. What it sends is still forwarded to the agent.
     let ((stdin, mut input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let (mut errors, stderr) = io::pipe().unwrap();
     let mut command = bridge(&sh("echo last; exec >&-; read -r line; echo \"$line\" >&2; exit 4"));

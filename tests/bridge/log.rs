@@ -6,6 +6,7 @@ use std::{
     io::{self, Read},
 };
 
+use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::{Value, json};
 
 use crate::{
@@ -115,6 +116,25 @@ fn a_log_file_that_cannot_be_opened_is_125() {
     assert_eq!(client.message(), None);
     assert_eq!(client.process.wait().code(), Some(125));
     client.process.expect_stderr("the error", |text| text.contains("cannot open the log file"));
+}
+
+#[test]
+fn a_fifo_as_log_file_needs_a_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    mkfifoat(CWD, &path, Mode::RWXU).unwrap();
+    let command = || bridge_with(&["--log", "debug", "--log-file", path.to_str().unwrap()], &["true"]);
+    let mut without = Client::start(&mut command());
+    assert_eq!(without.process.wait().code(), Some(125));
+    without.process.expect_stderr("the error", |text| text.contains("start the program that reads it first"));
+
+    // Opened for both, so that this does not wait for a writer, and so that the log ends with the bridge.
+    let reader = fs::File::options().read(true).write(true).open(&path).unwrap();
+    let mut with = Client::start(&mut command());
+    with.process.close_stdin();
+    assert_eq!(with.process.wait().code(), Some(0));
+    let log = crate::program::read_line(&mut { reader });
+    assert!(log.contains("DEBUG"), "{log}");
 }
 
 #[test]

@@ -1,15 +1,19 @@
-//! I8: nobody of the agent's process group outlives the bridge, however the agent or the bridge ends.
+//! I8: no process of the agent's group outlives the bridge, however the agent or the bridge ends.
 
 use std::{
     io::{self, PipeReader, PipeWriter},
     time::{Duration, Instant},
 };
+#[cfg(target_os = "linux")]
+use std::{os::unix::process::CommandExt, process::Command};
 
 use rustix::process::{Pid, Signal, kill_process};
+#[cfg(target_os = "linux")]
+use rustix::process::{getpid, set_child_subreaper};
 
 use crate::program::{Running, bridge, bridge_with, eventually, read_line, runs, sh};
 
-/// Starts a wrapper that leaves a child behind, and returns the child's process id.
+/// Starts a wrapper script that prints the process id of its child, and returns that id as well.
 fn start(options: &[&str], script: &str) -> (Running, PipeWriter, PipeReader, String) {
     let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let running = Running::start(bridge_with(options, &sh(script)), stdin, stdout);
@@ -20,12 +24,12 @@ fn start(options: &[&str], script: &str) -> (Running, PipeWriter, PipeReader, St
 
 #[track_caller]
 fn assert_gone(child: &str) {
-    // The kernel may take a moment after SIGKILL; the bridge has done its part when it ends.
+    // After SIGKILL, the kernel may take a moment: the bridge does not wait for that.
     eventually(&format!("the end of {child}"), || !runs(child));
 }
 
 #[test]
-fn children_that_an_agent_leaves_behind_are_ended() {
+fn children_of_an_agent_that_has_exited_are_ended() {
     let (mut running, input, mut output, child) = start(&[], "sleep 1000 & echo $!; read -r line; exit 3");
     drop(input);
     assert_eq!(read_line(&mut output), "");
@@ -44,7 +48,7 @@ fn children_of_an_agent_that_was_killed_are_ended() {
 }
 
 #[test]
-fn a_wrapper_that_waits_is_ended_with_its_children_when_the_client_is_gone() {
+fn a_waiting_wrapper_and_its_children_are_ended_when_the_client_is_gone() {
     let (mut running, input, mut output, child) = start(&["--grace", "100ms"], "sleep 1000 & echo $!; wait");
     drop(input);
     assert_eq!(read_line(&mut output), "");
@@ -53,11 +57,11 @@ fn a_wrapper_that_waits_is_ended_with_its_children_when_the_client_is_gone() {
 }
 
 #[test]
-fn a_wrapper_that_waits_is_ended_with_its_children_by_signals() {
+fn a_waiting_wrapper_and_its_children_are_ended_by_signals() {
     let (mut running, _input, mut output, child) = start(&[], "sleep 1000 & echo $!; echo ready; wait");
     assert_eq!(read_line(&mut output), "ready\n");
     let pid = Pid::from_raw(running.pid().cast_signed()).unwrap();
-    // Two signals at once may count as one.
+    // Signals that arrive together count as one.
     eventually("the end of the bridge", || {
         if running.child.try_wait().unwrap().is_some() {
             return true;
@@ -72,20 +76,20 @@ fn a_wrapper_that_waits_is_ended_with_its_children_by_signals() {
 
 #[test]
 fn a_child_that_ignores_sigterm_is_killed_and_does_not_hold_the_output() {
-    // It has the agent's output open; the client sees the end all the same.
+    // The child keeps the agent's output open. The client sees its end nevertheless.
     let script = "(trap '' TERM; sh -c 'echo $$; exec sleep 1000') & read -r line; exit 4";
     let (mut running, input, mut output, child) = start(&[], script);
     let started = Instant::now();
     drop(input);
     assert_eq!(io::read_to_string(&mut output).unwrap(), "");
     assert_eq!(running.wait().code(), Some(4));
-    assert!(started.elapsed() >= Duration::from_secs(2), "it had its time after SIGTERM");
+    assert!(started.elapsed() >= Duration::from_secs(2), "the child had its time after SIGTERM");
     assert_gone(&child);
 }
 
 #[test]
 fn a_process_outside_of_the_group_does_not_keep_the_bridge() {
-    // It has left the group on purpose, as a daemon does, and holds the agent's output open. It is not ours to end.
+    // A daemon leaves the group on purpose: the bridge does not end it, even though it keeps the agent's output open.
     let script = "setsid sh -c 'echo $$; exec sleep 1000' & read -r line; exit 5";
     let (mut running, input, mut output, daemon) = start(&[], script);
     drop(input);
@@ -98,22 +102,22 @@ fn a_process_outside_of_the_group_does_not_keep_the_bridge() {
 
 #[test]
 fn a_process_outside_of_the_group_that_writes_on_does_not_keep_the_bridge() {
-    // What it writes behind the agent's last words is nobody's any more.
+    // What the daemon writes after the agent's end is not forwarded.
     let script = "setsid sh -c 'echo $$; while :; do echo chatter; done' & read -r line; exit 6";
     let (mut running, input, output, daemon) = start(&[], script);
     drop(input);
-    // The client reads on, as clients do.
+    // The client keeps reading.
     let reader = std::thread::spawn(move || io::copy(&mut { output }, &mut io::sink()));
     assert_eq!(running.wait().code(), Some(6));
     reader.join().unwrap().unwrap();
     let daemon = Pid::from_raw(daemon.parse().unwrap()).unwrap();
-    // It may have died of the closed pipe.
+    // SIGPIPE may have ended it.
     kill_process(daemon, Signal::KILL).ok();
 }
 
 #[test]
 fn a_bridge_that_is_killed_leaves_an_agent_that_sees_the_end_of_its_input() {
-    // Nothing can be done against SIGKILL but what the kernel does: the pipes close.
+    // SIGKILL cannot be caught. The kernel closes the pipes.
     let ((stdin, _input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let mut running = Running::start(bridge(&sh("echo $$; exec cat")), stdin, stdout);
     let agent = read_line(&mut output).trim().to_owned();
@@ -121,4 +125,41 @@ fn a_bridge_that_is_killed_leaves_an_agent_that_sees_the_end_of_its_input() {
     running.child.kill().unwrap();
     running.wait();
     assert_gone(&agent);
+}
+
+/// Names the variable that makes the test below run its second half.
+#[cfg(target_os = "linux")]
+const SUBREAPER: &str = "ASKBRIDGE_TEST_SUBREAPER";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn orphans_that_become_children_of_the_bridge_are_reaped() {
+    // The kernel hands the agent's orphans to PID 1 of the PID namespace, or to the nearest child subreaper. The test
+    // starts itself again to become one, and to be replaced by the bridge, which keeps that property.
+    if std::env::var_os(SUBREAPER).is_some() {
+        set_child_subreaper(Some(getpid())).unwrap();
+        let script = "sleep 1000 & echo child $!; read -r line; exit 3";
+        let error = bridge_with(&["--log", "debug"], &sh(script)).exec();
+        panic!("the bridge could not be started: {error}");
+    }
+    let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    let (errors, stderr) = io::pipe().unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let name = "orphans::orphans_that_become_children_of_the_bridge_are_reaped";
+    command.args(["--exact", name, "--nocapture"]).env(SUBREAPER, "1").stderr(stderr);
+    let mut running = Running::start(command, stdin, stdout);
+    // The test harness prints some lines before.
+    let child = loop {
+        let line = read_line(&mut output);
+        assert!(!line.is_empty(), "the output ended");
+        if let Some((_, child)) = line.split_once("child ") {
+            break child.trim().to_owned();
+        }
+    };
+    drop(input);
+    assert_eq!(running.wait().code(), Some(3));
+    assert_gone(&child);
+    // As a zombie, the orphan would have kept the group alive until the bridge gave up after SIGKILL.
+    let log = io::read_to_string(errors).unwrap();
+    assert!(log.contains("event=GroupEnded"), "{log}");
 }

@@ -1,9 +1,10 @@
-//! Starts the bridge, with whatever stands for its stdin and stdout, and moves bytes through it.
-//! Reads and writes simply block: a bridge that takes too long is killed, which ends them.
+//! Starts the bridge with any kind of stdin and stdout, and moves bytes through it.
+//! Reads and writes block: a bridge that takes too long is killed, which ends them.
 
 use std::{
     fs,
     io::{self, Read, Write},
+    path::Path,
     process::{Command, ExitStatus, Stdio},
     thread,
     time::{Duration, Instant},
@@ -14,7 +15,7 @@ pub(crate) use crate::running::Running;
 
 /// The path of the program.
 pub(crate) const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
-/// The agent that talks.
+/// The mock agent.
 pub(crate) const MOCK: [&str; 2] = [ASKBRIDGE, "mock-agent"];
 
 /// Returns `askbridge run -- AGENT`.
@@ -25,10 +26,26 @@ pub(crate) fn bridge(agent: &[&str]) -> Command {
 /// Returns `askbridge run OPTIONS -- AGENT`.
 pub(crate) fn bridge_with(options: &[&str], agent: &[&str]) -> Command {
     let mut command = Command::new(ASKBRIDGE);
-    // Not among the questions of whoever runs the tests.
+    // The developer's own commands must not find the questions of the tests.
     command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
     command.arg("run").args(options).arg("--").args(agent);
     command
+}
+
+/// Returns the same command, started by a shell that runs this first, such as `trap '' INT` or `ulimit -n 8`.
+pub(crate) fn after(set_up: &str, command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{set_up}; exec \"$@\""), "sh"]).arg(command.get_program());
+    shell.args(command.get_args());
+    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
+}
+
+/// Returns the names of the sockets in this folder, which stands for `XDG_RUNTIME_DIR`.
+pub(crate) fn sockets(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder.join("askbridge")) else { return Vec::new() };
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".sock") || name.ends_with(".bind")).collect()
 }
 
 /// Returns an agent that is a shell script.
@@ -36,8 +53,8 @@ pub(crate) fn sh(script: &str) -> [&str; 3] {
     ["sh", "-c", script]
 }
 
-/// Sends `input` over a pipe, in pieces of this size, ends it, and returns what came back meanwhile over another
-/// pipe, and how the bridge ended.
+/// Sends `input` over a pipe, in pieces of this size, and closes it. Returns what came back over another pipe, and the
+/// bridge's exit status.
 pub(crate) fn exchange(command: Command, input: &[u8], piece: usize) -> (Vec<u8>, ExitStatus) {
     let (stdin, our_input) = io::pipe().unwrap();
     let (our_output, stdout) = io::pipe().unwrap();
@@ -46,7 +63,7 @@ pub(crate) fn exchange(command: Command, input: &[u8], piece: usize) -> (Vec<u8>
     (output, running.wait())
 }
 
-/// Writes all of `input`, in pieces of this size, and closes the writer, while everything is read that comes.
+/// Writes all of `input`, in pieces of this size, and closes the writer, while reading to the end.
 pub(crate) fn talk(
     mut writer: impl Write + Send + 'static,
     mut reader: impl Read,
@@ -55,14 +72,14 @@ pub(crate) fn talk(
 ) -> Vec<u8> {
     let mut output = Vec::new();
     thread::scope(|scope| {
-        // If nobody reads it, what comes back will tell.
+        // A failed write shows in what comes back.
         scope.spawn(move || input.chunks(piece).try_for_each(|piece| writer.write_all(piece)));
         reader.read_to_end(&mut output).unwrap();
     });
     output
 }
 
-/// Reads until as many bytes have come, or the end.
+/// Reads this many bytes, or up to the end.
 pub(crate) fn read_some(reader: &mut impl Read, count: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     reader.take(count as u64).read_to_end(&mut bytes).unwrap();
@@ -79,7 +96,7 @@ pub(crate) fn read_line(reader: &mut impl Read) -> String {
     String::from_utf8_lossy(&line).into_owned()
 }
 
-/// Compares what may be too long to be shown.
+/// Compares bytes that may be too many to print.
 #[track_caller]
 pub(crate) fn assert_same(got: &[u8], expected: &[u8]) {
     if got == expected {
@@ -94,7 +111,7 @@ pub(crate) fn assert_same(got: &[u8], expected: &[u8]) {
     panic!("differs at byte {at}, lengths {lengths:?}\n--- got ---\n{got}\n--- expected ---\n{expected}");
 }
 
-/// Waits until this holds. For what nobody tells us, such as the end of somebody else's child.
+/// Waits until this holds. For events that the system does not report, such as the end of another process's child.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;
@@ -104,7 +121,7 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Says whether a process runs. One that has ended and is still to be reaped does not.
+/// Returns whether a process runs. A zombie does not.
 pub(crate) fn runs(pid: &str) -> bool {
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => {

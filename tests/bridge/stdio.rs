@@ -1,5 +1,5 @@
-//! What our stdin and stdout may be: pipes, sockets, files, terminals. The bytes are the same over each (I1), and
-//! the flags of what others share with us are put back.
+//! Stdin and stdout of the bridge may be pipes, sockets, files and terminals. Each carries the same bytes (I1), and the
+//! flags of streams that other processes share are restored.
 
 use std::{
     fs::{File, OpenOptions},
@@ -19,14 +19,15 @@ use rustix::{
 
 use crate::{
     lines,
-    program::{MOCK, Running, assert_same, bridge, read_line, sh, talk},
+    program::{ASKBRIDGE, MOCK, Running, after, assert_same, bridge, read_line, sh, talk},
+    support::Process,
 };
 
 fn flags(fd: impl AsFd) -> OFlags {
     fcntl_getfl(fd).unwrap()
 }
 
-/// A socket as stdin or stdout of a child, and its other end.
+/// Returns a socket for a child's stdin or stdout, and its other end.
 fn socket() -> (OwnedFd, UnixStream) {
     let (theirs, ours) = UnixStream::pair().unwrap();
     (theirs.into(), ours)
@@ -43,8 +44,8 @@ fn two_socket_pairs_as_node_makes_them_carry_every_byte() {
 }
 
 #[test]
-fn one_socket_for_both_carries_every_byte_and_half_of_it_can_be_closed() {
-    // The client ends its half; what it gets back arrives all the same.
+fn one_socket_for_both_directions_carries_every_byte_and_can_be_half_closed() {
+    // The client closes its half and still receives everything.
     let stream = lines::stream();
     let (theirs, ours) = socket();
     let mut running = Running::start(bridge(&["cat"]), theirs.try_clone().unwrap(), theirs);
@@ -53,7 +54,7 @@ fn one_socket_for_both_carries_every_byte_and_half_of_it_can_be_closed() {
     assert_eq!(running.wait().code(), Some(0));
 }
 
-/// Writes to a socket, and ends what it writes when it is dropped: others still have the socket open.
+/// Writes to a socket, and shuts its write half down when dropped: other descriptors keep the socket open.
 struct HalfClosed(UnixStream);
 
 impl Write for HalfClosed {
@@ -84,7 +85,7 @@ fn files_carry_every_byte() {
 }
 
 #[test]
-fn a_file_as_stdout_is_appended_to_where_it_was_opened_so() {
+fn a_file_that_was_opened_to_append_is_appended_to() {
     let output = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(output.path(), "before\n").unwrap();
     let append = OpenOptions::new().append(true).open(output.path()).unwrap();
@@ -94,7 +95,7 @@ fn a_file_as_stdout_is_appended_to_where_it_was_opened_so() {
 }
 
 #[test]
-fn dev_null_is_a_client_that_is_gone_and_one_that_does_not_listen() {
+fn dev_null_is_a_client_that_is_gone() {
     let mut running = Running::start(bridge(&["cat"]), Stdio::null(), Stdio::null());
     assert_eq!(running.wait().code(), Some(0));
     let mut running = Running::start(bridge(&sh("echo lost; exit 4")), Stdio::null(), Stdio::null());
@@ -129,7 +130,7 @@ fn a_terminal_can_be_the_client() {
     // The terminal echoes what is typed.
     assert_eq!(read_line(&mut master), "hello\r\n");
     assert_eq!(read_line(&mut master), "got hello\r\n");
-    // Ctrl-D on an empty line is the end of the input.
+    // Ctrl-D on an empty line ends the input.
     master.write_all(b"\x04").unwrap();
     assert_eq!(read_line(&mut master), "end\r\n");
     assert_eq!(running.wait().code(), Some(0));
@@ -138,7 +139,7 @@ fn a_terminal_can_be_the_client() {
 
 #[test]
 fn a_terminal_does_not_keep_the_bridge_when_the_agent_has_ended() {
-    // A read of a terminal cannot be taken back.
+    // A blocking read of a terminal cannot be cancelled.
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -149,8 +150,8 @@ fn a_terminal_does_not_keep_the_bridge_when_the_agent_has_ended() {
 }
 
 #[test]
-fn the_flags_of_shared_pipes_are_put_back() {
-    // A shell's next command would not expect its stdin to be non-blocking; one that was so stays so.
+fn the_flags_of_shared_pipes_are_restored() {
+    // A shell's next command would not expect a non-blocking stdin. A pipe that was non-blocking before stays so.
     for non_blocking in [false, true] {
         let ((stdin, mut input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
         let (shared_stdin, shared_stdout) = (stdin.try_clone().unwrap(), stdout.try_clone().unwrap());
@@ -170,7 +171,7 @@ fn the_flags_of_shared_pipes_are_put_back() {
 }
 
 #[test]
-fn the_flags_of_a_socket_that_is_both_are_put_back() {
+fn the_flags_of_one_socket_for_both_directions_are_restored() {
     let (theirs, mut ours) = socket();
     let before = flags(&theirs);
     let command = bridge(&sh("read -r line; echo \"$line\"; exit 3"));
@@ -182,7 +183,7 @@ fn the_flags_of_a_socket_that_is_both_are_put_back() {
 }
 
 #[test]
-fn the_flags_are_put_back_when_the_agent_cannot_be_started() {
+fn the_flags_are_restored_when_the_agent_cannot_be_started() {
     let (theirs, mut ours) = socket();
     let before = flags(&theirs);
     let mut command = bridge(&["/nowhere/agent"]);
@@ -191,5 +192,31 @@ fn the_flags_are_put_back_when_the_agent_cannot_be_started() {
     assert_eq!(running.wait().code(), Some(127));
     assert_eq!(flags(&theirs), before);
     drop(theirs);
-    assert_eq!(ours.read(&mut [0]).unwrap(), 0, "nothing but the end");
+    assert_eq!(ours.read(&mut [0]).unwrap(), 0, "nothing was written");
+}
+
+#[test]
+fn too_few_file_descriptors_are_an_error_and_no_panic() {
+    let mut codes = Vec::new();
+    let mut list = Command::new(ASKBRIDGE);
+    list.arg("list").env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
+    // The dynamic loader needs a few itself. The last of these are enough for a bridge.
+    for limit in 6..48 {
+        for command in [&bridge(&["true"]), &list] {
+            let mut process = Process::spawn(&mut after(&format!("ulimit -n {limit}"), command));
+            process.close_stdin();
+            let code = process.wait().code();
+            let stderr = process.whole_stderr();
+            assert!(!stderr.contains("panicked"), "with {limit} file descriptors: {stderr}");
+            match code {
+                Some(0) => {}
+                Some(125) => {
+                    assert!(stderr.contains("askbridge: "), "with {limit} file descriptors: {stderr}")
+                }
+                code => panic!("{code:?} with {limit} file descriptors: {stderr}"),
+            }
+            codes.push(code);
+        }
+    }
+    assert_eq!((codes.first(), codes.last()), (Some(&Some(125)), Some(&Some(0))));
 }

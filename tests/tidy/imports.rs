@@ -42,7 +42,7 @@ const IMPURE: [&str; 28] = [
 const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("limits", &[]),
     ("exit", &[]),
-    ("interrupt", &["exit"]),
+    ("signals", &["exit"]),
     ("terminal", &["limits"]),
     ("wire", &["limits"]),
     ("question", &["dialect", "limits"]),
@@ -53,15 +53,18 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("machine", &["acp", "control", "desk", "limits", "question"]),
     (
         "serve",
-        &["acp", "cli", "control", "desk", "dialect", "exit", "interrupt", "limits", "machine", "question"],
+        &["acp", "cli", "control", "desk", "dialect", "exit", "limits", "machine", "question", "signals"],
     ),
     (
         "driver",
-        &["acp", "cli", "control", "desk", "exit", "limits", "log", "question", "serve", "terminal", "wire"],
+        &[
+            "acp", "cli", "control", "desk", "exit", "limits", "log", "question", "serve", "signals",
+            "terminal", "wire",
+        ],
     ),
     (
         "command",
-        &["acp", "cli", "control", "desk", "dialect", "exit", "interrupt", "machine", "question", "terminal"],
+        &["acp", "cli", "control", "desk", "dialect", "exit", "machine", "question", "signals", "terminal"],
     ),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["cli", "exit", "terminal"]),
