@@ -58,25 +58,45 @@ pub const SUBMISSION: usize = 4096;
 /// Bytes of the name of who answers; a longer one is left out.
 pub const NAME: usize = 200;
 /// Connections to an inbox's socket; whoever comes next is refused.
-pub const CONNECTIONS: u32 = 128;
+pub const CONNECTIONS: usize = 128;
 /// Bytes that are read of a connection before others have their turn: a few calls, each of which may have a long reply.
 pub const SIP: usize = 1024;
 /// Bytes of a request to an inbox.
-pub const REQUEST: u32 = 1024 * 1024;
+pub const REQUEST: usize = 1024 * 1024;
 /// Bytes of a message of an inbox: all open questions of some bridges that have the most that they may. (A question
 /// is up to seven times longer there than the agent says it: an option is a value and a label, each with its name.)
 pub const RESPONSE: u32 = 64 * 1024 * 1024;
 /// Messages that wait on a connection to an inbox until the one before is read, on each end. Who subscribed hears less
 /// often then, and of the latest state.
-pub const MESSAGES: u32 = 2;
+pub const MESSAGES: usize = 2;
+/// Bytes of a message that a program of ours reads from a bridge, which may be one of another version.
+pub const MESSAGE: usize = 16 * 1024 * 1024;
 /// Calls of a batch.
-pub const BATCH: u32 = 4096;
+pub const BATCH: usize = 64;
 /// Requests over HTTP in a second, of those who show the token. So is each call of JSON-RPC, over a WebSocket as well.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
 /// Streams of events at once.
 pub const SUBSCRIBERS: usize = 64;
 /// Subscriptions of one connection to an inbox.
-pub const SUBSCRIPTIONS: u32 = 8;
+pub const SUBSCRIPTIONS_PER_CONNECTION: usize = 8;
+/// Subscriptions of all connections to an inbox.
+pub const SUBSCRIPTIONS: usize = 64;
+/// Calls in flight of one connection to an inbox. Beyond that, the connection is not read.
+pub const CALLS_PER_CONNECTION: usize = 32;
+/// Calls in flight of all connections to an inbox. One more is refused.
+pub const CALLS: usize = 512;
+/// Bytes of all requests in flight that are longer than [`SHORT_REQUEST`].
+pub const REQUESTS_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of a request that needs no room of its own.
+pub const SHORT_REQUEST: usize = 16 * 1024;
+/// Bytes of all listings and records in flight. A listing has up to [`OPEN_BYTES`] and what is on its way.
+pub const REPLIES_BYTES: usize = 12 * 1024 * 1024;
+/// How long a call waits for room for its reply.
+pub const REPLY_WAIT: Duration = Duration::from_secs(5);
+/// Bytes of the questions in one message of a subscription; a longer question comes alone.
+pub const DELTA: usize = 64 * 1024;
+/// Bytes of a batch's replies after which its other calls are refused.
+pub const BATCH_REPLY: usize = 1024 * 1024;
 /// Changes that are remembered for who was away.
 pub const EVENTS: usize = 1024;
 /// Bytes of those; the last one is remembered whatever its size. More than [`REMEMBERED_BYTES`], so that all is told
@@ -120,7 +140,9 @@ pub const HELLO: Duration = Duration::from_secs(3);
 /// said, since a clock cannot be added to without end.
 pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// How long a socket rests that cannot take a connection, such as for want of file descriptors.
-pub const REST: Duration = Duration::from_millis(100);
+pub const REST: Duration = ACCEPT_BACK_OFF;
+/// Back-off after a connection could not be accepted, such as for want of file descriptors.
+pub const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 /// How long the agent may take to end once the client is gone, unless the user says otherwise.
 pub const GRACE: Duration = Duration::from_secs(10);
 /// How long the client may take to answer a question that the agent has withdrawn.

@@ -96,21 +96,7 @@ mod any {
     fn question(kind: Kind, required: bool) -> Question {
         let (name, label) = ("f".to_owned(), "F".to_owned());
         let field = Field { name, label, header: None, help: None, required, secret: false, kind };
-        Question {
-            session: None,
-            request: None,
-            id: "q".to_owned(),
-            title: None,
-            message: String::new(),
-            fields: vec![field],
-            submit: None,
-            tool_call: None,
-            purpose: askbridge::question::Purpose::Question,
-            origin: Origin::SandboxAgent,
-            dangerous: false,
-            blocking: true,
-            timeout: None,
-        }
+        Question::new(Origin::SandboxAgent, "q", vec![field])
     }
 
     fn fits(kind: Kind, required: bool, value: Option<Value>) -> bool {

@@ -9,7 +9,7 @@ mod files;
 use std::{fs, path::Path};
 
 use askbridge::{
-    control::{Record, Settlement, Status, refusal::Detail, rpc::Listing},
+    control::old::{Record, Settlement, Status, refusal::Detail, rpc::Listing},
     dialect::{
         self,
         sandboxagent::{METHOD, request::Params, response::Response},

@@ -4,7 +4,10 @@ use std::{io, path::Path, sync::Arc, thread, time::Duration};
 
 use askbridge::{
     acp::{Opened, Settled, Submission},
-    control::{self, Feed, Owner, socket},
+    control::{
+        self,
+        old::{Feed, Owner, socket},
+    },
     machine::discovery,
     question::{Field, FieldOption, Kind, Origin, Outcome, Question},
 };
@@ -37,7 +40,7 @@ pub(crate) fn start(folder: &Path, bridges: usize, questions: u64) -> io::Result
     for number in 0..bridges {
         let name = discovery::name();
         let owner = Owner { bridge: name.clone(), agent: format!("agent {number}"), folder: String::new() };
-        let (inbox, feed) = control::new(owner);
+        let (inbox, feed) = control::old::new(owner);
         for number in 1..=questions {
             feed.opened(&opened(number));
         }

@@ -8,7 +8,7 @@ use std::{
 
 use askbridge::{
     acp::Submission,
-    control::{Refusal, Source, rpc::Listing},
+    control::old::{Refusal, Source, rpc::Listing},
     machine::bridges::Machine,
     question::{Answer, Provenance, Responder, Value},
 };

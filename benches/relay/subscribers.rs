@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::control::{rpc::QuestionsClient, socket};
+use askbridge::control::old::{rpc::QuestionsClient, socket};
 use tokio::{net::UnixStream, runtime, sync::oneshot, task::JoinSet};
 
 /// How long the socket of a bridge may take to be there, and the subscriptions behind it.

@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     cli::AskArgs,
-    control::{self, Inbox, Owner, Settlement, Source, host::Host},
+    control::{
+        self,
+        old::{Inbox, Owner, Settlement, Source, host::Host},
+    },
     dialect::{self, sandboxagent},
     exit,
     question::{Outcome, Question, Reason},
@@ -33,7 +36,7 @@ pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     let mut signals = Signals::catch()?;
     // As long as the feed is there, the inbox is open.
-    let (inbox, _feed) = control::new(Owner::here(ASKER.to_owned()));
+    let (inbox, _feed) = control::old::new(Owner::here(ASKER.to_owned()));
     let mut host = Host::bind(inbox.clone()).map_err(|error| CommandError::Ask(error.to_string()))?;
     let settled = tokio::select! {
         settled = settled(&inbox, question) => settled?,

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::text;
 use crate::{
-    control::{Record, Refusal},
+    control::old::{Record, Refusal},
     exit,
     machine::discovery::DiscoveryError,
 };

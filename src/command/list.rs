@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     cli::ListArgs,
-    control::{Book, Record, Source, rpc::Listing},
+    control::old::{Book, Record, Source, rpc::Listing},
     exit,
     machine::bridges::Machine,
     terminal::{cut, padded, width},

@@ -9,7 +9,7 @@ use std::{
 
 use super::CommandError;
 use crate::{
-    control::{Record, Refusal, Source},
+    control::old::{Record, Refusal, Source},
     exit,
     machine::{bridges::Machine, discovery},
     signals,

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     cli::ShowArgs,
-    control::{Record, Source, Status},
+    control::old::{Record, Source, Status},
     question::{Field, FieldOption, Kind},
     terminal::{padded, printable, printable_line, width},
 };

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     acp::Submission,
     cli::{AnswerArgs, ExtendArgs, RejectArgs},
-    control::{Record, Refusal, Source},
+    control::old::{Record, Refusal, Source},
     exit,
     question::{Provenance, Responder},
 };

@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    control::{Record, Refusal, Settlement},
+    control::old::{Record, Refusal, Settlement},
     question::{Answer, Outcome, Provenance, Responder, Value},
     terminal::{cut, printable_json, printable_line},
 };

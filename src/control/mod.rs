@@ -1,19 +1,13 @@
-//! How responders reach the questions of one bridge: the inbox, its port to the bridge, and the control protocol.
-//! Which bridges there are on the machine is left to `machine`.
+//! How responders reach the questions of one bridge: its inbox, the bridge's port to that, and the control protocol.
+//! Which bridges there are on the machine is left to `machine`, HTTP to `serve`.
+
+pub mod old;
 
 pub mod traffic;
-
-pub mod view;
-
-pub mod book;
-
-pub mod refusal;
 
 pub mod store;
 
 pub mod handover;
-
-pub mod source;
 
 pub mod protocol;
 
@@ -23,22 +17,28 @@ mod programs;
 
 pub mod bridge_inbox;
 
-pub mod rpc;
+pub mod budget;
 
-mod asks;
+pub mod stop;
 
-pub mod port;
+pub mod methods;
+
+pub mod session;
+
+pub mod lines;
 
 pub mod socket;
+
+pub mod client;
 
 pub mod host;
 
 #[cfg(test)]
 pub(crate) mod played;
 
-pub use book::Book;
-pub use port::{Feed, Inbox, Owner, new};
-pub use refusal::Refusal;
-pub use source::{Source, Status};
+pub use bridge_inbox::BridgeInbox;
+pub use handover::Port;
+pub use inbox::Inbox;
+pub use protocol::{BridgeStatus, Identity};
+pub use store::{Batch, Follower, Store};
 pub use traffic::Traffic;
-pub use view::{Record, Settlement};

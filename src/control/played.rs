@@ -1,22 +1,25 @@
-//! A bridge that a test plays, with an inbox on a real socket.
+//! A bridge that a test plays: a desk and its inbox, served on a real socket.
 
 use std::{
+    future::{Future, poll_fn},
     os::unix::net,
     path::{Path, PathBuf},
-    time::Duration,
+    sync::Arc,
+    task::Poll,
+    time::{Duration, SystemTime},
 };
 
-use tokio::{
-    net::UnixStream,
-    runtime,
-    sync::oneshot,
-    task::{JoinHandle, spawn_blocking},
-    time::timeout,
-};
+use tokio::{net::UnixStream, task::JoinHandle, time::timeout};
 
-use super::{Feed, Inbox, Owner, socket};
+use super::{
+    bridge_inbox::BridgeInbox,
+    handover::Port,
+    protocol::Identity,
+    socket,
+    stop::{Stop, Stopper},
+};
 use crate::{
-    acp::{Opened, Settled, Submission},
+    desk::{Asker, Desk, Notice, Opening, Setup},
     question::{Field, Kind, Origin, Outcome, Provenance, Question},
 };
 
@@ -33,105 +36,127 @@ pub(crate) fn question(label: &str) -> Question {
 
 /// Listens on a socket.
 pub(crate) fn listen(path: &Path) -> net::UnixListener {
-    let listener = net::UnixListener::bind(path).unwrap();
-    listener.set_nonblocking(true).unwrap();
+    let listener = net::UnixListener::bind(path).expect("a socket");
+    listener.set_nonblocking(true).expect("a socket that does not block");
     listener
 }
 
 /// A bridge whose inbox is served on a socket, until this is dropped.
-pub(crate) struct Bridge {
-    pub(crate) inbox: Inbox,
+pub(crate) struct PlayedBridge {
+    pub(crate) inbox: BridgeInbox,
     pub(crate) path: PathBuf,
-    feed: Feed,
+    desk: Desk,
+    port: Port,
     served: JoinHandle<()>,
-    stop: oneshot::Sender<()>,
+    stopper: Stopper,
+    _work: JoinHandle<()>,
 }
 
-impl Bridge {
-    /// Starts one of this name in a folder.
+impl PlayedBridge {
+    /// Starts a bridge of this name in a folder.
     pub(crate) fn start(folder: &Path, name: &str) -> Self {
         let path = folder.join(name).with_extension("sock");
         Self::on(listen(&path), None, path, name)
     }
 
-    /// Starts one of this name on a socket where somebody may wait already, and serves the `first` of them.
+    /// Starts a bridge of this name on a socket that may have a connection already.
     pub(crate) fn on(
         listener: net::UnixListener,
         first: Option<UnixStream>,
         path: PathBuf,
         name: &str,
     ) -> Self {
-        let owner = Owner { bridge: name.to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, feed) = super::new(owner);
-        let (served, stop) = serve(listener, first, inbox.clone());
-        Bridge { inbox, path, feed, served, stop }
+        let bridge: crate::desk::BridgeName = name.parse().expect("a bridge name");
+        let started = SystemTime::now().into();
+        let identity = Identity {
+            bridge: bridge.clone(),
+            agent: String::new(),
+            folder: String::new(),
+            started_at: started,
+        };
+        let desk = Desk::new(Setup { bridge, asker: Asker::Agent, started, key: 1 });
+        let (inbox, port, work) = BridgeInbox::new(identity, 1);
+        let (stopper, stop) = Stopper::new();
+        let served = serve(listener, first, inbox.clone(), stop);
+        PlayedBridge { inbox, path, desk, port, served, stopper, _work: tokio::spawn(work.run()) }
     }
 
-    /// Is served by a thread of its own from now on, as in the program.
-    pub(crate) async fn apart(mut self) -> Self {
-        self.vanish().await;
-        std::fs::remove_file(&self.path).unwrap();
-        let (listener, inbox) = (listen(&self.path), self.inbox.clone());
-        let (stop, stopped) = oneshot::channel();
-        self.stop = stop;
-        self.served = spawn_blocking(|| {
-            let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(socket::serve(listener, None, inbox, stopped)).unwrap();
-        });
-        self
+    /// Asks, and returns the number of the question once the inbox has it.
+    pub(crate) async fn open(&mut self, label: &str) -> u64 {
+        let question = Arc::new(question(label));
+        let opening = Opening { question, weight: 1, timeout: None, elsewhere: false };
+        let number = self.desk.open(opening, Duration::ZERO);
+        self.hand_over().await;
+        number
     }
 
-    /// Asks.
-    pub(crate) fn open(&self, number: u64, label: &str) {
-        let question = question(label).into();
-        self.feed.opened(&Opened {
-            number,
-            question,
-            since: Duration::ZERO,
-            deadline: None,
-            elsewhere: false,
-        });
+    /// Settles a question, and returns once the inbox has it.
+    pub(crate) async fn settle(&mut self, number: u64, outcome: Outcome, by: Provenance) {
+        self.desk.end(number, outcome, by, Duration::ZERO);
+        self.desk.delivered(number);
+        self.hand_over().await;
     }
 
-    /// It is settled.
-    pub(crate) fn settle(&self, number: u64, outcome: Outcome, by: Provenance) {
-        let (question, after) = (question("a").into(), Duration::ZERO);
-        self.feed.settled(&Settled { number, question, outcome, by, remark: None, after }, after);
-    }
-
-    /// Does the next that is wanted.
+    /// Carries out the next submission, and delivers it.
     pub(crate) async fn obey(&mut self) {
-        let command = soon(self.feed.next()).await.unwrap();
-        let Submission::Answer(answer) = command.submission else { panic!("no answer") };
-        self.settle(command.number, Outcome::Answered(answer), command.by);
-        command.verdict.send(Ok(())).unwrap();
+        let submitted = soon(poll_fn(|cx| self.port.poll_next(cx))).await;
+        let number = submitted.number;
+        if self.desk.submit(submitted, Duration::ZERO).is_some() {
+            self.desk.delivered(number);
+        }
+        self.hand_over().await;
     }
 
-    /// Is not there any more for others, and leaves its socket.
+    async fn hand_over(&mut self) {
+        while let Some(notice) = self.desk.poll() {
+            if let Notice::Verdict(ticket, verdict) = notice {
+                self.port.verdict(ticket, verdict);
+            }
+        }
+        let (port, desk) = (&mut self.port, &mut self.desk);
+        let handed_over = poll_fn(|cx| match desk.has_changes() {
+            true => {
+                let has_changes = desk.has_changes();
+                port.poll_hand_over(cx, has_changes, || desk.take_changes())
+            }
+            false => match port.poll_hand_over(cx, false, || None) {
+                // There is nothing to hand over.
+                Poll::Pending => Poll::Ready(()),
+                ready => ready,
+            },
+        });
+        soon(handed_over).await;
+        // The other task takes it over when this one yields.
+        for _ in 0..3 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Stops serving, and leaves the socket's file.
     pub(crate) async fn vanish(&mut self) {
-        let (stop, _) = oneshot::channel();
-        std::mem::replace(&mut self.stop, stop).send(()).unwrap();
-        soon(&mut self.served).await.unwrap();
+        self.stopper.stop();
+        soon(&mut self.served).await.expect("it is served");
     }
 
-    /// Is there again.
+    /// Serves again.
     pub(crate) fn reappear(&mut self) {
         drop(std::fs::remove_file(&self.path));
-        (self.served, self.stop) = serve(listen(&self.path), None, self.inbox.clone());
+        let (stopper, stop) = Stopper::new();
+        (self.served, self.stopper) = (serve(listen(&self.path), None, self.inbox.clone(), stop), stopper);
     }
 
+    /// Connects to the socket.
     pub(crate) async fn stream(&self) -> UnixStream {
-        UnixStream::connect(&self.path).await.unwrap()
+        UnixStream::connect(&self.path).await.expect("a connection")
     }
 }
 
 fn serve(
     listener: net::UnixListener,
     first: Option<UnixStream>,
-    inbox: Inbox,
-) -> (JoinHandle<()>, oneshot::Sender<()>) {
-    let (stop, stopped) = oneshot::channel();
-    let first = first.map(|first| first.into_std().unwrap());
-    let served = tokio::spawn(async { socket::serve(listener, first, inbox, stopped).await.unwrap() });
-    (served, stop)
+    inbox: BridgeInbox,
+    stop: Stop,
+) -> JoinHandle<()> {
+    let first = first.map(|first| first.into_std().expect("a stream"));
+    tokio::spawn(async move { socket::serve(listener, first, inbox, stop).await.expect("it is served") })
 }

@@ -1,106 +1,77 @@
-//! An inbox over a UNIX socket, and the other end of it.
+//! An inbox over a UNIX socket.
 
-use std::{
-    io::{self, IoSlice},
-    mem,
-    os::unix::net,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, Waker},
-};
+use std::{io, os::unix::net, sync::Arc};
 
-use jsonrpsee::{
-    client_transport::ws::{Url, WsHandshakeError, WsTransportClientBuilder},
-    core::client::{Client, ClientBuilder},
-    server::{
-        BatchRequestConfig, PingConfig, Server, ServerConfig, ServerConfigBuilder, ServerHandle,
-        serve_with_graceful_shutdown, stop_channel,
-    },
-};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{UnixListener, UnixStream},
-    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
-    task::yield_now,
+    sync::Semaphore,
+    task::JoinSet,
     time::{sleep, timeout},
 };
 
 use super::{
-    rpc::{Caller, Methods, QuestionsServer},
-    source::Source,
+    inbox::Inbox,
+    lines::{LineWriter, RequestLines},
+    methods::{Caller, Methods},
+    session,
+    stop::Stop,
 };
 use crate::limits;
 
-/// Returns what holds of a server of an inbox that other machines may reach: one of them may be gone without a word.
-pub fn config() -> ServerConfig {
-    let pings = PingConfig::new().ping_interval(limits::PING).inactive_limit(limits::PONG);
-    bounds().enable_ws_ping(pings).build()
-}
-
-/// Returns what holds of every server of an inbox. On a socket of this machine, who is gone is known to be, and who is
-/// only stopped may go on where it was.
-fn bounds() -> ServerConfigBuilder {
-    ServerConfig::builder()
-        .max_connections(limits::CONNECTIONS)
-        .max_request_body_size(limits::REQUEST)
-        .max_response_body_size(limits::RESPONSE)
-        .max_subscriptions_per_connection(limits::SUBSCRIPTIONS)
-        .set_message_buffer_capacity(limits::MESSAGES)
-        .set_batch_request_config(BatchRequestConfig::Limit(limits::BATCH))
-}
-
-/// Serves an inbox until it is told to stop, to the `first` who connected, if somebody did, and to all who do from now
-/// on. Who waits for a reply by then still gets it.
-pub async fn serve<S: Source>(
+/// Serves an inbox until it is told to stop: to the `first` that connected, if there is one, and to all that connect
+/// from then on. Calls that are nearly done still get their replies.
+pub async fn serve<I: Inbox>(
     listener: net::UnixListener,
     first: Option<net::UnixStream>,
-    source: S,
-    mut stopped: oneshot::Receiver<()>,
+    inbox: I,
+    mut stop: Stop,
 ) -> io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
     let mut first = first.map(UnixStream::from_std);
-    let methods = Methods::new(source, Caller::Ours).into_rpc();
-    let (stop, running) = stop_channel();
-    let services = Server::builder().set_config(bounds().build()).to_service_builder();
-    let connections = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
+    let methods = Methods::new(inbox, Caller::Ours);
+    let connections = Arc::new(Semaphore::new(limits::CONNECTIONS));
+    let mut sessions = JoinSet::new();
+    let mut is_failing = false;
     loop {
         let accepted = tokio::select! {
-            _ = &mut stopped => break,
+            () = stop.stopped() => break,
             accepted = accept(&listener, &mut first) => accepted,
+            Some(_) = sessions.join_next() => continue,
         };
         let stream = match accepted {
             Ok(stream) => stream,
             Err(error) => {
-                tracing::debug!(%error, "a connection to the inbox was not taken");
-                sleep(limits::REST).await;
+                // Most often there are no file descriptors left, for a while: that is logged once.
+                if !std::mem::replace(&mut is_failing, true) {
+                    tracing::warn!(%error, "the inbox cannot accept connections; trying again");
+                }
+                sleep(limits::ACCEPT_BACK_OFF).await;
                 continue;
             }
         };
+        is_failing = false;
         if !is_own(&stream) {
-            tracing::warn!("another user's connection to the inbox was refused");
+            tracing::warn!("a connection of another user to the inbox was refused");
             continue;
         }
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else {
             tracing::debug!("a connection to the inbox was refused: there are as many as may be");
             continue;
         };
-        let stream = Connection::new(stream, permit);
-        let service = services.clone().build(methods.clone(), stop.clone());
-        // Whoever says nothing at first is closed by this.
-        let served = serve_with_graceful_shutdown(stream, service, stop.clone().shutdown());
-        tokio::spawn(async move {
-            if let Err(error) = served.await {
+        let (methods, stop) = (methods.clone(), stop.clone());
+        sessions.spawn(async move {
+            let (reader, writer) = stream.into_split();
+            let mut requests = RequestLines::new(reader, methods.budgets.clone());
+            if let Err(error) = session::serve(&methods, &mut requests, &mut LineWriter(writer), stop).await {
                 tracing::debug!(%error, "a connection to the inbox failed");
             }
+            drop(permit);
         });
     }
-    // From here on nobody connects any more.
-    drop((listener, stop));
-    // Who subscribed is told the last that happened: their tasks were woken before us, and run while we yield.
-    for _ in 0..limits::CONNECTIONS {
-        yield_now().await;
-    }
-    end(running).await;
+    drop(listener);
+    // A connection that waits for the last reply or change gets it, if it reads.
+    let ended = async { while sessions.join_next().await.is_some() {} };
+    timeout(limits::LAST_REPLIES, ended).await.unwrap_or_default();
     Ok(())
 }
 
@@ -114,254 +85,143 @@ async fn accept(
     }
 }
 
-/// Ends a server. Who waits for a reply still gets it, but whoever does not read is left alone.
-pub async fn end(running: ServerHandle) {
-    // It cannot have been told before.
-    running.stop().unwrap_or_default();
-    timeout(limits::LAST_REPLIES, running.stopped()).await.unwrap_or_default();
-}
-
-/// Says whether the other end is of our own user: the folder's mode may have been changed.
+/// Returns whether the other end is of our own user: the folder's mode may have been changed.
 fn is_own(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 
-/// A connection that counts as one for as long as it is there, whatever is spoken on it. Who does not read is not read
-/// either: what waits to be written is not bounded otherwise.
-#[derive(Debug)]
-pub struct Connection<S> {
-    stream: S,
-    _permit: OwnedSemaphorePermit,
-    /// The other end has not read what was written before.
-    is_full: bool,
-    /// What was read last is answered first, as far as that needs to wait for nothing.
-    rests: bool,
-    /// Who would read once something is written.
-    reader: Option<Waker>,
-}
-
-impl<S> Connection<S> {
-    /// Counts a connection, which has this place among those that there may be.
-    pub fn new(stream: S, permit: OwnedSemaphorePermit) -> Self {
-        Connection { stream, _permit: permit, is_full: false, rests: false, reader: None }
-    }
-
-    /// Remembers whether something could be written, and lets be read on if so, or if it failed.
-    fn wrote<T>(&mut self, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        self.is_full = written.is_pending();
-        if !self.is_full
-            && let Some(reader) = self.reader.take()
-        {
-            reader.wake();
-        }
-        written
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.is_full {
-            self.reader = Some(context.waker().clone());
-            return Poll::Pending;
-        }
-        if mem::take(&mut self.rests) {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        let room = limits::SIP.min(buffer.remaining());
-        let mut sip = ReadBuf::new(buffer.initialize_unfilled_to(room));
-        let read = Pin::new(&mut self.stream).poll_read(context, &mut sip);
-        self.rests = read.is_ready();
-        let length = sip.filled().len();
-        buffer.advance(length);
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.wrote(written)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.wrote(shut)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.wrote(written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-}
-
-/// Speaks with an inbox at the other end of a socket. Its methods are those of [`super::rpc::QuestionsClient`].
-pub async fn connect(stream: UnixStream) -> Result<Client, WsHandshakeError> {
-    // The name stands in the handshake only.
-    let url =
-        Url::parse("ws://localhost/").map_err(|error| WsHandshakeError::Url(error.to_string().into()))?;
-    let transport = WsTransportClientBuilder::default()
-        .max_request_size(limits::REQUEST)
-        .max_response_size(limits::RESPONSE);
-    let (sender, receiver) = transport.build_with_stream(url, stream).await?;
-    let builder = ClientBuilder::default()
-        .request_timeout(limits::WAIT)
-        .max_buffer_capacity_per_subscription(limits::MESSAGES as usize);
-    Ok(builder.build_with_tokio(sender, receiver))
-}
-
 #[cfg(test)]
 mod tests {
-    use jsonrpsee::core::client::{ReceivedMessage, TransportReceiverT, TransportSenderT};
     use serde_json::{Value, json};
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
-    use crate::control::socket::*;
+    use super::*;
     use crate::{
         control::{
-            played::{Bridge, soon},
-            rpc::QuestionsClient,
+            client::{CallError, Client},
+            played::{PlayedBridge, soon},
+            protocol::PROTOCOL,
         },
-        question::{Outcome, Provenance, Reason},
+        desk::{QuestionId, Refusal, State, Submission},
+        question::{Answer, Outcome, Provenance, Reason},
     };
 
-    #[tokio::test]
-    async fn whoever_subscribes_and_does_not_read_is_sent_the_latest_state_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let bridge = Bridge::start(folder.path(), "b");
-        let url = Url::parse("ws://localhost/").unwrap();
-        let transport = WsTransportClientBuilder::default();
-        let (mut sender, mut receiver) =
-            soon(transport.build_with_stream(url, bridge.stream().await)).await.unwrap();
-        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_subscribe" });
-        soon(sender.send(call.to_string())).await.unwrap();
-        const QUESTIONS: usize = 60;
-        for number in 1..=QUESTIONS {
-            bridge.open(number as u64, &"x".repeat(32 * 1024));
-            // What is sent without waiting for the reader has room in none of the buffers of a socket.
-            for _ in 0..20 {
-                yield_now().await;
-            }
-        }
-        let mut sent = 0;
-        loop {
-            let Ok(ReceivedMessage::Text(text)) = soon(receiver.receive()).await else {
-                panic!("no message")
-            };
-            let message: Value = serde_json::from_str(&text).unwrap();
-            let Some(listing) = message.pointer("/params/result") else { continue };
-            sent += 1;
-            if listing["questions"].as_array().unwrap().len() == QUESTIONS {
-                break;
-            }
-        }
-        assert!(sent < 20, "{sent} states were kept for who does not read");
+    fn id(text: &str) -> QuestionId {
+        text.parse().expect("an ID")
+    }
+
+    fn answer(text: &str) -> Submission {
+        let values = [("q0".to_owned(), crate::question::Value::Text(text.to_owned()))].into();
+        Submission::Answer(Answer { values, ..Answer::default() })
     }
 
     #[tokio::test]
-    async fn a_listing_is_read_however_long_it_may_be() {
-        let folder = tempfile::tempdir().unwrap();
-        let bridge = Bridge::start(folder.path(), "b");
-        let client = soon(connect(bridge.stream().await)).await.unwrap();
-        (1..=12).for_each(|number| bridge.open(number, &"x".repeat(1024 * 1024)));
-        let listing = soon(client.list(None)).await.unwrap();
-        assert_eq!(listing.questions.len(), 12);
-        let mut changes = soon(client.changes()).await.unwrap();
-        assert_eq!(soon(changes.next()).await.unwrap().unwrap(), listing);
+    async fn a_client_greets_follows_and_answers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        let client = soon(Client::connect(bridge.stream().await)).await.expect("a bridge");
+        let greeting = client.greeting();
+        assert_eq!((greeting.protocol, greeting.bridge.as_str(), greeting.open), (PROTOCOL, "b", 1));
+        let mut changes = soon(client.subscribe()).await.expect("a subscription");
+        let first = soon(changes.next()).await.expect("a snapshot");
+        assert!(first.snapshot && !first.more && first.protocol == PROTOCOL);
+        assert_eq!(first.questions.items[0].id, id("b-1"));
+        let first_id = id("b-1");
+        let submitted = client.submit(&first_id, answer("yes"), Provenance::bridge());
+        let (submitted, ()) = tokio::join!(soon(submitted), bridge.obey());
+        let record = submitted.expect("it is accepted").value.expect("it can be read");
+        assert_eq!(record.state, State::Settled);
+        let next = soon(changes.next()).await.expect("a change");
+        assert_eq!((next.snapshot, next.questions.items[0].state), (false, State::Settled));
+        let late = client.submit(&first_id, answer("no"), Provenance::bridge());
+        let (late, ()) = tokio::join!(soon(late), bridge.obey());
+        assert!(matches!(late, Err(CallError::Refused(Refusal::Conflict(_)))), "{late:?}");
+        assert!(matches!(soon(client.get("x-1")).await, Err(CallError::Refused(Refusal::NotFound))));
     }
 
-    /// A bridge whose agent has ended goes at once: nobody can ask any more what became of its questions.
     #[tokio::test]
-    async fn who_subscribed_is_told_the_last_that_happened() {
+    async fn subscribers_are_told_the_last_that_happened() {
         for _ in 0..20 {
-            let folder = tempfile::tempdir().unwrap();
-            let mut bridge = Bridge::start(folder.path(), "b").apart().await;
-            bridge.open(1, "a");
-            let client = soon(connect(bridge.stream().await)).await.unwrap();
-            let mut changes = soon(client.changes()).await.unwrap();
-            assert_eq!(soon(changes.next()).await.unwrap().unwrap().questions.len(), 1);
-            bridge.settle(1, Outcome::Rejected(Reason::AgentGone), Provenance::bridge());
-            bridge.vanish().await;
-            let last = soon(changes.next()).await.expect("it is told").unwrap();
-            assert_eq!(last.settled, [(*bridge.inbox.find("b-1").unwrap()).clone()]);
-            assert!(last.questions.is_empty() && last.settled[0].settlement.is_some());
-        }
-    }
-
-    /// Lets the others do what they can.
-    async fn rest() {
-        for _ in 0..20 {
-            yield_now().await;
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut bridge = PlayedBridge::start(folder.path(), "b");
+            let number = bridge.open("a").await;
+            let client = soon(Client::connect(bridge.stream().await)).await.expect("a bridge");
+            let mut changes = soon(client.subscribe()).await.expect("a subscription");
+            assert_eq!(soon(changes.next()).await.expect("a snapshot").questions.items.len(), 1);
+            bridge.settle(number, Outcome::Rejected(Reason::AgentGone), Provenance::bridge()).await;
+            drop(bridge);
+            let last = soon(changes.next()).await.expect("it is told");
+            assert_eq!(last.questions.items[0].state, State::Settled);
         }
     }
 
     #[tokio::test]
-    async fn who_does_not_read_is_not_read() {
-        for is_read in [true, false] {
-            let (mut peer, stream) = duplex(8);
-            let permit = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
-            let (mut reads, mut writes) = split(Connection::new(stream, permit));
-            peer.write_all(b"one").await.unwrap();
-            soon(reads.read_exact(&mut [0; 3])).await.unwrap();
-            let writing = tokio::spawn(async move { writes.write_all(b"a long reply").await });
-            rest().await;
-            peer.write_all(b"two").await.unwrap();
-            let reading = tokio::spawn(async move { reads.read_exact(&mut [0; 3]).await });
-            rest().await;
-            assert!(!writing.is_finished() && !reading.is_finished());
-            if is_read {
-                soon(peer.read_exact(&mut [0; 12])).await.unwrap();
-            } else {
-                drop(peer);
+    async fn hostile_lines_get_an_error_each_and_the_connection_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bridge = PlayedBridge::start(folder.path(), "b");
+        let (reader, mut writer) = bridge.stream().await.into_split();
+        let mut lines = BufReader::new(reader).lines();
+        for (request, code) in [
+            ("nonsense", -32700),
+            ("{}", -32600),
+            ("[]", -32600),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"no_such_method"}"#, -32601),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"question_get","params":{}}"#, -32602),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"question_get","params":{"id":"b-1"}}"#, 404),
+        ] {
+            soon(writer.write_all(format!("{request}\n").as_bytes())).await.expect("it is written");
+            let reply = soon(lines.next_line()).await.expect("a reply").expect("a line");
+            let reply: Value = serde_json::from_str(&reply).expect("JSON");
+            assert_eq!(reply["error"]["code"], code, "{request}: {reply}");
+        }
+        let batch = json!([
+            { "jsonrpc": "2.0", "id": "a", "method": "bridge_status" },
+            { "jsonrpc": "2.0", "method": "a_notification" },
+            { "jsonrpc": "2.0", "id": "b", "method": "question_list", "params": { "of_next_year": 1 } },
+        ]);
+        soon(writer.write_all(format!("{batch}\n").as_bytes())).await.expect("it is written");
+        let reply = soon(lines.next_line()).await.expect("a reply").expect("a line");
+        let reply: Value = serde_json::from_str(&reply).expect("JSON");
+        assert_eq!((reply[0]["id"].as_str(), reply[1]["id"].as_str()), (Some("a"), Some("b")));
+        assert_eq!(reply[1]["result"]["protocol"], PROTOCOL);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_is_not_read_is_not_read_from() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open(&"x".repeat(100_000)).await;
+        let mut stream = bridge.stream().await;
+        let call = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"question_list\"}\n";
+        // A socket holds far fewer than all of these calls and their replies.
+        let mut written = 0;
+        let flood = async {
+            while written < 100_000 {
+                stream.write_all(call).await.expect("it is written");
+                written += 1;
             }
-            assert_eq!(soon(writing).await.unwrap().is_ok(), is_read);
-            assert!(soon(reading).await.unwrap().is_ok());
-        }
-    }
-
-    /// Says whether nobody serves this connection.
-    async fn is_refused(mut stream: UnixStream) -> bool {
-        soon(stream.read(&mut [0])).await.is_ok_and(|read| read == 0)
+        };
+        let stalled = timeout(std::time::Duration::from_millis(500), flood).await.is_err();
+        assert!(stalled, "{written} calls were taken without a reply being read");
+        // Once it reads, all is answered that was asked.
+        let mut replies = BufReader::new(&mut stream).lines();
+        soon(replies.next_line()).await.expect("a reply").expect("a line");
     }
 
     #[tokio::test]
-    async fn connections_count_before_they_speak_and_after() {
-        let folder = tempfile::tempdir().unwrap();
-        let bridge = Bridge::start(folder.path(), "b");
-        let half = limits::CONNECTIONS / 2;
-        let mut clients = Vec::new();
-        for _ in 0..half {
-            clients.push(soon(connect(bridge.stream().await)).await.unwrap());
+    async fn connections_beyond_the_limit_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bridge = PlayedBridge::start(folder.path(), "b");
+        let mut streams = Vec::new();
+        for _ in 0..limits::CONNECTIONS {
+            streams.push(bridge.stream().await);
         }
-        let mut mute = Vec::new();
-        for _ in half..limits::CONNECTIONS {
-            mute.push(bridge.stream().await);
-        }
-        assert!(is_refused(bridge.stream().await).await);
-        assert!(soon(clients[0].list(None)).await.is_ok());
-        mute.pop();
+        let mut refused = bridge.stream().await;
+        assert_eq!(soon(refused.read(&mut [0])).await.expect("an end"), 0);
+        streams.pop();
         // The place is free once the server has seen it.
-        let again = async { while connect(bridge.stream().await).await.is_err() {} };
+        let again = async { while Client::connect(bridge.stream().await).await.is_err() {} };
         soon(again).await;
     }
 }

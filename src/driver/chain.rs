@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     acp::{Bridge, Component, Config, Event, Line, Output},
-    control::{Feed, port::Command},
+    control::old::{Feed, port::Command},
     exit, limits,
     signals::Signals,
     terminal::printable_bytes,

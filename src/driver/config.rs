@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     acp::{Config, Tier},
     cli::{BridgeArgs, ClientQuestions},
-    control::{self, Feed, Inbox, Owner, Traffic, host::Host},
+    control::{
+        self, Traffic,
+        old::{Feed, Inbox, Owner, host::Host},
+    },
     serve,
 };
 
@@ -24,7 +27,7 @@ pub(super) fn of(args: &BridgeArgs, grace: Duration, host: Option<&Host>) -> Con
 /// Makes the inbox of this agent's questions, and serves it as these arguments say. A bridge that cannot be reached
 /// still bridges: what is wrong is logged.
 pub(super) fn inbox(args: &BridgeArgs, agent: String, traffic: Option<Arc<Traffic>>) -> (Feed, Option<Host>) {
-    let (inbox, feed) = control::new(Owner::here(agent));
+    let (inbox, feed) = control::old::new(Owner::here(agent));
     let host = if args.no_inbox { None } else { host(args, inbox, traffic) };
     (feed, host)
 }

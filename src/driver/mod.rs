@@ -22,7 +22,7 @@
 //!  inbox's thread ─▶ 64 submissions may wait ─▶ pump or chain ─▶ Book: the latest state, for who wants it
 //! ```
 //!
-//! There is no other channel: the pump owns the bridge's state. What it shares is the [`Book`](crate::control::Book),
+//! There is no other channel: the pump owns the bridge's state. What it shares is the [`Book`](crate::control::old::Book),
 //! behind the lock of a watch that is held for as long as it takes to copy references. A side is read only while what
 //! it said last has been written on, so that the pipes themselves are the back-pressure, and neither direction waits
 //! for the other (I7).

@@ -21,7 +21,10 @@ use super::{
 };
 use crate::{
     acp::{Action, Bridge, Config, Event, Line, Peer},
-    control::{Feed, Traffic, port::Command},
+    control::{
+        Traffic,
+        old::{Feed, port::Command},
+    },
     exit, limits,
     signals::Signals,
     terminal::printable_bytes,

@@ -5,7 +5,7 @@ use std::{convert::Infallible, future::pending, process::ExitCode};
 
 use super::FatalError;
 use crate::{
-    control::host::Host,
+    control::old::host::Host,
     signals::{self, Signals},
 };
 

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::lines::Sink;
 use crate::{
     acp::{Refused, Settled, Submission, Submitted, Ticket},
-    control::{Feed, port::Command},
+    control::old::{Feed, port::Command},
     question::{Outcome, Provenance, Reason},
 };
 

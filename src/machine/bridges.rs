@@ -21,7 +21,7 @@ use crate::{
     question::{Provenance, Question},
 };
 use crate::{
-    control::{
+    control::old::{
         book::Book,
         port::Inbox,
         refusal::{self, Detail, Refusal},
@@ -249,7 +249,7 @@ mod tests {
 
     use crate::machine::bridges::*;
     use crate::{
-        control::played::{Bridge, listen, soon},
+        control::old::played::{Bridge, listen, soon},
         question::{Answer, Value},
     };
 

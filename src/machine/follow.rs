@@ -19,7 +19,7 @@ use super::{
     bridges::{Bridge, Machine, get},
     discovery::{self, DiscoveryError},
 };
-use crate::control::{
+use crate::control::old::{
     book::Book,
     refusal::Refusal,
     rpc::{Listing, QuestionsClient},
@@ -281,7 +281,7 @@ mod tests {
     use crate::machine::follow::*;
     use crate::{
         acp::Submission,
-        control::{
+        control::old::{
             Refusal, Source,
             played::{Bridge, listen, question, soon},
         },
@@ -431,12 +431,12 @@ mod tests {
         let bridge = Bridge::start(folder.path(), "b");
         let joined = open(&folder).await;
         let client = joined.client("b").unwrap();
-        for number in 1..=3 * u64::from(limits::MESSAGES) {
+        for number in 1..=3 * (limits::MESSAGES as u64) {
             bridge.open(number, "a");
             // By the time of the answer, what is open was sent.
             soon(client.list(None)).await.unwrap();
         }
-        following(&joined, open_questions(&joined, 3 * limits::MESSAGES as usize)).await;
+        following(&joined, open_questions(&joined, 3 * limits::MESSAGES)).await;
         assert_eq!(joined.book().borrow().settled().count(), 0);
         assert!(Arc::ptr_eq(&client, &joined.client("b").unwrap()), "it is the same connection");
     }

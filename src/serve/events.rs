@@ -28,7 +28,7 @@ use super::{
     ring::{Change, News, Ring},
 };
 use crate::{
-    control::{Book, Record, Source},
+    control::old::{Book, Record, Source},
     limits,
     machine::discovery,
     question::Outcome,

@@ -23,7 +23,7 @@ use base64::{
 };
 
 use super::{problem::Problem, rate::Rate, token::Token};
-use crate::control::Refusal;
+use crate::control::old::Refusal;
 
 /// What needs no token: that the server runs is no secret to whoever reaches it.
 const OPEN: &str = "/healthz";

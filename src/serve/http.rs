@@ -20,7 +20,7 @@ use super::{
 use crate::control::traffic::Traffic;
 use crate::{
     cli::HttpArgs,
-    control::{Record, Refusal, Source, socket},
+    control::old::{Record, Refusal, Source, socket},
     limits,
     machine::discovery::{self, DiscoveryError},
 };
@@ -171,7 +171,7 @@ impl Server {
 
 /// Serves whoever connects. Beyond the most that may, a connection is closed at once.
 async fn accept(listener: TcpListener, router: Router, stop: StopHandle) {
-    let connections = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
+    let connections = Arc::new(Semaphore::new(limits::CONNECTIONS));
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,

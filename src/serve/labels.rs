@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    control::Record,
+    control::old::Record,
     dialect::sandboxagent::{
         reply,
         request::{NO, YES},

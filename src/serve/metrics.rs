@@ -18,7 +18,7 @@ use axum::{
 use super::http::App;
 use crate::control::traffic::Traffic;
 use crate::{
-    control::{Record, Source},
+    control::old::{Record, Source},
     question::{Origin, Outcome, Reason, Responder},
 };
 

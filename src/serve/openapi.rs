@@ -13,7 +13,7 @@ use super::{
     rest::Rejection,
 };
 use crate::{
-    control::{Record, Source, rpc::Listing},
+    control::old::{Record, Source, rpc::Listing},
     question::input::AnswerInput,
 };
 

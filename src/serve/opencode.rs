@@ -33,7 +33,7 @@ use super::{
     ring::Change,
 };
 use crate::{
-    control::{Record, Refusal, Source},
+    control::old::{Record, Refusal, Source},
     limits,
     question::{Field, Kind, Question},
 };
@@ -240,7 +240,7 @@ mod tests {
 
     use crate::serve::opencode::*;
     use crate::{
-        control::Settlement,
+        control::old::Settlement,
         question::{Answer, Field, Kind, Origin, Outcome, Provenance, Reason},
     };
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{http::App, rpc::NEEDS_WEBSOCKET};
 use crate::{
-    control::{Record, Settlement, Source, Status, refusal::Detail, rpc::Listing},
+    control::old::{Record, Settlement, Source, Status, refusal::Detail, rpc::Listing},
     question::{Provenance, Question, input::AnswerInput},
 };
 
@@ -228,8 +228,11 @@ mod tests {
     use super::*;
     use crate::{
         control::{
-            self, Owner, Refusal,
-            rpc::{Caller, Methods, QuestionsServer},
+            self,
+            old::{
+                Owner, Refusal,
+                rpc::{Caller, Methods, QuestionsServer},
+            },
         },
         question::{Origin, Responder},
     };
@@ -237,7 +240,7 @@ mod tests {
     #[test]
     fn every_method_is_described() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, _feed) = control::new(owner);
+        let (inbox, _feed) = control::old::new(owner);
         let module = Methods::new(inbox, Caller::Of(Responder::Rpc)).into_rpc();
         let names: BTreeSet<_> = module.method_names().collect();
         let document = document();

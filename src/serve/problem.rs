@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    control::{Refusal, refusal::Detail},
+    control::old::{Refusal, refusal::Detail},
     limits,
     question::Outcome,
 };

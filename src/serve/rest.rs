@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{body, http::App, problem::Problem};
 use crate::{
     acp::Submission,
-    control::{Record, Refusal, Source},
+    control::old::{Record, Refusal, Source},
     question::{Answer, Provenance, Responder, input::AnswerInput},
 };
 
@@ -57,7 +57,7 @@ pub(super) fn routes<S: Source>() -> Router<App<S>> {
         .route(&format!("{one_of_session}/reject"), post(reject_of_session))
 }
 
-/// What is open: a [`crate::control::rpc::Listing`] that copies no question.
+/// What is open: a [`crate::control::old::rpc::Listing`] that copies no question.
 #[derive(Serialize)]
 struct Listing<'a> {
     revision: u64,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    control::{Book, Record, book::size},
+    control::old::{Book, Record, book::size},
     limits,
 };
 
@@ -170,7 +170,10 @@ mod tests {
     use super::*;
     use crate::{
         acp::{Opened, Settled},
-        control::{self, Feed, Inbox, Owner, Source},
+        control::{
+            self,
+            old::{Feed, Inbox, Owner, Source},
+        },
         question::{Outcome, Provenance, Question, Reason},
     };
 
@@ -188,7 +191,7 @@ mod tests {
     impl Bridge {
         fn new() -> Self {
             let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-            let (inbox, feed) = control::new(owner);
+            let (inbox, feed) = control::old::new(owner);
             Bridge(inbox, feed)
         }
 

@@ -28,7 +28,7 @@ use jsonrpsee::{
 
 use super::{http::App, problem::Problem, rate::Rate};
 use crate::{
-    control::{
+    control::old::{
         Refusal, Source,
         refusal::Detail,
         rpc::{Caller, Methods, QuestionsServer, error},

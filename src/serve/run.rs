@@ -16,7 +16,10 @@ use super::http::{ServeError, Server};
 use crate::control::traffic::Traffic;
 use crate::{
     cli::{HttpArgs, InboxArgs},
-    control::{self, Inbox, Owner, host::Host},
+    control::{
+        self,
+        old::{Inbox, Owner, host::Host},
+    },
     exit,
     machine::{
         bridges::Machine,
@@ -51,7 +54,7 @@ pub fn inbox(args: &InboxArgs) -> Result<ExitCode, InboxError> {
         let mut signals = Signals::catch().map_err(InboxError::Runtime)?;
         let server = Server::bind(args.addr, &args.http).await?;
         // As long as the feed is there, the inbox is open.
-        let (own, _feed) = control::new(Owner::here(ASKER.to_owned()));
+        let (own, _feed) = control::old::new(Owner::here(ASKER.to_owned()));
         let mut host = Host::bind(own.clone())?;
         host.serve(async |_, _| ()).map_err(InboxError::Runtime)?;
         let joined = Machine::open_with(&discovery::folder()?, own).await?;

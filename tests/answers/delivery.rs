@@ -11,7 +11,10 @@ use std::{
 
 use askbridge::{
     acp::{Opened, Refused, Settled, Submission, Unanswered},
-    control::{self, Book, Inbox, Owner, Refusal, Settlement, Source, Status, rpc::QuestionsClient, socket},
+    control::{
+        self,
+        old::{Book, Inbox, Owner, Refusal, Settlement, Source, Status, rpc::QuestionsClient, socket},
+    },
     exit, limits,
     machine::bridges::Machine,
     question::{
@@ -212,7 +215,7 @@ fn settled(opened: &Opened, answer: Answer) -> Settled {
 
 #[test]
 fn a_question_that_the_client_is_not_asked_opens_once() {
-    let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
+    let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
     let opened = Opened { elsewhere: true, ..opened() };
     let mut book = inbox.book();
     feed.opened(&opened);
@@ -223,7 +226,7 @@ fn a_question_that_the_client_is_not_asked_opens_once() {
 
 #[tokio::test]
 async fn the_same_answer_again_waits_until_the_agent_has_the_first() {
-    let (inbox, mut feed) = control::new(Owner::here("agent".to_owned()));
+    let (inbox, mut feed) = control::old::new(Owner::here("agent".to_owned()));
     let opened = opened();
     feed.opened(&opened);
     let id = opened.name(inbox.bridge());
@@ -271,7 +274,7 @@ impl Source for Slow {
 #[tokio::test]
 async fn whoever_waits_for_a_reply_gets_it_when_the_inbox_is_closed() {
     let machine = TestMachine::new();
-    let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
+    let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
     let opened = opened();
     feed.opened(&opened);
     let id = opened.name(inbox.bridge());
@@ -301,7 +304,7 @@ async fn whoever_waits_for_a_reply_gets_it_when_the_inbox_is_closed() {
 
 #[tokio::test]
 async fn nobody_waits_for_a_bridge_that_is_gone() {
-    let (inbox, mut feed) = control::new(Owner::here("agent".to_owned()));
+    let (inbox, mut feed) = control::old::new(Owner::here("agent".to_owned()));
     let opened = opened();
     feed.opened(&opened);
     let id = opened.name(inbox.bridge());
@@ -322,7 +325,7 @@ async fn nobody_waits_for_a_bridge_that_is_gone() {
 
 #[tokio::test]
 async fn a_secret_is_not_kept() {
-    let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
+    let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
     let mut opened = opened();
     let mut question = (*opened.question).clone();
     question.fields[0].secret = true;
@@ -339,7 +342,7 @@ async fn a_secret_is_not_kept() {
 
 #[tokio::test]
 async fn more_than_can_wait_for_the_agent_is_refused() {
-    let (inbox, mut feed) = control::new(Owner::here("agent".to_owned()));
+    let (inbox, mut feed) = control::old::new(Owner::here("agent".to_owned()));
     let opened = opened();
     feed.opened(&opened);
     let id = opened.name(inbox.bridge());
@@ -359,7 +362,7 @@ async fn more_than_can_wait_for_the_agent_is_refused() {
 
 #[test]
 fn whoever_answers_sees_that_the_time_is_nearly_over() {
-    let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
+    let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
     let opened = opened();
     let id = opened.name(inbox.bridge());
     let is_expiring = || inbox.find(&id).unwrap().expiring;

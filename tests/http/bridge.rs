@@ -10,7 +10,10 @@ use std::{
 use askbridge::{
     acp::{Opened, Refused, Settled, Submission},
     cli::HttpArgs,
-    control::{self, Feed, Owner, port::Command},
+    control::{
+        self,
+        old::{Feed, Owner, port::Command},
+    },
     question::{Outcome, Provenance, Question, Reason, check},
     serve::Server,
 };
@@ -54,7 +57,7 @@ impl Bridge {
     /// Serves under further names.
     pub(crate) async fn start_with(hosts: &[&str]) -> Self {
         let owner = Owner { bridge: "bridge".to_owned(), agent: "agent".to_owned(), folder: "/".to_owned() };
-        let (inbox, feed) = control::new(owner);
+        let (inbox, feed) = control::old::new(owner);
         let folder = tempfile::tempdir().unwrap();
         let token_file = folder.path().join("token");
         let allow_host = hosts.iter().map(|host| (*host).to_owned()).collect();

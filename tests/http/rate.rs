@@ -1,7 +1,7 @@
 //! How often all may ask together, over HTTP and within a WebSocket.
 //! A batch brings so many calls at once that no machine is too slow to exceed the limit.
 
-use askbridge::{control::rpc::QuestionsClient, limits};
+use askbridge::{control::old::rpc::QuestionsClient, limits};
 use jsonrpsee::core::{
     client::{BatchResponse, Client, ClientT, Error},
     params::{BatchRequestBuilder, ObjectParams},

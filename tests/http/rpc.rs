@@ -1,7 +1,7 @@
 //! JSON-RPC over HTTP, and over WebSocket by jsonrpsee's own client.
 
 use askbridge::{
-    control::rpc::QuestionsClient,
+    control::old::rpc::QuestionsClient,
     question::{Outcome, Reason, Responder},
 };
 use jsonrpsee::{

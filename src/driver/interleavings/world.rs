@@ -19,7 +19,10 @@ use super::{
 };
 use crate::{
     acp::{self, Action, Bridge, Config, Event, Line, Peer, Submission, Tier},
-    control::{self, Feed, Inbox, Owner, Refusal, Source},
+    control::{
+        self,
+        old::{Feed, Inbox, Owner, Refusal, Source},
+    },
     driver::{lines::Sink, stdio::Writer, verdicts::Verdicts},
     limits,
     question::{Outcome, Provenance, Reason, Responder},
@@ -63,7 +66,7 @@ impl World {
         let pipe = Arc::new(Mutex::new(Pipe { room: 100, ..Pipe::default() }));
         let null = File::options().write(true).open("/dev/null").unwrap();
         let to_agent = Sink::new(Writer::own(Stdin { pipe: Arc::clone(&pipe), null }).unwrap());
-        let (inbox, feed) = control::new(Owner::here("agent".to_owned()));
+        let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
         let config = Config {
             timeout: timeout.then_some(Duration::from_secs(5)),
             tier: (!shown).then_some(Tier::None),

@@ -12,7 +12,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::control::view::Settlement;
+use crate::control::old::view::Settlement;
 use crate::limits;
 
 /// Who waits for what becomes of which question.
@@ -114,7 +114,7 @@ impl Wait {
 
 #[cfg(test)]
 mod tests {
-    use crate::control::asks::*;
+    use crate::control::old::asks::*;
     use crate::question::{Outcome, Provenance, Reason};
 
     fn rejected() -> Settlement {

@@ -21,7 +21,7 @@ use crate::{
     question::{Provenance, Question, Responder},
 };
 use crate::{
-    control::{
+    control::old::{
         book::Book,
         refusal::Refusal,
         view::{Record, Settlement},
@@ -266,17 +266,20 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use crate::control::rpc::*;
+    use crate::control::old::rpc::*;
     use crate::{
         acp::{Opened, Refused, Settled},
-        control::{self, Owner, played::question},
+        control::{
+            self,
+            old::{Owner, played::question},
+        },
         question::{Answer, Outcome, Value},
     };
 
     #[tokio::test(start_paused = true)]
     async fn of_many_changes_the_last_is_handed_on() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, feed) = control::new(owner);
+        let (inbox, feed) = control::old::new(owner);
         let open = |number| view(&feed, number);
         let mut latest = handed_on(inbox);
         let began = Instant::now();
@@ -296,7 +299,7 @@ mod tests {
         assert_eq!(told().await, (4, limits::CALM), "nor for the last");
     }
 
-    fn view(feed: &control::Feed, number: u64) {
+    fn view(feed: &control::old::Feed, number: u64) {
         let question = Arc::new(question("a"));
         let since = Duration::ZERO;
         feed.opened(&Opened { number, question, since, deadline: None, elsewhere: false });
@@ -305,7 +308,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_answered_is_told_so_though_it_is_forgotten_already() {
         let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, mut feed) = control::new(owner);
+        let (inbox, mut feed) = control::old::new(owner);
         (1..=2).for_each(|number| view(&feed, number));
         let methods = Methods::new(inbox.clone(), Caller::Of(Responder::Rpc));
         let answer = |text: &str| Answer {
@@ -340,7 +343,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_settles_a_question_says_all_of_its_name() {
         let owner = Owner { bridge: "bridge".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, feed) = control::new(owner);
+        let (inbox, feed) = control::old::new(owner);
         view(&feed, 1);
         let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
         assert!(methods.get("b".to_owned()).await.is_ok());

@@ -18,7 +18,7 @@ use crate::{
     question::{Outcome, Provenance, Question, Reason, check},
 };
 use crate::{
-    control::{
+    control::old::{
         book::Book,
         refusal::{Refusal, over},
         view::{Record, Settlement, timestamp, timestamp_after},

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, time::sleep};
 
-use crate::control::{
+use crate::control::old::{
     book::Book,
     refusal::Refusal,
     view::{Record, Settlement},

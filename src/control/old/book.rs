@@ -214,7 +214,7 @@ fn is_short_for(short: &str, id: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::control::book::*;
+    use crate::control::old::book::*;
     use crate::question::{Field, Kind, Origin, Outcome, Provenance, Question, Reason, Value};
 
     fn view(number: usize, label: &str) -> Record {

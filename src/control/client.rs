@@ -1,0 +1,232 @@
+//! The other end of an inbox's socket: calls of the control protocol, and what changes.
+//!
+//! A reply is read leniently once it says that the call succeeded: an answer that the agent got is never taken for
+//! lost because the bridge is of another version (I11).
+
+use std::io;
+
+use jsonrpsee::core::{
+    client::{
+        Client as RpcClient, ClientBuilder, ClientT, Error, ReceivedMessage, Subscription,
+        SubscriptionClientT, TransportReceiverT, TransportSenderT,
+    },
+    params::ObjectParams,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use thiserror::Error as ThisError;
+use tokio::{
+    io::AsyncWriteExt,
+    net::{
+        UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf},
+    },
+};
+
+use super::{
+    lines::LineReader,
+    protocol::{BridgeStatus, Delta, Reply, method},
+};
+use crate::{
+    desk::{QuestionId, Record, Refusal, Submission, refusal::Detail},
+    limits,
+    question::{Provenance, input::AnswerInput},
+};
+
+/// Why a bridge could not be greeted.
+#[derive(Debug, ThisError)]
+pub enum ConnectError {
+    /// It speaks a protocol before version 1.
+    #[error("the bridge speaks an older protocol: restart the agent that it wraps")]
+    OlderProtocol,
+    /// It said something that is no greeting.
+    #[error("what listens there does not greet as a bridge does")]
+    NotABridge,
+    /// The connection failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Why a call came to nothing.
+#[derive(Clone, Debug, ThisError, PartialEq)]
+pub enum CallError {
+    /// The bridge refused it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The connection ended before the reply: it is not known whether the call was carried out.
+    #[error("the bridge is gone")]
+    Gone,
+}
+
+impl From<CallError> for Refusal {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Refused(refusal) => refusal,
+            CallError::Gone => Refusal::Unavailable,
+        }
+    }
+}
+
+/// A connection to a bridge's inbox.
+#[derive(Debug)]
+pub struct Client {
+    client: RpcClient,
+    greeting: BridgeStatus,
+}
+
+impl Client {
+    /// Greets the bridge at the other end, however long it takes to answer.
+    pub async fn connect(stream: UnixStream) -> Result<Self, ConnectError> {
+        let (reader, mut writer) = stream.into_split();
+        let mut lines = LineReader::new(reader, limits::MESSAGE);
+        let greeting =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{}\"}}\n", method::STATUS);
+        writer.write_all(greeting.as_bytes()).await?;
+        let reply = lines.next().await.ok_or(ConnectError::NotABridge)??;
+        // It took our line for a request over HTTP.
+        if reply.starts_with("HTTP/") {
+            return Err(ConnectError::OlderProtocol);
+        }
+        let greeting = read_greeting(&reply).ok_or(ConnectError::NotABridge)?;
+        let client = ClientBuilder::default()
+            .request_timeout(limits::WAIT)
+            .max_buffer_capacity_per_subscription(limits::MESSAGES)
+            .build_with_tokio(Sender(writer), Receiver(lines));
+        Ok(Client { client, greeting })
+    }
+
+    /// Returns how the bridge described itself when it was greeted.
+    pub fn greeting(&self) -> &BridgeStatus {
+        &self.greeting
+    }
+
+    /// Returns whether the connection has not ended, as far as it is known.
+    pub fn is_connected(&self) -> bool {
+        self.client.is_connected()
+    }
+
+    /// Asks the bridge to describe itself again: one that is stopped does not.
+    pub async fn status(&self) -> Result<BridgeStatus, CallError> {
+        let statuses: Reply<Vec<BridgeStatus>> = self.call(method::STATUS, ObjectParams::new()).await?;
+        statuses.value.and_then(|mut statuses| statuses.pop()).ok_or(CallError::Gone)
+    }
+
+    /// Returns one question, by its ID or what is short for it.
+    pub async fn get(&self, typed: &str) -> Result<Reply<Record>, CallError> {
+        self.call(method::GET, params([("id", json(&typed))])).await
+    }
+
+    /// Submits to a question, however long its agent takes to read.
+    pub async fn submit(
+        &self,
+        id: &QuestionId,
+        submission: Submission,
+        by: Provenance,
+    ) -> Result<Reply<Record>, CallError> {
+        let (id, by) = (("id", json(id)), ("by", json(&by)));
+        match submission {
+            Submission::Answer(answer) => {
+                let answer = ("answer", json(&AnswerInput::from(answer)));
+                self.call(method::ANSWER, params([id, answer, by])).await
+            }
+            Submission::Reject(reason) => {
+                let reason = ("reason", json(&reason));
+                self.call(method::REJECT, params([id, reason, by])).await
+            }
+            Submission::Extend(time) => {
+                let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                self.call(method::EXTEND, params([id, ("milliseconds", json(&milliseconds))])).await
+            }
+        }
+    }
+
+    /// Follows what changes.
+    pub async fn subscribe(&self) -> Result<Changes, CallError> {
+        let subscribed = self.client.subscribe(method::SUBSCRIBE, ObjectParams::new(), method::UNSUBSCRIBE);
+        Ok(Changes(subscribed.await.map_err(refused)?))
+    }
+
+    async fn call<T: serde::de::DeserializeOwned>(
+        &self,
+        method: &str,
+        params: ObjectParams,
+    ) -> Result<Reply<T>, CallError> {
+        let result: Box<RawValue> = self.client.request(method, params).await.map_err(refused)?;
+        Ok(Reply::read(&result))
+    }
+}
+
+fn read_greeting(reply: &str) -> Option<BridgeStatus> {
+    /// The response to the greeting.
+    #[derive(serde::Deserialize)]
+    struct Greeting {
+        result: Vec<BridgeStatus>,
+    }
+
+    serde_json::from_str::<Greeting>(reply).ok()?.result.pop()
+}
+
+fn params<const N: usize>(members: [(&str, Box<RawValue>); N]) -> ObjectParams {
+    let mut params = ObjectParams::new();
+    for (name, value) in members {
+        // It is JSON already, so that this cannot fail.
+        params.insert(name, value).unwrap_or_default();
+    }
+    params
+}
+
+fn json(value: &impl Serialize) -> Box<RawValue> {
+    // Our own types have string keys and finite numbers, so that this cannot fail.
+    serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// Reads why a call came to nothing. A refusal of another version, whatever it is, is one: the call was not carried out.
+fn refused(error: Error) -> CallError {
+    let Error::Call(error) = error else { return CallError::Gone };
+    let detail = error.data().and_then(|data| serde_json::from_str::<Detail>(data.get()).ok());
+    CallError::Refused(detail.map_or(Refusal::Unavailable, Refusal::from))
+}
+
+/// What changes in a bridge's inbox.
+#[derive(Debug)]
+pub struct Changes(Subscription<Box<RawValue>>);
+
+impl Changes {
+    /// Waits for the next message. `None` once the connection has ended, or after this end was too slow: then a new
+    /// subscription begins with a snapshot. A message that cannot be read at all is skipped.
+    pub async fn next(&mut self) -> Option<Delta> {
+        loop {
+            let message = self.0.next().await?.ok()?;
+            match serde_json::from_str(message.get()) {
+                Ok(delta) => return Some(delta),
+                Err(error) => tracing::debug!(%error, "a message of a bridge was not understood"),
+            }
+        }
+    }
+}
+
+struct Sender(OwnedWriteHalf);
+
+impl TransportSenderT for Sender {
+    type Error = io::Error;
+
+    async fn send(&mut self, mut message: String) -> Result<(), io::Error> {
+        message.push('\n');
+        self.0.write_all(message.as_bytes()).await
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.0.shutdown().await
+    }
+}
+
+struct Receiver(LineReader<OwnedReadHalf>);
+
+impl TransportReceiverT for Receiver {
+    type Error = io::Error;
+
+    async fn receive(&mut self) -> Result<ReceivedMessage, io::Error> {
+        let line = self.0.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
+        Ok(ReceivedMessage::Text(line?))
+    }
+}

@@ -1,0 +1,313 @@
+//! The control protocol's methods over any inbox. Which connection they are called on is left to `session`.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use jsonrpsee::{
+    Extensions, PendingSubscriptionSink, RpcModule,
+    core::{RegisterMethodError, RpcResult, to_json_raw_value},
+    types::{ErrorObjectOwned, Params},
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{
+    budget::Budgets,
+    inbox::Inbox,
+    protocol::{BridgeStatus, Delta, Listing, PROTOCOL, method},
+    store::Batch,
+};
+use crate::{
+    desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, Submission},
+    limits,
+    question::{Provenance, Question, Responder, input::AnswerInput},
+};
+
+/// Which responder a connection's calls are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// Any program that may connect. The name that it gives is its own; the kind of responder is known.
+    Of(Responder),
+    /// A program of ours, which passes on what came to it from others: it says which responder that was.
+    Ours,
+}
+
+impl Caller {
+    fn provenance(self, by: Option<Provenance>) -> Provenance {
+        let responder = match self {
+            Caller::Of(responder) => responder,
+            Caller::Ours => by.as_ref().map_or(Responder::CommandLine, |by| by.responder),
+        };
+        let name = by.and_then(|by| by.name).filter(|name| name.len() <= limits::NAME);
+        Provenance { responder, name }
+    }
+}
+
+/// The methods over one inbox, for every connection to it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Methods {
+    pub(super) module: jsonrpsee::Methods,
+    pub(super) budgets: Budgets,
+}
+
+/// What the methods are called on.
+struct Context<I> {
+    inbox: I,
+    caller: Caller,
+    budgets: Budgets,
+}
+
+impl Methods {
+    /// Offers an inbox.
+    pub fn new<I: Inbox>(inbox: I, caller: Caller) -> Self {
+        let budgets = Budgets::default();
+        let mut module = RpcModule::new(Context { inbox, caller, budgets: budgets.clone() });
+        let registered = register(&mut module);
+        debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
+        Methods { module: module.into(), budgets }
+    }
+
+    /// Returns the methods for one connection, which has limits of its own.
+    pub(super) fn for_connection(&self) -> (jsonrpsee::Methods, Connection) {
+        let connection = Connection::default();
+        let mut module = self.module.clone();
+        module.extensions_mut().insert(connection.clone());
+        (module, connection)
+    }
+
+    /// Returns the names of the methods.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.module.method_names().collect()
+    }
+}
+
+/// What one connection holds.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    /// One long reply at a time.
+    turn: Arc<Semaphore>,
+    subscriptions: Arc<Semaphore>,
+    /// The room of the reply that is written next.
+    reply: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
+}
+
+impl Default for Connection {
+    fn default() -> Self {
+        Connection {
+            turn: Arc::new(Semaphore::new(1)),
+            subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS_PER_CONNECTION)),
+            reply: Arc::default(),
+        }
+    }
+}
+
+impl Connection {
+    /// Gives back the room of the reply that was written.
+    pub(super) fn written(&self) {
+        self.reply.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Waits until a reply of so many bytes may be made. The caller returns it without waiting again.
+    async fn reserve(&self, budgets: &Budgets, bytes: usize) -> RpcResult<()> {
+        let too_many = || error(Refusal::TooManyRequests);
+        let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|_| too_many())?;
+        let room = budgets.reply(bytes).await.ok_or_else(too_many)?;
+        self.reply.lock().unwrap_or_else(PoisonError::into_inner).extend([turn, room]);
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+struct ListParams {
+    session: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct GetParams {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct AnswerParams {
+    id: String,
+    answer: AnswerInput,
+    by: Option<Provenance>,
+}
+
+#[derive(Deserialize)]
+struct RejectParams {
+    id: String,
+    reason: Option<String>,
+    by: Option<Provenance>,
+}
+
+#[derive(Deserialize)]
+struct ExtendParams {
+    id: String,
+    milliseconds: u64,
+}
+
+#[derive(Deserialize)]
+struct AskParams {
+    question: Question,
+}
+
+fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
+    module.register_async_method(method::LIST, async |params, context, extensions| {
+        context.list(read_optional(&params)?, &extensions).await
+    })?;
+    module.register_async_method(method::GET, async |params, context, extensions| {
+        let GetParams { id } = read(&params)?;
+        context.get(&id, &extensions).await
+    })?;
+    module.register_async_method(method::ANSWER, async |params, context, _| {
+        let AnswerParams { id, answer, by } = read(&params)?;
+        let record = context.named(&id)?;
+        let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
+        context.submit(&record.id, Submission::Answer(answer), by).await
+    })?;
+    module.register_async_method(method::REJECT, async |params, context, _| {
+        let RejectParams { id, reason, by } = read(&params)?;
+        context.submit(&context.named(&id)?.id, Submission::Reject(reason), by).await
+    })?;
+    module.register_async_method(method::EXTEND, async |params, context, _| {
+        let ExtendParams { id, milliseconds } = read(&params)?;
+        let time = Duration::from_millis(milliseconds);
+        context.submit(&context.named(&id)?.id, Submission::Extend(time), None).await
+    })?;
+    module.register_async_method(method::ASK, async |params, context, _| -> RpcResult<Settlement> {
+        let AskParams { question } = read(&params)?;
+        context.inbox.ask(question).await.map_err(error)
+    })?;
+    module.register_async_method(method::STATUS, async |_, context, _| -> RpcResult<Vec<BridgeStatus>> {
+        Ok(context.inbox.status())
+    })?;
+    let changed = (method::SUBSCRIBE, method::CHANGED, method::UNSUBSCRIBE);
+    module.register_subscription(
+        changed.0,
+        changed.1,
+        changed.2,
+        async |_, pending, context, extensions| {
+            follow(pending, &context, &extensions).await;
+        },
+    )?;
+    Ok(())
+}
+
+impl<I: Inbox> Context<I> {
+    async fn list(&self, params: Option<ListParams>, extensions: &Extensions) -> RpcResult<Listing> {
+        let session = params.and_then(|params| params.session);
+        self.reserve(extensions, self.inbox.store().read(|_, snapshot| snapshot.bytes())).await?;
+        Ok(self.inbox.store().read(|revision, snapshot| {
+            let mut questions = snapshot.open();
+            questions.retain(|record| session.is_none() || record.question.session == session);
+            Listing::new(revision, questions)
+        }))
+    }
+
+    async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
+        let typed: IdPrefix = id.parse().map_err(|_| error(Refusal::NotFound))?;
+        let record = self.inbox.find(&typed).map_err(error)?;
+        self.reserve(extensions, record.size()).await?;
+        Ok(record)
+    }
+
+    async fn reserve(&self, extensions: &Extensions, bytes: usize) -> RpcResult<()> {
+        match extensions.get::<Connection>() {
+            Some(connection) => connection.reserve(&self.budgets, bytes).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the question with this ID. Settling a question requires its full ID.
+    fn named(&self, id: &str) -> RpcResult<Arc<Record>> {
+        let id: QuestionId = id.parse().map_err(|_| error(Refusal::NotFound))?;
+        self.inbox.find(&IdPrefix::from(&id)).map_err(error)
+    }
+
+    async fn submit(
+        &self,
+        id: &QuestionId,
+        submission: Submission,
+        by: Option<Provenance>,
+    ) -> RpcResult<Arc<Record>> {
+        self.inbox.submit(id, submission, self.caller.provenance(by)).await.map_err(error)
+    }
+}
+
+/// Sends what changes until the subscriber or the store has ended.
+async fn follow<I: Inbox>(pending: PendingSubscriptionSink, context: &Context<I>, extensions: &Extensions) {
+    let of_connection = extensions.get::<Connection>();
+    let turn = of_connection.map(|connection| Arc::clone(&connection.subscriptions).try_acquire_owned());
+    let (Some(Ok(_)) | None, Some(_room)) = (&turn, context.budgets.subscription()) else {
+        return pending.reject(too_many_subscriptions()).await;
+    };
+    let Ok(sink) = pending.accept().await else { return };
+    let mut follower = context.inbox.store().follow();
+    loop {
+        let batch = tokio::select! {
+            batch = follower.next() => batch,
+            () = sink.closed() => return,
+        };
+        let Some(batch) = batch else { return };
+        for delta in deltas(&batch) {
+            let Ok(message) = to_json_raw_value(&delta) else { return };
+            if sink.send(message).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Splits a batch into messages that are short enough to wait for slow readers.
+pub fn deltas(batch: &Batch) -> impl Iterator<Item = Delta> {
+    let (is_snapshot, questions) = match batch {
+        Batch::Snapshot { open, .. } => (true, open.clone()),
+        Batch::Events { events, .. } => {
+            (false, events.iter().map(|(_, event)| Arc::clone(event.record())).collect())
+        }
+    };
+    let revision = batch.revision();
+    let mut parts = vec![Vec::new()];
+    let mut bytes = 0;
+    for record in questions {
+        let size = record.size();
+        if bytes > 0 && bytes + size > limits::DELTA {
+            parts.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += size;
+        parts.last_mut().into_iter().for_each(|part| part.push(Arc::clone(&record)));
+    }
+    let last = parts.len() - 1;
+    parts.into_iter().enumerate().map(move |(index, part)| Delta {
+        protocol: PROTOCOL,
+        revision,
+        snapshot: is_snapshot,
+        more: index < last,
+        questions: part.into(),
+    })
+}
+
+fn read<T: DeserializeOwned>(params: &Params<'_>) -> RpcResult<T> {
+    params.parse()
+}
+
+fn read_optional<T: DeserializeOwned>(params: &Params<'_>) -> RpcResult<Option<T>> {
+    match params.as_str() {
+        None | Some("[]" | "null") => Ok(None),
+        Some(_) => params.parse().map(Some),
+    }
+}
+
+fn too_many_subscriptions() -> ErrorObjectOwned {
+    let code = jsonrpsee::types::error::TOO_MANY_SUBSCRIPTIONS_CODE;
+    ErrorObjectOwned::owned(code, "too many subscriptions", None::<()>)
+}
+
+/// Returns a refusal as an error: its code, its text, and its details under `data`.
+pub fn error(refusal: Refusal) -> ErrorObjectOwned {
+    ErrorObjectOwned::owned(refusal.kind().code, refusal.to_string(), Some(refusal.detail()))
+}

@@ -1,0 +1,212 @@
+//! One connection to an inbox: which calls run at once, and what waits for the other end to read.
+//! How lines or messages come over the connection is left to `socket` and to `serve`.
+
+use std::{future::Future, io};
+
+use futures::{
+    StreamExt,
+    stream::{FuturesUnordered, SelectAll, unfold},
+};
+use jsonrpsee::types::{
+    ErrorCode, ErrorObject, ErrorObjectOwned, Id,
+    error::{OVERSIZED_REQUEST_CODE, reject_too_big_request},
+};
+use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::timeout;
+
+use super::{
+    methods::{Methods, error},
+    stop::Stop,
+};
+use crate::{desk::Refusal, limits};
+
+/// A request as it came, and the room that it takes among those that are longer than most.
+#[derive(Debug)]
+pub struct Incoming {
+    /// One call or a batch, as JSON.
+    pub text: String,
+    /// Room that is given back once the calls are done.
+    pub room: Option<OwnedSemaphorePermit>,
+}
+
+/// Where requests come from.
+pub trait Requests: Send {
+    /// Returns the next request, or `None` at the end. Dropping the future loses nothing.
+    fn next(&mut self) -> impl Future<Output = Option<io::Result<Incoming>>> + Send;
+}
+
+/// Where replies and notifications go.
+pub trait Replies: Send {
+    /// Sends one message, and waits until the connection has taken it.
+    fn send(&mut self, text: String) -> impl Future<Output = io::Result<()>> + Send;
+}
+
+/// What comes of one request.
+struct Done {
+    reply: Option<String>,
+    changes: Option<mpsc::Receiver<Box<RawValue>>>,
+    /// Given back once the reply is sent.
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+/// Serves a connection until it ends or fails, or until it is told to stop and the last replies and changes are sent.
+///
+/// At most 32 of its calls are in flight, and while a reply is sent, nothing is read and no other reply is made: a
+/// connection that is not read holds one reply, whatever it sends (I6).
+pub async fn serve(
+    methods: &Methods,
+    requests: &mut impl Requests,
+    replies: &mut impl Replies,
+    mut stop: Stop,
+) -> io::Result<()> {
+    let (module, connection) = methods.for_connection();
+    let mut calls = FuturesUnordered::new();
+    let mut changes = SelectAll::new();
+    let mut stopped = false;
+    while !(stopped && calls.is_empty() && changes.is_empty()) {
+        tokio::select! {
+            biased;
+            Some(done) = calls.next(), if !calls.is_empty() => {
+                let Done { reply, changes: followed, _room: room } = done;
+                if let Some(reply) = reply {
+                    replies.send(reply).await?;
+                }
+                connection.written();
+                drop(room);
+                changes.extend(followed.map(stream_of));
+            }
+            Some(message) = changes.next(), if !changes.is_empty() => replies.send(message).await?,
+            () = stop.stopped(), if !stopped => stopped = true,
+            request = requests.next(), if !stopped && calls.len() < limits::CALLS_PER_CONNECTION => match request {
+                Some(request) => calls.push(run(methods, &module, request?)),
+                None => return finish(calls, replies).await,
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Replies to the calls that are done at once. A caller that is gone does not wait for the others: they are dropped,
+/// and what they asked is withdrawn.
+async fn finish(
+    mut calls: FuturesUnordered<impl Future<Output = Done>>,
+    replies: &mut impl Replies,
+) -> io::Result<()> {
+    let rest = async {
+        while let Some(done) = calls.next().await {
+            if let Some(reply) = done.reply {
+                replies.send(reply).await?;
+            }
+        }
+        Ok(())
+    };
+    timeout(limits::LAST_REPLIES, rest).await.unwrap_or(Ok(()))
+}
+
+fn stream_of(receiver: mpsc::Receiver<Box<RawValue>>) -> impl futures::Stream<Item = String> + Unpin {
+    let messages = unfold(receiver, async |mut receiver| {
+        let message = receiver.recv().await?;
+        Some((text(message), receiver))
+    });
+    Box::pin(messages)
+}
+
+/// Runs one call or a batch over a connection that lives for it alone, such as a request over HTTP. `None` where
+/// nothing is to be said.
+pub async fn call(methods: &Methods, incoming: Incoming) -> Option<String> {
+    let (module, _connection) = methods.for_connection();
+    run(methods, &module, incoming).await.reply
+}
+
+async fn run(methods: &Methods, module: &jsonrpsee::Methods, incoming: Incoming) -> Done {
+    let Incoming { text, room } = incoming;
+    let Some(_call) = methods.budgets.call() else {
+        return Done {
+            reply: Some(failure(id_of(&text), error(Refusal::TooManyRequests))),
+            changes: None,
+            _room: room,
+        };
+    };
+    let (reply, changes) = match text.trim_start().starts_with('[') {
+        true => (batch(module, &text).await, None),
+        false => single(module, &text).await,
+    };
+    Done { reply, changes, _room: room }
+}
+
+/// Runs the calls of a batch one after the other.
+async fn batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
+    let Ok(calls) = serde_json::from_str::<Vec<Box<RawValue>>>(text) else {
+        return Some(failure(Id::Null, ErrorObject::from(ErrorCode::ParseError)));
+    };
+    if calls.is_empty() {
+        return Some(failure(Id::Null, ErrorObject::from(ErrorCode::InvalidRequest)));
+    }
+    if calls.len() > limits::BATCH {
+        let message = format!("a batch has at most {} calls", limits::BATCH);
+        return Some(failure(Id::Null, ErrorObject::owned(OVERSIZED_REQUEST_CODE, message, None::<()>)));
+    }
+    let (mut replies, mut bytes) = (Vec::new(), 0);
+    for call in calls {
+        let reply = match bytes > limits::BATCH_REPLY {
+            true => Some(failure(id_of(call.get()), error(Refusal::TooManyRequests))),
+            false => single(module, call.get()).await.0,
+        };
+        bytes += reply.as_ref().map_or(0, String::len);
+        replies.extend(reply);
+    }
+    (!replies.is_empty()).then(|| format!("[{}]", replies.join(",")))
+}
+
+async fn single(
+    module: &jsonrpsee::Methods,
+    text: &str,
+) -> (Option<String>, Option<mpsc::Receiver<Box<RawValue>>>) {
+    match module.raw_json_request(text, 1).await {
+        Ok((reply, mut changes)) => {
+            // What is no subscription has dropped its end.
+            let follows = !matches!(changes.try_recv(), Err(mpsc::error::TryRecvError::Disconnected));
+            (Some(self::text(reply)), follows.then_some(changes))
+        }
+        Err(_) => (not_a_call(text), None),
+    }
+}
+
+/// Says what is wrong with something that is no call with an id. A notification is not replied to: there is none that
+/// means something here.
+fn not_a_call(text: &str) -> Option<String> {
+    let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
+        return Some(failure(Id::Null, ErrorObject::from(ErrorCode::ParseError)));
+    };
+    if json.get("method").is_some_and(serde_json::Value::is_string) && json.get("id").is_none() {
+        return None;
+    }
+    Some(failure(id_of(text), ErrorObject::from(ErrorCode::InvalidRequest)))
+}
+
+/// Returns the reply to a request that is longer than one may be.
+pub fn too_long() -> String {
+    failure(Id::Null, reject_too_big_request(u32::try_from(limits::REQUEST).unwrap_or(u32::MAX)))
+}
+
+fn id_of(text: &str) -> Id<'static> {
+    /// What is read of a call that is not run.
+    #[derive(serde::Deserialize)]
+    struct Call<'a> {
+        #[serde(borrow)]
+        id: Id<'a>,
+    }
+
+    serde_json::from_str::<Call<'_>>(text).map_or(Id::Null, |call| call.id.into_owned())
+}
+
+fn failure(id: Id<'_>, error: ErrorObjectOwned) -> String {
+    let response = jsonrpsee::types::Response::new(jsonrpsee::types::ResponsePayload::<()>::error(error), id);
+    // It has texts and numbers only, so that this cannot fail.
+    serde_json::to_string(&response).unwrap_or_default()
+}
+
+fn text(raw: Box<RawValue>) -> String {
+    Box::<str>::from(raw).into()
+}
