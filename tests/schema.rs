@@ -138,6 +138,7 @@ fn requests() -> Vec<Value> {
 
 fn broken_requests() -> Vec<Value> {
     let fields = |fields: Value| json!({ "_meta": { "askbridge": { "fields": fields } } });
+    let pdf = json!({ "value": "a", "label": "A", "preview": { "format": "pdf", "text": "" } });
     vec![
         json!(["…"]),
         json!("…"),
@@ -163,6 +164,7 @@ fn broken_requests() -> Vec<Value> {
         fields(json!([{ "name": "n", "kind": "text" }])),
         fields(json!([{ "name": "n", "label": "…", "kind": "choice" }])),
         fields(json!([{ "name": "n", "label": "…", "kind": "confirm", "yes": "Yes" }])),
+        fields(json!([{ "name": "n", "label": "…", "kind": "choice", "options": [pdf] }])),
     ]
 }
 

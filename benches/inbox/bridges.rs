@@ -100,17 +100,8 @@ fn opened(number: u64) -> Opened {
     };
     let question = Question {
         session: Some("session".to_owned()),
-        request: None,
-        id: number.to_string(),
-        title: None,
         message: "There are several ways to go on.".to_owned(),
-        fields: ["q0", "q1"].map(field).into(),
-        submit: None,
-        tool_call: None,
-        dialect: Origin::SandboxAgent,
-        dangerous: false,
-        blocking: true,
-        timeout: None,
+        ..Question::new(Origin::SandboxAgent, &number.to_string(), ["q0", "q1"].map(field).into())
     };
     Opened { number, question: Arc::new(question), since: Duration::ZERO, deadline: None, elsewhere: false }
 }

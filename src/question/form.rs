@@ -6,7 +6,7 @@ use std::{borrow::Cow, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{names::open_enum, origin::Origin, patterns::Patterns, purpose::Purpose};
+use super::{milliseconds, names::open_enum, origin::Origin, patterns::Patterns, purpose::Purpose};
 use crate::limits;
 
 /// One thing that the agent asks.
@@ -51,26 +51,6 @@ pub struct Question {
     /// The patterns of its fields, compiled when they are first needed.
     #[serde(skip)]
     pub patterns: Patterns,
-}
-
-/// A time as whole milliseconds.
-mod milliseconds {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        time: &Option<Duration>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        time.map(|time| time.as_millis().try_into().unwrap_or(u64::MAX)).serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
-    }
 }
 
 /// One entry of the form.
@@ -382,6 +362,11 @@ impl Field {
             check_text(&format!("a text of field {name:?}"), text)?;
         }
         for option in options {
+            if let Some(Preview { format: PreviewFormat::Other(format), .. }) = &option.preview {
+                return Err(format!(
+                    "a preview of field {name:?} has a format that is not known here: {format:?}"
+                ));
+            }
             let preview = option.preview.as_ref().map(|preview| &preview.text);
             for text in [Some(&option.value), Some(&option.label), option.description.as_ref(), preview] {
                 check_text(

@@ -11,6 +11,8 @@ pub mod patterns;
 
 pub mod form;
 
+mod milliseconds;
+
 pub mod answer;
 
 pub mod outcome;

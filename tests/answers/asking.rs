@@ -113,8 +113,8 @@ fn a_whole_form_is_asked_and_the_outcome_printed_whole() {
     machine.ok(&["answer", &waits(&asks), "now", "--note", "count=few"]);
     let run = end(asks);
     let settled: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(settled["outcome"]["answered"]["values"], json!({ "when": "now" }));
-    assert_eq!(settled["outcome"]["answered"]["notes"], json!({ "count": "few" }));
+    assert_eq!(settled["outcome"]["values"], json!({ "when": "now" }));
+    assert_eq!(settled["outcome"]["notes"], json!({ "count": "few" }));
     assert_eq!(settled["by"], json!({ "responder": "command_line", "name": "somebody" }));
 
     for wrong in ["{}", "[]", "not JSON"] {

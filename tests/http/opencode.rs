@@ -95,7 +95,7 @@ async fn every_kind_of_field_can_be_answered_by_its_words() {
     bridge.http.post("/question/bridge-1/reply", &body.to_string()).await.is(200);
     let settled = bridge.http.get("/v1/questions/bridge-1").await.json();
     let values = json!({ "m": ["2", "three"], "f": false, "c": true, "n": 4 });
-    assert_eq!(settled["settlement"]["outcome"]["answered"]["values"], values);
+    assert_eq!(settled["settlement"]["outcome"]["values"], values);
     let replied = loop {
         let (kind, properties) = next(&mut listener).await;
         if kind == "question.replied" {
@@ -139,7 +139,7 @@ async fn what_the_person_saw_is_what_the_agent_gets() {
     bridge.http.post(path, &json!({ "answers": answers }).to_string()).await.is(200);
     let settled = bridge.http.get("/v1/questions/bridge-1").await.json();
     let values = json!({ "c": "b", "m": ["a", "typed"], "s": "2" });
-    assert_eq!(settled["settlement"]["outcome"]["answered"]["values"], values);
+    assert_eq!(settled["settlement"]["outcome"]["values"], values);
     let replied = loop {
         let (kind, properties) = next(&mut listener).await;
         if kind == "question.replied" {

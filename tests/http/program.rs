@@ -130,7 +130,10 @@ async fn a_program_asks_where_no_bridge_runs() {
     asked.abort();
     let withdrawn = listener.next().await;
     let outcome = &withdrawn.data["question"]["settlement"]["outcome"];
-    assert_eq!((&*withdrawn.event, outcome), ("question.resolved", &json!({ "rejected": "withdrawn" })));
+    assert_eq!(
+        (&*withdrawn.event, outcome),
+        ("question.resolved", &json!({ "status": "rejected", "reason": "withdrawn" }))
+    );
     terminate(&mut inbox);
     let left = fs::read_dir(folder.path().join("askbridge")).unwrap();
     let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();

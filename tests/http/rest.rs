@@ -64,7 +64,7 @@ async fn an_answer_reaches_the_agent() {
     }
     let settled = bridge.http.get("/v1/questions/bridge-4").await.is(200).json();
     assert_eq!(settled["settlement"]["by"], json!({ "responder": "http" }));
-    assert_eq!(settled["settlement"]["outcome"]["answered"]["notes"], json!({ "q0": "why not" }));
+    assert_eq!(settled["settlement"]["outcome"]["notes"], json!({ "q0": "why not" }));
 }
 
 #[tokio::test]
@@ -110,11 +110,11 @@ async fn the_same_again_is_accepted_and_another_is_not() {
     }
     for (path, body) in [(format!("{answered}/reply"), B), (format!("{answered}/reject"), "")] {
         let problem = bridge.http.post(&path, body).await.is(409).json();
-        assert_eq!(problem["outcome"], json!({ "answered": { "values": { "q0": "a" } } }), "{path}");
+        assert_eq!(problem["outcome"], json!({ "status": "answered", "values": { "q0": "a" } }), "{path}");
         assert_eq!((&problem["name"], &problem["question"]["id"]), (&json!("conflict"), &json!("bridge-1")));
     }
     let problem = bridge.http.post(&format!("{rejected}/reply"), A).await.is(409).json();
-    assert_eq!(problem["outcome"], json!({ "rejected": "user" }));
+    assert_eq!(problem["outcome"], json!({ "status": "rejected", "reason": "user" }));
     assert_eq!(bridge.agent.lock().unwrap().len(), 2);
 }
 
@@ -127,7 +127,11 @@ async fn a_question_that_is_over_is_gone() {
         for (verb, body) in [("reply", A), ("reject", "")] {
             let path = format!("/v1/questions/bridge-{number}/{verb}");
             let problem = bridge.http.post(&path, body).await.is(410).json();
-            assert_eq!(problem["outcome"], json!({ "rejected": reason.name() }), "{path}");
+            assert_eq!(
+                problem["outcome"],
+                json!({ "status": "rejected", "reason": reason.name() }),
+                "{path}"
+            );
         }
     }
     bridge.http.post("/v1/questions/bridge-9/reply", A).await.is(404);
@@ -274,8 +278,8 @@ async fn what_was_counted_is_told() {
     for line in [
         "askbridge_bridges 1",
         "askbridge_questions_open 1",
-        r#"askbridge_questions_settled_total{outcome="answered",responder="http",dialect="sandboxagent"} 1"#,
-        r#"askbridge_questions_settled_total{outcome="withdrawn",responder="bridge",dialect="sandboxagent"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="answered",responder="http",origin="sandboxagent"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="withdrawn",responder="bridge",origin="sandboxagent"} 1"#,
         r#"askbridge_question_answer_seconds_bucket{le="1"} 0"#,
         r#"askbridge_question_answer_seconds_bucket{le="5"} 1"#,
         "askbridge_question_answer_seconds_count 1",

@@ -66,7 +66,9 @@ impl Canonical {
         let answers = match (self.status, self.answers) {
             (Status::Answered, answers) => answers?,
             (Status::Rejected, _) => {
+                // A client may write any text here: only the known reasons count.
                 let reason = additions.get("reason").and_then(|reason| Reason::deserialize(reason).ok());
+                let reason = reason.filter(|reason| !matches!(reason, Reason::Other(_)));
                 return Some(Reply::Canonical(Outcome::Rejected(reason.unwrap_or(Reason::User))));
             }
         };

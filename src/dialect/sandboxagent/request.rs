@@ -5,11 +5,12 @@
 
 use std::{fmt, time::Duration};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor, value::MapAccessDeserializer},
 };
+use serde_json::Value as Json;
 
 use crate::dialect::asked::read_params;
 use crate::question::{Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question};
@@ -166,12 +167,30 @@ pub struct Meta {
 #[serde(rename_all = "camelCase")]
 pub struct Additions {
     /// The full form, in the place of `options` and `questions`.
+    #[serde(default)]
+    #[schemars(schema_with = "fields_of_known_kinds")]
     pub fields: Option<Vec<Field>>,
     /// Whether a wrong answer can do harm.
     #[serde(default)]
     pub dangerous: bool,
     /// How long to wait for an answer, in milliseconds.
     pub timeout_ms: Option<u64>,
+}
+
+/// Returns the schema of the form, and closes the definitions of its names for the whole document: a record may hold
+/// the kinds and formats of another version, a request is refused that does.
+fn fields_of_known_kinds(generator: &mut SchemaGenerator) -> Schema {
+    let schema = generator.subschema_for::<Option<Vec<Field>>>();
+    let definitions = generator.definitions_mut();
+    for (name, known) in
+        [(Field::schema_name(), "/properties/kind"), (PreviewFormat::schema_name(), "/const")]
+    {
+        let definition = definitions.get_mut(&*name).and_then(|definition| definition.get_mut("anyOf"));
+        if let Some(variants) = definition.and_then(Json::as_array_mut) {
+            variants.retain(|variant| variant.pointer(known).is_some());
+        }
+    }
+    schema
 }
 
 /// Reads the `params` of a request as a question. `made_up` is its id where it has none.
