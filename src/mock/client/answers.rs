@@ -1,91 +1,83 @@
-//! The answers that were given on the command line, and which of them is typed next.
-//! What a typed line means is left to `form.rs`.
+//! The prepared answers of the command line, and the choice of the next input.
+//! The meaning of a typed line is left to `form.rs`.
 
 use std::collections::VecDeque;
 
 use super::{
-    asked::Asked,
-    form::{Field, Kind},
+    form::{ClientField, ValueKind},
+    request::AgentRequest,
 };
+use crate::mock::Fallback;
 
-/// The option that ends a field of which many can be chosen, one at a time.
+/// The option that ends a multiple choice that is asked in rounds.
 const DONE: &str = "Done";
 
-/// What is done about a field that no answer was given for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::mock) enum Otherwise {
-    /// A person is asked.
-    AskPerson,
-    /// The first option that answers is taken, `text`, 1 or true.
-    TakeFirst,
-    /// Everything is rejected.
-    Reject,
-    /// Nothing is answered at all.
-    LeaveOpen,
-}
-
-/// What is to be done about a field.
+/// The next input for a field.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// This is typed.
+pub(super) enum NextInput {
+    /// This line is typed.
     Type(String),
+    /// The question is rejected.
     Reject,
+    /// A person types a line.
     AskPerson,
 }
 
-/// The answers of `--answer`: one for each field in turn, and the last one for all that follow.
+/// The answers of `--answer`: one for each field in turn, and the last one for all further fields.
 #[derive(Debug)]
-pub(in crate::mock) struct Given {
+pub(in crate::mock) struct ScriptedAnswers {
     answers: VecDeque<String>,
-    otherwise: Otherwise,
-    /// Whether the last answer was given once.
+    fallback: Fallback,
+    /// Whether the last answer was used once.
     repeats: bool,
-    /// What is still to be chosen of a field that is asked for round by round.
+    /// The options that are still to be chosen in a field that is asked in rounds.
     parts: VecDeque<String>,
-    /// Whether such a field goes on.
+    /// Whether the next permission request is another round of the same field.
     in_rounds: bool,
 }
 
-impl Given {
-    pub(in crate::mock) fn new(answers: &[String], otherwise: Otherwise) -> Self {
+impl ScriptedAnswers {
+    /// Returns these answers; `fallback` counts if there are none.
+    pub(in crate::mock) fn new(answers: &[String], fallback: Fallback) -> Self {
         Self {
             answers: answers.iter().cloned().collect(),
-            otherwise,
+            fallback,
             repeats: false,
             parts: VecDeque::new(),
             in_rounds: false,
         }
     }
 
+    /// Returns whether questions are left open.
     pub(super) fn leaves_open(&self) -> bool {
-        self.otherwise == Otherwise::LeaveOpen
+        self.fallback == Fallback::LeaveOpen
     }
 
-    /// What is to be done about this field of the question.
-    pub(super) fn next(&mut self, asked: &Asked, field: &Field) -> Next {
-        if !asked.is_permission() || !field.is_marked() {
+    /// Returns the input for this field of the request.
+    pub(super) fn next(&mut self, request: &AgentRequest, field: &ClientField) -> NextInput {
+        if !request.is_permission() || !field.is_marked() {
             self.in_rounds = false;
             return self.answer(field);
         }
         if !self.in_rounds {
             match self.answer(field) {
-                // One that is an option as a whole is not taken apart.
-                Next::Type(answer) if field.option(&answer).is_none() => {
+                // An answer that is an option as a whole is not split at its commas.
+                NextInput::Type(answer) if field.option(&answer).is_none() => {
                     let parts = answer.split(',').map(str::trim).filter(|part| !part.is_empty());
                     self.parts = parts.map(str::to_owned).collect();
                 }
-                Next::Type(answer) => self.parts = VecDeque::from([answer]),
+                NextInput::Type(answer) => self.parts = VecDeque::from([answer]),
                 other => return other,
             }
         }
         let next = self.next_part(field);
         let chosen = field.option(&next).and_then(|value| field.options.iter().find(|o| o.value == value));
         self.in_rounds = chosen.is_some_and(|option| option.is_marked());
-        Next::Type(next)
+        NextInput::Type(next)
     }
 
-    /// The next part that is not chosen yet, or the end of the field.
-    fn next_part(&mut self, field: &Field) -> String {
+    /// Returns the next part that is not chosen yet, or the option that ends the field.
+    fn next_part(&mut self, field: &ClientField) -> String {
         while let Some(part) = self.parts.pop_front() {
             let value = field.option(&part);
             let is_chosen = field.options.iter().any(|o| Some(&o.value) == value.as_ref() && o.is_chosen());
@@ -96,30 +88,30 @@ impl Given {
         DONE.to_owned()
     }
 
-    fn answer(&mut self, field: &Field) -> Next {
+    fn answer(&mut self, field: &ClientField) -> NextInput {
         let last = match self.answers.len() {
             0 => {
-                return match self.otherwise {
-                    Otherwise::TakeFirst => Next::Type(first(field).to_owned()),
-                    Otherwise::Reject => Next::Reject,
-                    Otherwise::AskPerson | Otherwise::LeaveOpen => Next::AskPerson,
+                return match self.fallback {
+                    Fallback::TakeFirst => NextInput::Type(first(field).to_owned()),
+                    Fallback::Reject => NextInput::Reject,
+                    Fallback::AskPerson | Fallback::LeaveOpen => NextInput::AskPerson,
                 };
             }
             1 => self.answers.front().cloned().unwrap_or_default(),
-            _ => return Next::Type(self.answers.pop_front().unwrap_or_default()),
+            _ => return NextInput::Type(self.answers.pop_front().unwrap_or_default()),
         };
-        let left_out = self.repeats && field.aside;
+        let left_out = self.repeats && field.secondary;
         self.repeats = true;
-        Next::Type(if left_out { String::new() } else { last })
+        NextInput::Type(if left_out { String::new() } else { last })
     }
 }
 
-/// The answer that fits always, or nothing where nobody asked for a text.
-fn first(field: &Field) -> &'static str {
+/// Returns an answer that always fits; an empty one for a secondary text.
+fn first(field: &ClientField) -> &'static str {
     match field.kind {
-        _ if field.aside => "",
-        Kind::Text if field.options.is_empty() => "text",
-        // As a person would who wants to answer here.
+        _ if field.secondary => "",
+        ValueKind::Text if field.options.is_empty() => "text",
+        // The first option of a prompt of the bridge moves the question to another place.
         _ if field.options.first().is_some_and(|option| option.label.starts_with("Answer elsewhere")) => "2",
         _ => "1",
     }
@@ -130,41 +122,43 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{
-        cli::Tier,
-        mock::message::{self, Message},
+    use crate::mock::{
+        ClientKind,
+        message::{self, RpcMessage},
     };
 
-    fn asked(tier: Tier, method: &str, params: &Value) -> Asked {
+    fn request(client: ClientKind, method: &str, params: &Value) -> AgentRequest {
         let line = message::request(0, method, params).unwrap();
-        let Ok(Message::Request { id, method, params }) = Message::read(&line) else { panic!("no request") };
-        Asked::read(tier, &id, &method, &params).unwrap().unwrap()
+        let Ok(RpcMessage::Request { id, method, params }) = RpcMessage::read(&line) else {
+            panic!("no request")
+        };
+        AgentRequest::read(client, &id, &method, &params).unwrap().unwrap()
     }
 
-    fn permission(names: &[&str]) -> Asked {
+    fn permission(names: &[&str]) -> AgentRequest {
         let options: Vec<Value> = names
             .iter()
             .map(|name| json!({ "optionId": name, "name": name, "kind": "allow_once" }))
             .collect();
         let params = json!({ "toolCall": { "toolCallId": "t", "title": "Which?" }, "options": options });
-        asked(Tier::Permission, "session/request_permission", &params)
+        request(ClientKind::Permission, "session/request_permission", &params)
     }
 
     /// Answers these requests in turn, and returns the names that were typed.
-    fn typed(given: &mut Given, rounds: &[&[&str]]) -> Vec<String> {
+    fn typed(given: &mut ScriptedAnswers, rounds: &[&[&str]]) -> Vec<String> {
         let typed = rounds.iter().map(|names| {
             let asked = permission(names);
             match given.next(&asked, &asked.form.fields[0]) {
-                Next::Type(line) => line,
+                NextInput::Type(line) => line,
                 other => panic!("{other:?}"),
             }
         });
         typed.collect()
     }
 
-    fn given(answers: &[&str]) -> Given {
+    fn given(answers: &[&str]) -> ScriptedAnswers {
         let answers: Vec<String> = answers.iter().map(|&answer| answer.to_owned()).collect();
-        Given::new(&answers, Otherwise::TakeFirst)
+        ScriptedAnswers::new(&answers, Fallback::TakeFirst)
     }
 
     const NONE: [&str; 5] = ["Elsewhere", "☐ Auth", "☐ Search", "Done", "Skip"];
@@ -172,56 +166,59 @@ mod tests {
     const BOTH: [&str; 5] = ["Elsewhere", "☑ Auth", "☑ Search", "Done", "Skip"];
 
     #[test]
-    fn many_are_chosen_round_by_round_until_all_are() {
+    fn options_are_chosen_in_rounds_until_all_are_chosen() {
         let mut many = given(&["Auth, Search", "B"]);
         let rounds: [&[&str]; 4] = [&NONE, &AUTH, &BOTH, &["A", "B"]];
         assert_eq!(typed(&mut many, &rounds), ["Auth", "Search", "Done", "B"]);
     }
 
     #[test]
-    fn two_fields_of_many_are_told_apart_by_the_end_of_the_first() {
+    fn the_next_field_begins_after_the_end_of_the_rounds() {
         let mut two = given(&["Auth", "Search"]);
         assert_eq!(typed(&mut two, &[&NONE, &AUTH, &NONE, &AUTH]), ["Auth", "Done", "Search", "Done"]);
     }
 
     #[test]
-    fn what_is_chosen_already_is_not_taken_back() {
+    fn an_option_that_is_chosen_already_is_not_chosen_again() {
         assert_eq!(typed(&mut given(&["Auth, Search"]), &[&AUTH, &BOTH]), ["Search", "Done"]);
         assert_eq!(typed(&mut given(&["Auth"]), &[&AUTH]), ["Done"]);
     }
 
     #[test]
-    fn an_option_with_a_comma_in_it_is_one() {
+    fn an_option_with_a_comma_is_not_split() {
         let rounds: [&[&str]; 2] = [&["☐ a, b", "☐ a", "Done"], &["☑ a, b", "☐ a", "Done"]];
         assert_eq!(typed(&mut given(&["a, b"]), &rounds), ["a, b", "Done"]);
         assert_eq!(typed(&mut given(&["a, b"]), &[&["A", "a, b"]]), ["a, b"]);
     }
 
     #[test]
-    fn the_first_option_is_taken_where_nothing_is_given() {
+    fn the_fallback_counts_without_answers() {
         assert_eq!(typed(&mut given(&[]), &[&["A", "B"], &NONE, &NONE]), ["1", "1", "1"]);
         assert_eq!(typed(&mut given(&[]), &[&["☐ A", "Done"], &["☑ A", "Done"]]), ["1", "Done"]);
-        let mut reject = Given::new(&[], Otherwise::Reject);
+        let mut reject = ScriptedAnswers::new(&[], Fallback::Reject);
         let asked = permission(&NONE);
-        assert_eq!(reject.next(&asked, &asked.form.fields[0]), Next::Reject);
+        assert_eq!(reject.next(&asked, &asked.form.fields[0]), NextInput::Reject);
     }
 
     #[test]
-    fn the_last_answer_is_given_again_but_not_as_a_text_beside_others() {
+    fn the_last_answer_is_repeated_except_for_secondary_texts() {
         let properties = json!({
             "a": { "type": "string", "enum": ["x", "y"] }, "a_note": { "type": "string" },
             "b": { "type": "string", "enum": ["x", "y"] }, "n": { "type": "integer" },
         });
         let form =
             json!({ "mode": "form", "requestedSchema": { "type": "object", "properties": properties } });
-        let asked = asked(Tier::Forms, "elicitation/create", &form);
-        let lines = |mut given: Given| -> Vec<Next> {
-            asked.form.fields.iter().map(|field| given.next(&asked, field)).collect()
+        let request = request(ClientKind::Forms, "elicitation/create", &form);
+        let lines = |mut given: ScriptedAnswers| -> Vec<NextInput> {
+            request.form.fields.iter().map(|field| given.next(&request, field)).collect()
         };
-        let expected = |lines: [&str; 4]| Vec::from(lines.map(|line| Next::Type(line.to_owned())));
+        let expected = |lines: [&str; 4]| Vec::from(lines.map(|line| NextInput::Type(line.to_owned())));
         assert_eq!(lines(given(&["2"])), expected(["2", "", "2", "2"]));
         assert_eq!(lines(given(&["y", "why", "x", "5"])), expected(["y", "why", "x", "5"]));
         assert_eq!(lines(given(&[])), expected(["1", "", "1", "1"]));
-        assert_eq!(lines(Given::new(&[], Otherwise::AskPerson)), [(); 4].map(|()| Next::AskPerson));
+        assert_eq!(
+            lines(ScriptedAnswers::new(&[], Fallback::AskPerson)),
+            [(); 4].map(|()| NextInput::AskPerson)
+        );
     }
 }
