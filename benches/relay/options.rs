@@ -54,7 +54,7 @@ pub(crate) struct Effort {
     pub(crate) spread: bool,
     /// The duration of a transfer; its volume follows from the rate of the previous sample.
     pub(crate) transfer: Duration,
-    /// The amount of a sample that counts, without its volume, and of one that warms up and compares the contents.
+    /// The amount of a counted sample, without its volume, and of a warm-up sample, which compares the contents.
     pub(crate) counted: Amount,
     pub(crate) warm_up: Amount,
     /// The bytes of the long line, and the bytes that are sent to a stalled client.

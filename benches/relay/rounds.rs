@@ -99,7 +99,7 @@ impl Run<'_> {
         self.findings.failures.iter().any(|failure| failure.row == row.name && failure.kind == kind)
     }
 
-    /// Returns the volume of a transfer: a slow kind moves fewer bytes in the same time.
+    /// Returns the amount of work of a sample: a slow kind moves fewer bytes in the same time.
     fn amount(&self, row: &Row, kind: Kind, round: u32) -> Amount {
         match self.rates.get(&(row.name.clone(), kind)) {
             Some(rate) if round > 0 => {

@@ -40,7 +40,8 @@ impl Work {
         matches!(self, Work::LongLine(_) | Work::Stall(..))
     }
 
-    /// Returns whether a kind can do the row. The naive proxy would hold the long line several times.
+    /// Returns the kinds that the row compares. The naive proxy has no memory rows: it would hold the long line several
+    /// times.
     pub(crate) fn kinds(self) -> &'static [Kind] {
         if self.is_for_memory() { &[Kind::Relay, Kind::Bridge] } else { &Kind::ALL }
     }

@@ -150,7 +150,7 @@ impl<W: Write> MockAgent<W> {
         self.output.refuse(prompt, &RpcError::new(CANCELLED, "request cancelled"))
     }
 
-    /// Ends the turn of the session, if it has one that waits for nothing.
+    /// Ends the turn of the session, unless it waits for a question or a cancellation.
     fn end_turn(&mut self, session: &str) -> io::Result<()> {
         let Ok(session) = self.sessions.get(session) else { return Ok(()) };
         let ended =

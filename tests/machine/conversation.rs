@@ -58,7 +58,7 @@ struct World {
     /// By ID: the number of questions, and the number of responses that the agent got.
     asked: BTreeMap<u8, usize>,
     responded: BTreeMap<u8, usize>,
-    /// By ID: the last request that the client got, which is the one that it answers.
+    /// By ID: the last request that the client got, and answers.
     shown: BTreeMap<String, Value>,
     ordinary: u32,
     sent: [Vec<u32>; 2],

@@ -63,7 +63,7 @@ async fn reprint(input: impl AsyncRead + Unpin, mut output: impl AsyncWrite + Un
     Ok(())
 }
 
-/// Copies the lines. Dropping the output at the end passes on the end of the input.
+/// Copies bytes. Dropping the output at the end passes on the end of the input.
 async fn copy(input: impl AsyncRead + Unpin, mut output: impl AsyncWrite + Unpin) -> io::Result<u64> {
     copy_buf(&mut BufReader::with_capacity(BUFFER, input), &mut output).await
 }

@@ -76,7 +76,7 @@ impl<W: Write> Conversation<W> {
         self.ask()
     }
 
-    /// Takes a line as the answer to the current field, or rejects the question if there is none. Returns why the
+    /// Takes a line as the answer to the current field, or rejects the question without a line. Returns why the
     /// line does not fit, if it does not.
     fn take(&mut self, line: Option<String>) -> Result<Option<String>, ClientError> {
         let Some(mut draft) = self.draft.take() else { return Ok(None) };

@@ -37,7 +37,7 @@ pub(in crate::mock) struct ScriptedAnswers {
 }
 
 impl ScriptedAnswers {
-    /// Returns these answers; `fallback` counts if there are none.
+    /// Returns these answers, with what happens without any answer.
     pub(in crate::mock) fn new(answers: &[String], fallback: Fallback) -> Self {
         Self {
             answers: answers.iter().cloned().collect(),
@@ -145,10 +145,10 @@ mod tests {
     }
 
     /// Answers these requests in turn, and returns the names that were typed.
-    fn typed(given: &mut ScriptedAnswers, rounds: &[&[&str]]) -> Vec<String> {
+    fn typed(answers: &mut ScriptedAnswers, rounds: &[&[&str]]) -> Vec<String> {
         let typed = rounds.iter().map(|names| {
-            let asked = permission(names);
-            match given.next(&asked, &asked.form.fields[0]) {
+            let request = permission(names);
+            match answers.next(&request, &request.form.fields[0]) {
                 NextInput::Type(line) => line,
                 other => panic!("{other:?}"),
             }
@@ -156,7 +156,7 @@ mod tests {
         typed.collect()
     }
 
-    fn given(answers: &[&str]) -> ScriptedAnswers {
+    fn scripted(answers: &[&str]) -> ScriptedAnswers {
         let answers: Vec<String> = answers.iter().map(|&answer| answer.to_owned()).collect();
         ScriptedAnswers::new(&answers, Fallback::TakeFirst)
     }
@@ -167,37 +167,37 @@ mod tests {
 
     #[test]
     fn options_are_chosen_in_rounds_until_all_are_chosen() {
-        let mut many = given(&["Auth, Search", "B"]);
+        let mut many = scripted(&["Auth, Search", "B"]);
         let rounds: [&[&str]; 4] = [&NONE, &AUTH, &BOTH, &["A", "B"]];
         assert_eq!(typed(&mut many, &rounds), ["Auth", "Search", "Done", "B"]);
     }
 
     #[test]
     fn the_next_field_begins_after_the_end_of_the_rounds() {
-        let mut two = given(&["Auth", "Search"]);
+        let mut two = scripted(&["Auth", "Search"]);
         assert_eq!(typed(&mut two, &[&NONE, &AUTH, &NONE, &AUTH]), ["Auth", "Done", "Search", "Done"]);
     }
 
     #[test]
     fn an_option_that_is_chosen_already_is_not_chosen_again() {
-        assert_eq!(typed(&mut given(&["Auth, Search"]), &[&AUTH, &BOTH]), ["Search", "Done"]);
-        assert_eq!(typed(&mut given(&["Auth"]), &[&AUTH]), ["Done"]);
+        assert_eq!(typed(&mut scripted(&["Auth, Search"]), &[&AUTH, &BOTH]), ["Search", "Done"]);
+        assert_eq!(typed(&mut scripted(&["Auth"]), &[&AUTH]), ["Done"]);
     }
 
     #[test]
     fn an_option_with_a_comma_is_not_split() {
         let rounds: [&[&str]; 2] = [&["☐ a, b", "☐ a", "Done"], &["☑ a, b", "☐ a", "Done"]];
-        assert_eq!(typed(&mut given(&["a, b"]), &rounds), ["a, b", "Done"]);
-        assert_eq!(typed(&mut given(&["a, b"]), &[&["A", "a, b"]]), ["a, b"]);
+        assert_eq!(typed(&mut scripted(&["a, b"]), &rounds), ["a, b", "Done"]);
+        assert_eq!(typed(&mut scripted(&["a, b"]), &[&["A", "a, b"]]), ["a, b"]);
     }
 
     #[test]
     fn the_fallback_counts_without_answers() {
-        assert_eq!(typed(&mut given(&[]), &[&["A", "B"], &NONE, &NONE]), ["1", "1", "1"]);
-        assert_eq!(typed(&mut given(&[]), &[&["☐ A", "Done"], &["☑ A", "Done"]]), ["1", "Done"]);
+        assert_eq!(typed(&mut scripted(&[]), &[&["A", "B"], &NONE, &NONE]), ["1", "1", "1"]);
+        assert_eq!(typed(&mut scripted(&[]), &[&["☐ A", "Done"], &["☑ A", "Done"]]), ["1", "Done"]);
         let mut reject = ScriptedAnswers::new(&[], Fallback::Reject);
-        let asked = permission(&NONE);
-        assert_eq!(reject.next(&asked, &asked.form.fields[0]), NextInput::Reject);
+        let request = permission(&NONE);
+        assert_eq!(reject.next(&request, &request.form.fields[0]), NextInput::Reject);
     }
 
     #[test]
@@ -209,13 +209,13 @@ mod tests {
         let form =
             json!({ "mode": "form", "requestedSchema": { "type": "object", "properties": properties } });
         let request = request(ClientKind::Forms, "elicitation/create", &form);
-        let lines = |mut given: ScriptedAnswers| -> Vec<NextInput> {
-            request.form.fields.iter().map(|field| given.next(&request, field)).collect()
+        let lines = |mut answers: ScriptedAnswers| -> Vec<NextInput> {
+            request.form.fields.iter().map(|field| answers.next(&request, field)).collect()
         };
         let expected = |lines: [&str; 4]| Vec::from(lines.map(|line| NextInput::Type(line.to_owned())));
-        assert_eq!(lines(given(&["2"])), expected(["2", "", "2", "2"]));
-        assert_eq!(lines(given(&["y", "why", "x", "5"])), expected(["y", "why", "x", "5"]));
-        assert_eq!(lines(given(&[])), expected(["1", "", "1", "1"]));
+        assert_eq!(lines(scripted(&["2"])), expected(["2", "", "2", "2"]));
+        assert_eq!(lines(scripted(&["y", "why", "x", "5"])), expected(["y", "why", "x", "5"]));
+        assert_eq!(lines(scripted(&[])), expected(["1", "", "1", "1"]));
         assert_eq!(
             lines(ScriptedAnswers::new(&[], Fallback::AskPerson)),
             [(); 4].map(|()| NextInput::AskPerson)

@@ -87,7 +87,7 @@ impl ClientField {
         })
     }
 
-    /// Returns what can be typed, if the question has so many fields.
+    /// Returns what can be typed, in a question with this number of fields.
     pub(super) fn hint(&self, fields: usize) -> String {
         let answer = match (self.options.len(), self.multiple) {
             (0, _) if self.kind == ValueKind::Text => "a text".to_owned(),
@@ -142,7 +142,7 @@ impl ClientField {
     }
 
     /// Returns the values as the content of a form: an array for a multiple choice, otherwise a value of its type.
-    /// Returns `None` if there are none.
+    /// Returns `None` without values.
     pub(super) fn content(&self, values: &[String]) -> Option<Value> {
         let value = values.first()?;
         Some(match self.kind {

@@ -93,8 +93,8 @@ pub(super) fn by_label(choice: &MockChoice) -> Value {
     json!({ "const": choice.label, "title": choice.label, "description": choice.description })
 }
 
-/// Returns the accepted content, or the response that stands in its place. Returns `None` if the result is no valid
-/// answer to a form.
+/// Returns the accepted content, or the response that stands in its place. Returns `None` if the result is not
+/// valid for a form.
 pub(super) fn content(result: &str) -> Option<Result<Map<String, Value>, QuestionResponse>> {
     let mut result: Value = serde_json::from_str(result).ok()?;
     match result["action"].as_str()? {
