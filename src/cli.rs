@@ -3,6 +3,7 @@
 
 mod deferred;
 mod http;
+#[cfg(feature = "mock")]
 mod mock;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
@@ -14,7 +15,8 @@ use crate::exit;
 use deferred::Deferred;
 use http::DEFAULT_ADDRESS;
 pub use http::{HttpArgs, InboxArgs};
-pub use mock::{DemoArgs, Dialect, MockAgentArgs, MockClientArgs, Tier};
+#[cfg(feature = "mock")]
+pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
 
 /// Catch the questions that a coding agent asks over ACP, and give it exactly one answer
 #[derive(Debug, Parser)]
@@ -53,10 +55,13 @@ pub enum Command {
     /// Print a script that completes this program's command line in a shell
     Completions(Deferred<CompletionsArgs>),
     /// Be a deterministic ACP agent, for trying clients and for CI
+    #[cfg(feature = "mock")]
     MockAgent(Deferred<MockAgentArgs>),
     /// Be a deterministic ACP client of a chosen kind, for trying agents and for CI
+    #[cfg(feature = "mock")]
     MockClient(Deferred<MockClientArgs>),
     /// Show a question being asked and answered: the bridge around the mock agent, in this terminal
+    #[cfg(feature = "mock")]
     Demo(Deferred<DemoArgs>),
 }
 

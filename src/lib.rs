@@ -79,6 +79,7 @@ pub mod driver;
 
 pub mod command;
 
+#[cfg(feature = "mock")]
 pub mod mock;
 
 pub mod cli;

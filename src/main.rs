@@ -2,13 +2,13 @@
 
 use std::{io::Write, process::ExitCode};
 
+#[cfg(feature = "mock")]
+use askbridge::mock::{agent, client, demo};
 use askbridge::{
     cli::{Cli, Command},
     command,
     driver::{self, FatalError},
-    exit, log,
-    mock::{agent, client, demo},
-    serve,
+    exit, log, serve,
 };
 use clap::{CommandFactory, Parser};
 
@@ -31,9 +31,12 @@ fn main() -> ExitCode {
         Command::Extend(args) => command::run(command::extend(args)),
         Command::Ask(args) => command::run(command::ask(args)),
         Command::Completions(args) => completions(args.shell),
-        Command::MockAgent(args) => agent::run(args),
-        Command::MockClient(args) => client::run(args),
-        Command::Demo(args) => demo::run(args),
+        #[cfg(feature = "mock")]
+        Command::MockAgent(args) => agent::run(&args.settings()),
+        #[cfg(feature = "mock")]
+        Command::MockClient(args) => client::run(&args.settings()),
+        #[cfg(feature = "mock")]
+        Command::Demo(args) => demo::run(&args.settings()),
     }
 }
 

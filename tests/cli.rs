@@ -1,5 +1,5 @@
-//! What the command line says: help texts and errors as in `fixtures/cli`, and the exit codes.
-//! `UPDATE=1 cargo test --test cli` writes what comes out.
+//! The command line: help texts and errors as in `fixtures/cli`, and the exit codes.
+//! `UPDATE=1 cargo test --test cli` writes the files.
 
 #[cfg(test)]
 mod support;
@@ -12,14 +12,14 @@ mod cli {
 
     use crate::support::Process;
 
-    /// How a run ended, and what it wrote.
+    /// The exit code and the output of a run.
     struct Run {
         code: u8,
         stdout: String,
         stderr: String,
     }
 
-    /// Runs the program in a terminal of 100 columns that nobody sees, with an empty stdin.
+    /// Runs the program with `COLUMNS=100` and an empty stdin.
     #[must_use]
     fn run(args: &[&str]) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
@@ -39,7 +39,7 @@ mod cli {
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
     }
 
-    /// What is typed, and the file that shows what comes out. Spaces at the end of a line do not count.
+    /// Runs the program and compares its output with a file, apart from spaces at the end of a line.
     #[track_caller]
     fn check(name: &str, args: &[&str]) -> Run {
         let run = run(args);
@@ -55,12 +55,12 @@ mod cli {
         if written != shown && std::env::var_os("UPDATE").is_some() {
             fs::write(&path, &shown).unwrap();
         }
-        assert!(written == shown, "{}, written:\n{written}\ncomes out:\n{shown}", path.display());
+        assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
         run
     }
 
     #[test]
-    fn help_is_on_stdout() {
+    fn help_is_printed_on_stdout() {
         for (name, args) in [
             ("help", &["--help"][..]),
             ("help-short", &["-h"]),
@@ -88,14 +88,14 @@ mod cli {
     }
 
     #[test]
-    fn version_is_that_of_the_package() {
+    fn version_is_the_version_of_the_package() {
         let run = run(&["--version"]);
         assert_eq!(run.stdout, format!("askbridge {}\n", env!("CARGO_PKG_VERSION")));
         assert_eq!((run.code, run.stderr.as_str()), (exit::OK, ""));
     }
 
     #[test]
-    fn what_is_not_understood_is_told_on_stderr() {
+    fn a_usage_error_is_printed_on_stderr() {
         for (name, args) in [
             ("no-arguments", &[][..]),
             ("unknown-option", &["--colour", "run", "--", "cat"]),
@@ -126,7 +126,7 @@ mod cli {
     }
 
     #[test]
-    fn what_fails_is_told_in_one_line_on_stderr() {
+    fn a_failure_is_one_line_on_stderr() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("agent");
         fs::write(&file, "not a program").unwrap();
@@ -150,21 +150,21 @@ mod cli {
     }
 
     #[test]
-    fn what_fails_says_what_it_was() {
+    fn a_failure_names_its_cause() {
         check("agent-not-found", &["run", "--", "askbridge-no-such-agent"]);
         check("agent-not-executable", &["run", "--", "/"]);
         check("log-file-not-opened", &["--log-file", "/", "run", "--", "cat"]);
     }
 
     #[test]
-    fn the_agents_exit_code_is_ours() {
+    fn the_exit_code_of_the_agent_is_passed_on() {
         for (code, script) in [(0, "exit 0"), (7, "exit 7"), (128 + 15, "kill -TERM $$")] {
             assert_eq!(run(&["run", "--", "sh", "-c", script]).code, code, "{script}");
         }
     }
 
     #[test]
-    fn every_exit_code_stands_in_the_help() {
+    fn every_exit_code_is_in_the_help() {
         let commands = ["run", "answer", "ask", "mock-agent", "mock-client", "demo"];
         let helps = commands.map(|command| vec![command, "--help"]).into_iter().chain([vec!["--help"]]);
         let helps: String = helps.map(|args| run(&args).stdout).collect();
@@ -179,7 +179,7 @@ mod cli {
     }
 
     #[test]
-    fn every_file_of_the_fixtures_belongs_to_a_test() {
+    fn every_fixture_belongs_to_a_test() {
         let here = source("tests/cli.rs");
         for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cli")).unwrap() {
             let path = entry.unwrap().path();

@@ -1,4 +1,4 @@
-//! The demonstration as a process: the real bridge around the real mock agent, and nobody at a terminal.
+//! `askbridge demo` as a process without a terminal: the mock client, the bridge and the mock agent together.
 
 #[cfg(test)]
 mod support;
@@ -16,13 +16,13 @@ agent ? Choose one option
   you > 1-2 (Enter rejects): ";
 
     fn start(args: &[&str]) -> Process {
-        // Not among the questions of whoever runs the tests.
+        // Keeps the questions out of the inbox of the user who runs the tests.
         let runtime = env!("CARGO_TARGET_TMPDIR");
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
         Process::spawn(command.arg("demo").args(args).env("XDG_RUNTIME_DIR", runtime))
     }
 
-    /// Runs the demonstration with this stdin, and returns its exit code and stdout.
+    /// Runs the demo with this stdin. Returns its exit code and its stdout.
     fn run(args: &[&str], stdin: &str) -> (i32, String) {
         let mut demo = start(args);
         demo.send_bytes(stdin.as_bytes());
@@ -40,7 +40,7 @@ agent ? Choose one option
     }
 
     #[test]
-    fn it_shows_the_prompt_the_question_the_answer_and_the_end() {
+    fn the_demo_shows_the_prompt_the_question_the_answer_and_the_end() {
         let expected = format!(
             "  you │ Please ask me a question.\nagent │ I have a question.\n{ASKED}1\n\
              agent │ You chose: option-a\n done │ end_turn\n"
@@ -58,20 +58,22 @@ agent ? Choose one option
     }
 
     #[test]
-    fn an_answer_that_does_not_fit_is_asked_for_again_or_is_an_error() {
+    fn an_answer_that_does_not_fit_is_requested_again_or_is_an_error() {
         let (code, shown) = run(&[], "9\n2\n");
         assert!(
-            code == 0 && shown.contains("“9” is no option") && shown.contains("You chose: option-b"),
+            code == 0 && shown.contains("“9” is not an option") && shown.contains("You chose: option-b"),
             "{shown}"
         );
         let mut demo = start(&["--answer", "9"]);
         assert_eq!(demo.wait().code(), Some(1));
-        demo.expect_stderr("the error", |text| text.contains("askbridge demo: --answer: “9” is no option"));
+        demo.expect_stderr("the error", |text| {
+            text.contains("askbridge demo: --answer: “9” is not an option")
+        });
     }
 
     #[test]
-    fn an_empty_line_skip_and_the_end_of_stdin_reject() {
-        for (stdin, reason) in [("\n", ""), ("skip\n", ""), ("", "Nobody answers any more")] {
+    fn an_empty_line_skip_and_the_end_of_stdin_reject_the_question() {
+        for (stdin, reason) in [("\n", ""), ("skip\n", ""), ("", "stdin has ended")] {
             let (code, shown) = run(&[], stdin);
             assert!(
                 shown.contains("agent │ The question was rejected\n") && shown.contains(reason),
@@ -96,7 +98,7 @@ agent ? Choose one option
     }
 
     #[test]
-    fn several_questions_and_later_ones_are_all_asked() {
+    fn several_questions_and_a_question_after_the_turn_are_all_asked() {
         let (code, shown) = run(&["--prompt", "several questions", "--answer", "1"], "");
         let reports = ["[q-1] You chose: option-a", "[q-2] You chose: option-a", "[q-3] You chose: option-a"];
         assert!(code == 0 && reports.iter().all(|report| shown.contains(report)), "{shown}");
@@ -105,16 +107,16 @@ agent ? Choose one option
     }
 
     #[test]
-    fn a_question_that_is_taken_back_is_not_asked_any_more() {
+    fn a_withdrawn_question_is_no_longer_asked() {
         let demo = start(&["--prompt", "withdraw a question"]);
         let (code, shown) = end(demo);
-        assert!(shown.contains("The question was taken back"), "{shown}");
+        assert!(shown.contains("The question was withdrawn"), "{shown}");
         assert!(shown.contains("agent │ The question failed: -32800"), "{shown}");
         assert_eq!(code, 0);
     }
 
     #[test]
-    fn it_does_not_wait_for_an_answer_when_the_bridge_is_gone() {
+    fn the_demo_ends_when_the_bridge_ends() {
         for (prompt, ending) in [("a question and exit 5", "exit code 5"), ("crash", "exit code 137")] {
             let mut demo = start(&["--prompt", prompt]);
             assert_eq!(demo.wait().code(), Some(1));
@@ -124,7 +126,7 @@ agent ? Choose one option
     }
 
     #[test]
-    fn lines_are_shown_from_both_sides_of_the_bridge() {
+    fn wire_shows_the_lines_of_the_client() {
         let mut demo = start(&["--wire", "--answer", "1"]);
         demo.expect("a request", |line| line.starts_with("client → bridge {\"jsonrpc\":\"2.0\",\"id\":0,"));
         demo.expect("the question", |line| {
@@ -137,7 +139,7 @@ agent ? Choose one option
     }
 
     #[test]
-    fn what_the_agent_wrote_is_shown_before_what_the_client_got() {
+    fn wire_shows_the_lines_of_the_agent_before_those_of_the_client() {
         let mut demo = start(&["--wire", "--answer", "1"]);
         let asks = |line: &str| line.contains("request_question\"");
         demo.expect("the question at the agent", |line| line.starts_with("agent → bridge ") && asks(line));
@@ -165,7 +167,7 @@ agent ? Choose one option
     }
 
     #[test]
-    fn any_agent_is_shown_to_any_kind_of_client() {
+    fn every_dialect_reaches_every_kind_of_client() {
         for (dialect, tier, prompt, answer, said) in [
             ("sandboxagent", "forms", "a question", "Option B", "You chose: option-b"),
             ("sandboxagent", "permission", "many questions", "Auth,Billing", "You chose: Auth, Billing"),

@@ -1,4 +1,4 @@
-//! What goes into the envelope of a conductor comes out of it as it was, whatever it is and however it is cut.
+//! A call that is wrapped in a conductor's envelope is unwrapped unchanged, for any call and any chunking.
 //! Hand-picked lines are tested beside the code.
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod envelope {
         ]
     }
 
-    /// What a line becomes whose beginning leaves before the rest has come, in pieces of this size.
+    /// Returns the output for a line whose beginning is sent before the rest has come, in pieces of this size.
     fn streamed(beginning: Option<(Bytes, Tail)>, rest: &[u8], piece: usize) -> Option<Vec<u8>> {
         let (bytes, mut tail) = beginning?;
         let mut out = bytes.to_vec();
@@ -109,7 +109,7 @@ mod envelope {
         Some(out)
     }
 
-    /// The id, the method and the parameters.
+    /// The ID, the method and the parameters.
     type Parts<'a> = (Option<&'a str>, Option<String>, Option<&'a [u8]>);
 
     /// The parts that must be kept.
@@ -122,7 +122,7 @@ mod envelope {
         #![proptest_config(config(1500))]
 
         #[test]
-        fn what_is_wrapped_comes_out_as_it_was(call in call(), spelling in spelling()) {
+        fn a_wrapped_call_is_unwrapped_unchanged(call in call(), spelling in spelling()) {
             let wrapped = wrap(call.as_bytes(), spelling).expect("a call");
             let outer = Message::read(&wrapped).expect("a message");
             prop_assert_eq!(outer.method.as_deref(), Some(spelling.successor()));
@@ -132,7 +132,7 @@ mod envelope {
         }
 
         #[test]
-        fn a_line_that_streams_becomes_what_a_whole_one_does(
+        fn a_streamed_line_gives_the_same_output_as_a_whole_line(
             call in call(),
             spelling in spelling(),
             at in any::<prop::sample::Index>(),
@@ -153,11 +153,11 @@ mod envelope {
         }
 
         #[test]
-        fn no_bytes_are_too_odd(line in anything(), more in anything(), piece in 1..9usize, spelling in spelling()) {
+        fn any_bytes_are_handled(line in anything(), more in anything(), piece in 1..9usize, spelling in spelling()) {
             for out in [wrap(&line, spelling), unwrap(&line)].into_iter().flatten() {
                 prop_assert!(parts(&out).is_some() && out.ends_with(b"\n"), "{}", out.escape_ascii());
             }
-            // The line that comes next is another one, whatever this one was.
+            // The next line is handled on its own, even if this one was invalid.
             let rest = [&more[..], b"\nnext }\n"].concat();
             for beginning in [wrap_beginning(&line, spelling), unwrap_beginning(&line)] {
                 if let Some(out) = streamed(beginning, &rest, piece) {
@@ -167,16 +167,16 @@ mod envelope {
         }
 
         #[test]
-        fn a_component_says_whole_lines_whatever_it_hears(lines in prop::collection::vec(anything(), 0..6)) {
+        fn a_component_writes_whole_lines_for_any_input(lines in prop::collection::vec(anything(), 0..6)) {
             let input = [&lines.join(&b"\n"[..])[..], b"\n"].concat();
             let out = said(&input, input.len());
             prop_assert!(out.is_empty() || out.ends_with(b"\n"), "{}", out.escape_ascii());
-            prop_assert_eq!(out, said(&input, 1), "the same, however the bytes arrive");
+            prop_assert_eq!(out, said(&input, 1), "the same for any chunking");
         }
     }
 
     #[test]
-    fn what_is_said_to_a_long_line_does_not_depend_on_how_it_arrives() {
+    fn the_output_for_a_long_line_does_not_depend_on_the_chunking() {
         let long = |size| "x".repeat(size);
         for size in [HOLD - 100, HOLD - 60, HOLD - 1, HOLD, HOLD + 1, 2 * HOLD] {
             let input = format!(

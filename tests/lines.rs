@@ -1,5 +1,5 @@
-//! Lines pass as they came, however the bytes arrive (I1, I2), and little of them is held (I6).
-//! What the engine makes of the lines that it wants is tested elsewhere.
+//! Lines leave the splitter unchanged for any chunking (I1, I2), and the splitter holds little of them (I6).
+//! The engine's treatment of the wanted lines is tested in `tests/transcripts.rs` and `tests/machine`.
 
 #[cfg(test)]
 #[path = "support/cutting.rs"]
@@ -28,7 +28,7 @@ mod splitter {
         ]
     }
 
-    /// Some bytes, and then one of them over and over, so that the line is about as long as one of the limits.
+    /// Some bytes and then one repeated byte, so that the length of the line is around one of the limits.
     fn long(limit: usize) -> impl Strategy<Value = Vec<u8>> {
         let end = prop_oneof![3 => Just(&b"\n"[..]), 1 => Just(&b"\r\n"[..]), 1 => Just(&b""[..])];
         (prop::collection::vec(any::<u8>(), 0..9), 0..7usize, any::<u8>(), end).prop_map(
@@ -44,7 +44,7 @@ mod splitter {
         prop::collection::vec(byte, 0..60)
     }
 
-    /// Any sizes, but few at a time only where there are few bytes.
+    /// Chunk sizes of at least `least`, so that long streams have few chunks.
     fn chunks(least: usize) -> impl Strategy<Value = Vec<usize>> {
         let limits = vec![STREAM - 1, STREAM, STREAM + 1, READ - 1, READ];
         let size = prop_oneof![(1..200usize), prop::sample::select(limits), (1..=READ)];
@@ -60,7 +60,7 @@ mod splitter {
         })
     }
 
-    /// The wanted lines are the same when all comes at once.
+    /// Checks a stream, and that it has the same wanted lines if it comes in one chunk.
     fn check(cutting: Cutting) {
         let wanted = cutting.check();
         let at_once = Cutting { chunks: vec![cutting.bytes.len().max(1)], ..cutting };
@@ -70,7 +70,7 @@ mod splitter {
     proptest! {
         #![proptest_config(config(400))]
         #[test]
-        fn short_lines_come_out_as_they_went_in(cutting in cutting(prop::collection::vec(short(), 0..20), 1)) {
+        fn short_lines_pass_unchanged(cutting in cutting(prop::collection::vec(short(), 0..20), 1)) {
             check(cutting);
         }
     }
@@ -78,7 +78,7 @@ mod splitter {
     proptest! {
         #![proptest_config(config(150))]
         #[test]
-        fn lines_around_the_limits_of_a_read_come_out_as_they_went_in(
+        fn lines_around_the_size_of_a_read_pass_unchanged(
             cutting in cutting(
                 prop::collection::vec(prop_oneof![2 => long(STREAM), 1 => long(READ), 3 => short()], 1..8),
                 16,
@@ -91,7 +91,7 @@ mod splitter {
     proptest! {
         #![proptest_config(config(40))]
         #[test]
-        fn lines_around_the_longest_that_is_held_come_out_as_they_went_in(
+        fn lines_around_the_longest_held_line_pass_unchanged(
             cutting in cutting(
                 prop::collection::vec(
                     prop_oneof![3 => long(HOLD), 1 => long(HOLD + READ), 1 => long(STREAM), 2 => short()],
@@ -105,7 +105,7 @@ mod splitter {
     }
 
     #[test]
-    fn what_is_dropped_is_the_rest_of_that_line_and_no_more() {
+    fn dropping_the_rest_of_a_line_keeps_the_next_line() {
         for after in [&b"\n?next\n"[..], b"\n\n", b"tail\nb\nc", b"tail"] {
             let mut splitter = Splitter::default();
             let judge =

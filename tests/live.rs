@@ -1,5 +1,5 @@
-//! What released agents were recorded to ask, in `fixtures/live`: the first line of a file is their line, the others are
-//! answers that they were seen to take. They are read, and written, exactly.
+//! Recorded questions of released agents, in `fixtures/live`: the first line of a file is the agent's request, the
+//! others are answers that it was seen to accept. The bridge reads and writes them exactly.
 
 #![expect(clippy::expect_used, reason = "what does not hold ends the test, and says what it was")]
 
@@ -12,7 +12,7 @@ use askbridge::{
 };
 use serde_json::{Value as Json, json};
 
-/// The lines of an agent.
+/// The recorded lines of an agent.
 struct Recorded {
     asks: Json,
     answers: Vec<Json>,
@@ -51,7 +51,7 @@ fn many(texts: &[&str]) -> Value {
     Value::Many(texts.iter().map(|text| (*text).to_owned()).collect())
 }
 
-/// Returns what the agent is told, but for what we add to it.
+/// Returns the result that the agent gets, without the bridge's own additions.
 fn told(asked: &Asked, outcome: &Outcome) -> Json {
     let result = match outcome {
         Outcome::Answered(answer) => asked.words.answered(&asked.question, answer),
@@ -65,7 +65,7 @@ fn told(asked: &Asked, outcome: &Outcome) -> Json {
 }
 
 #[test]
-fn claude_asks_two_questions_in_one_form() {
+fn claudes_form_has_two_questions() {
     let asked = recorded("claude").asked();
     let question = serde_json::to_value(&asked.question).expect("JSON");
     let option = |label: &str, description: &str| json!({ "value": label, "label": label, "description": description });
@@ -95,7 +95,7 @@ fn claude_asks_two_questions_in_one_form() {
 }
 
 #[test]
-fn claude_is_answered_as_its_own_client_answers() {
+fn claude_gets_the_answer_of_its_own_client() {
     let claude = recorded("claude");
     let asked = claude.asked();
     let outcomes = [
@@ -120,7 +120,7 @@ fn claude_is_answered_as_its_own_client_answers() {
 }
 
 #[test]
-fn qwen_asks_two_questions_in_one_permission() {
+fn qwens_permission_request_has_two_questions() {
     let asked = recorded("qwen").asked();
     let question = serde_json::to_value(&asked.question).expect("JSON");
     let option = |label: &str, description: &str| json!({ "value": label, "label": label, "description": description });
@@ -150,7 +150,7 @@ fn qwen_asks_two_questions_in_one_permission() {
 }
 
 #[test]
-fn qwen_is_answered_as_its_own_client_answers() {
+fn qwen_gets_the_answer_of_its_own_client() {
     let qwen = recorded("qwen");
     let asked = qwen.asked();
     let outcomes = [
@@ -165,7 +165,7 @@ fn qwen_is_answered_as_its_own_client_answers() {
 }
 
 #[test]
-fn what_opencode_shows_of_a_question_is_none() {
+fn opencodes_tool_update_is_not_a_question() {
     let line = recorded("opencode").asks.to_string();
     let message = Message::read(line.as_bytes()).expect("a message");
     let read =

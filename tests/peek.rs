@@ -1,4 +1,4 @@
-//! What the scan of `wire` says of a line is what a full parser says of it, at every spelling.
+//! The scan of `wire` agrees with a full parser on every line, in every spelling.
 //! Hand-picked lines are tested beside the scan itself.
 
 #[cfg(test)]
@@ -14,7 +14,7 @@ mod scan {
 
     use crate::reference::{check_beginnings, check_insert, check_members, check_message, check_peek};
 
-    /// Lines as agents and clients send them.
+    /// Typical lines of agents and clients.
     const REAL: [&str; 8] = [
         r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"a \"question\""}]}}"#,
         r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}}"#,
@@ -126,7 +126,7 @@ mod scan {
         })
     }
 
-    /// Lines that begin as nearly every call does, and some that only seem to.
+    /// Lines that begin like a typical call, and some that only look so.
     fn usual() -> impl Strategy<Value = String> {
         let first =
             select(&[r#"{"jsonrpc":"2.0","#, r#"{"jsonrpc":"2.0" ,"#, r#"{"jsonrpc":"2.1","#, "{"][..]);
@@ -147,7 +147,7 @@ mod scan {
         )
     }
 
-    /// A valid document, with white space around it.
+    /// A valid document with white space around it.
     fn document() -> impl Strategy<Value = String> {
         let document = prop_oneof![
             4 => object(value()),
@@ -176,12 +176,12 @@ mod scan {
         })
     }
 
-    /// A way into a document, through names that it may have.
+    /// A path of names that a document may have.
     fn path() -> impl Strategy<Value = Vec<&'static str>> {
         prop::collection::vec(prop_oneof![select(&NAMES[..]), select(&["new", "\"", "é\n"][..])], 0..4)
     }
 
-    /// A way, and a document that goes along with it for a while.
+    /// A path, and a document that has a part of it.
     fn on_the_way() -> impl Strategy<Value = (String, Vec<&'static str>)> {
         let inner = prop_oneof![Just("null".to_owned()), Just("{ }".to_owned()), value()];
         let around = prop_oneof![
@@ -205,7 +205,7 @@ mod scan {
         #![proptest_config(config(1500))]
 
         #[test]
-        fn a_document_is_what_a_full_parser_says(document in document()) {
+        fn a_document_is_classified_as_by_a_full_parser(document in document()) {
             check_peek(document.as_bytes());
         }
 
@@ -225,7 +225,7 @@ mod scan {
         }
 
         #[test]
-        fn an_insertion_goes_along_what_is_there((document, path) in on_the_way()) {
+        fn an_insertion_follows_the_existing_part_of_the_path((document, path) in on_the_way()) {
             check_insert(document.as_bytes(), &path);
         }
     }
@@ -234,12 +234,12 @@ mod scan {
         #![proptest_config(config(600))]
 
         #[test]
-        fn the_beginning_of_a_line_is_what_the_line_is_or_not_clear(line in broken()) {
+        fn a_prefix_is_classified_like_its_line_or_undecided(line in broken()) {
             check_beginnings(&line);
         }
 
         #[test]
-        fn what_is_broken_is_read_as_far_as_it_is_valid(line in broken()) {
+        fn an_invalid_line_is_read_as_far_as_it_is_valid(line in broken()) {
             check_peek(&line);
             check_message(&line);
             check_members(&line);

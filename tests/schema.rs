@@ -1,5 +1,5 @@
-//! The JSON Schemas of the native request, its result and the model, in `schema/`: they are what the types say, and
-//! that of the request takes what the bridge takes. `UPDATE=1 cargo test --test schema` writes it.
+//! The documents in `schema/` match the types, and the schema of the native request accepts what the bridge accepts.
+//! `UPDATE=1 cargo test --test schema` writes the documents.
 
 #![expect(clippy::expect_used, reason = "what is not as expected fails the test")]
 
@@ -24,7 +24,7 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 fn schema<T: JsonSchema>() -> Value {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
-    // The order in which it is made depends on what else is built.
+    // The order of the members depends on the features of serde_json in this build.
     schema.sort_all_objects();
     schema
 }
@@ -38,7 +38,7 @@ fn root() -> &'static Path {
 }
 
 #[test]
-fn the_published_schema_is_what_the_types_say() {
+fn the_published_schemas_match_the_types() {
     let schemas = [
         ("request_question.params.schema.json", schema::<Params>()),
         ("request_question.result.schema.json", schema::<Response>()),
@@ -56,7 +56,7 @@ fn the_published_schema_is_what_the_types_say() {
     ];
     let mut outdated = Vec::new();
     for (name, schema) in schemas {
-        jsonschema::meta::validate(&schema).expect("what is made is a schema");
+        jsonschema::meta::validate(&schema).expect("a valid schema");
         assert_eq!((schema.get("$id"), schema["$schema"].as_str()), (None, Some(DRAFT)), "{name}");
         let generated = format!("{schema:#}\n");
         let path = root().join("schema").join(name);
@@ -74,16 +74,16 @@ fn the_published_schema_is_what_the_types_say() {
 }
 
 #[test]
-fn the_published_interface_is_what_the_types_say() {
+fn the_published_http_interface_matches_the_types() {
     is_published("openapi.json", askbridge::serve::openapi::document());
 }
 
 #[test]
-fn the_published_protocol_is_what_the_types_say() {
+fn the_published_protocol_matches_the_types() {
     is_published("openrpc.json", askbridge::serve::openrpc::document());
 }
 
-/// Compares a document with the file of this name, and looks at the schemas and references in it.
+/// Compares a document with the file of this name, and checks its schemas and references.
 fn is_published(name: &str, mut document: Value) {
     document.sort_all_objects();
     let generated = format!("{document:#}\n");
@@ -100,14 +100,14 @@ fn is_published(name: &str, mut document: Value) {
     for (name, schema) in schemas {
         jsonschema::meta::validate(schema).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-    // Each reference leads somewhere.
+    // Every reference has a target.
     for (at, _) in generated.match_indices("\"$ref\": \"") {
         let reference = generated[at + 9..].split('"').next().unwrap_or_default();
         assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "nothing at {reference:?}");
     }
 }
 
-/// The requests that the description of the extension shows, and those with the bridge's own additions.
+/// Returns the example requests of the extension's description, and requests with the bridge's own additions.
 fn requests() -> Vec<Value> {
     let pairs = json!([["option-a", "Option A"], ["option-b", "Option B"]]);
     let object = json!({ "value": "a", "label": "A", "description": "…", "preview": "# A" });
@@ -173,7 +173,7 @@ fn is_taken(params: &Value) -> bool {
 }
 
 #[test]
-fn what_the_bridge_takes_as_a_question_is_valid() {
+fn a_question_that_the_bridge_accepts_is_valid() {
     let validator = validator::<Params>();
     for params in requests() {
         assert!(is_taken(&params), "not taken: {params}");
@@ -184,7 +184,7 @@ fn what_the_bridge_takes_as_a_question_is_valid() {
 }
 
 #[test]
-fn what_the_bridge_refuses_as_a_question_is_not_valid() {
+fn a_question_that_the_bridge_refuses_is_not_valid() {
     let validator = validator::<Params>();
     for params in broken_requests() {
         assert!(!is_taken(&params), "taken: {params}");
@@ -192,7 +192,7 @@ fn what_the_bridge_refuses_as_a_question_is_not_valid() {
     }
 }
 
-/// Returns every message in the transcripts that stands behind this prefix.
+/// Returns every message in the transcripts that follows this prefix.
 fn said(prefix: &str) -> Vec<Value> {
     let texts = files::below("transcripts").into_iter().map(|path| fs::read_to_string(path).expect("a text"));
     let texts: Vec<_> = texts.collect();
@@ -201,7 +201,7 @@ fn said(prefix: &str) -> Vec<Value> {
 }
 
 #[test]
-fn the_questions_of_the_transcripts_are_valid_where_the_bridge_takes_them() {
+fn a_question_in_the_transcripts_is_valid_if_the_bridge_accepts_it() {
     let validator = validator::<Params>();
     let questions = said("agent> ").into_iter().filter(|message| message["method"] == METHOD);
     let (taken, refused): (Vec<_>, Vec<_>) =
@@ -211,7 +211,7 @@ fn the_questions_of_the_transcripts_are_valid_where_the_bridge_takes_them() {
         assert!(validator.is_valid(&params), "taken, and not valid: {params}");
     }
     for params in refused {
-        // Limits are not in the schema: what is only too much is valid.
+        // The limits are not in the schema, so a question that only exceeds them is valid.
         let too_much =
             serde_json::from_value::<Params>(params.clone()).is_ok() && params.to_string().len() > 200;
         assert!(too_much || !validator.is_valid(&params), "refused, and valid: {params}");
@@ -219,7 +219,7 @@ fn the_questions_of_the_transcripts_are_valid_where_the_bridge_takes_them() {
 }
 
 #[test]
-fn what_the_bridge_answers_is_valid() {
+fn a_result_of_the_bridge_is_valid() {
     let validator = validator::<Response>();
     let results = said("agent< ").into_iter().map(|message| message["result"].clone());
     let results: Vec<_> = results.filter(|result| result.get("status").is_some()).collect();
@@ -239,7 +239,7 @@ fn what_the_bridge_answers_is_valid() {
 }
 
 #[test]
-fn what_is_no_answer_is_not_valid() {
+fn an_invalid_result_is_not_valid() {
     let validator = validator::<Response>();
     for result in [
         json!({}),

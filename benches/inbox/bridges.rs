@@ -1,4 +1,5 @@
-//! Bridges without an engine: whatever answer comes is taken at once.
+//! Bridges without an engine, which accept every answer at once.
+//! Measuring them is left to `measure.rs`.
 
 use std::{io, path::Path, sync::Arc, thread, time::Duration};
 
@@ -26,14 +27,14 @@ pub(crate) struct Bridge {
 }
 
 impl Bridge {
-    /// Has its agent ask a question with this number.
+    /// Opens a question with this number.
     pub(crate) fn ask(&self, number: u64) {
-        // It ends with the process.
+        // The bridge lives as long as the process, so this cannot fail.
         self.asks.try_send(number).unwrap_or_default();
     }
 }
 
-/// Starts so many bridges with so many open questions each, with their sockets in this folder.
+/// Starts bridges with this number of open questions each, with their sockets in this folder.
 pub(crate) fn start(folder: &Path, bridges: usize, questions: u64) -> io::Result<Vec<Bridge>> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let mut started = Vec::new();
@@ -73,7 +74,7 @@ async fn play(mut feed: Feed, mut asked: mpsc::Receiver<u64>) {
                     };
                     feed.settled(&settled, Duration::ZERO);
                 }
-                // Whoever does not wait any more need not be told.
+                // Fails if the command has stopped waiting for the verdict.
                 drop(command.verdict.send(Ok(())));
             }
             else => return,
@@ -81,7 +82,7 @@ async fn play(mut feed: Feed, mut asked: mpsc::Receiver<u64>) {
     }
 }
 
-/// A question with two fields, of about the size that agents ask.
+/// Returns an open question with two fields, of a typical size.
 fn opened(number: u64) -> Opened {
     let option = |value: &str| FieldOption {
         value: value.to_owned(),

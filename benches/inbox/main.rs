@@ -1,7 +1,7 @@
-//! Measures how long it takes to open, list, find, answer and follow the questions of many bridges at once.
+//! Measures the time to open, list, find, answer and follow the questions of many bridges at once.
 //!
-//! `cargo bench --bench inbox` has 100 bridges with 100 open questions each. They are in this process, on a thread of
-//! their own; the sockets are real. What the engine and the agent take for an answer is left to `relay`.
+//! `cargo bench --bench inbox` runs 100 bridges with 100 open questions each, on a thread of this process, with real
+//! sockets. The time that the engine and the agent take for an answer is left to `relay`.
 
 mod bridges;
 
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     match measure::all() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nowhere left to say it if stderr is gone as well.
+            // If stderr is closed, the exit code still reports the error.
             drop(writeln!(io::stderr(), "inbox: {error}"));
             ExitCode::FAILURE
         }

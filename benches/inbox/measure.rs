@@ -1,4 +1,5 @@
-//! What is measured, and how it is shown.
+//! Takes the measurements and prints them.
+//! The bridges are left to `bridges.rs`.
 
 use std::{
     hint::black_box,
@@ -17,11 +18,11 @@ use crate::bridges::{self, Bridge};
 
 const BRIDGES: usize = 100;
 const QUESTIONS: u64 = 100;
-/// How often what takes all bridges is done, and what takes one question.
+/// The number of samples of an operation on all bridges, and of an operation on one question.
 const FEW: usize = 11;
 const MANY: usize = 1000;
 
-/// Measures all of it, and prints it.
+/// Takes and prints all measurements.
 pub(crate) fn all() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let bridges = bridges::start(folder.path(), BRIDGES, QUESTIONS)?;
@@ -69,7 +70,7 @@ fn finds(joined: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
         let short = format!("{}-{number}", &bridge[..bridge.len() - 1]);
         let start = Instant::now();
         match black_box(joined.find(&short)) {
-            // That two of a hundred names begin alike is rare.
+            // The shortened ID is ambiguous if two names begin alike, which is rare.
             Ok(_) | Err(Refusal::Ambiguous(_)) => Ok(start.elapsed()),
             Err(other) => Err(io::Error::other(other)),
         }

@@ -1,5 +1,5 @@
 //! Turns samples into figures: medians, ratios to the relay, and whether a target is met.
-//! How they are shown is up to `report`.
+//! Printing them is left to `report`.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) struct Figure {
     pub(crate) row: String,
     pub(crate) kinds: BTreeMap<Kind, Cell>,
     pub(crate) target: Option<Target>,
-    /// Nothing if there is no target, or no figure of the bridge.
+    /// `None` without a target or without a figure of the bridge.
     pub(crate) met: Option<bool>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Cell {
     pub(crate) samples: Vec<f64>,
 }
 
-/// All figures, table by table.
+/// Returns all figures, table by table.
 pub(crate) fn of(rows: &[Row], findings: &Findings) -> Vec<Figure> {
     let line_of = |work| match work {
         Work::Transfer(shape, _) => Some(shape.line),

@@ -1,4 +1,5 @@
-//! What is compared with what, and over which kind of stdio.
+//! The kinds of proxies that are compared, and the kinds of stdio.
+//! Starting them is left to `process`.
 
 use std::{env, io, process::Command};
 
@@ -6,15 +7,15 @@ use serde::Serialize;
 
 use crate::subscribers;
 
-/// What stands between the client and the agent.
+/// A proxy between the client and the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    /// Nothing.
+    /// No proxy.
     Direct,
-    /// The least that a proxy must do; what all others are measured by.
+    /// A proxy that only copies bytes: the reference of all ratios.
     Relay,
-    /// A parse and a print for each line.
+    /// A proxy that parses and prints each line.
     Naive,
     /// `askbridge run`.
     Bridge,
@@ -32,12 +33,12 @@ impl Kind {
         }
     }
 
-    /// Whether a line leaves as it came. The naive proxy sorts the keys, so only its bytes can be counted.
+    /// Returns whether lines pass unchanged. The naive proxy sorts the keys, so only its bytes can be counted.
     pub(crate) fn keeps_contents(self) -> bool {
         self != Kind::Naive
     }
 
-    /// The command that starts it around one of our own agents.
+    /// Returns the command that starts it around an agent of the benchmark.
     pub(crate) fn command(self, agent: &[String]) -> io::Result<Command> {
         let ourselves = env::current_exe()?;
         let mut command = match self {
@@ -59,17 +60,17 @@ impl Kind {
     }
 }
 
-/// What a subject's stdin and stdout are.
+/// The type of a subject's stdin and stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Channel {
-    /// As most programs start an agent.
+    /// Pipes, with which most programs start an agent.
     Pipes,
-    /// A pair of UNIX sockets each, as Node's `spawn` makes them.
+    /// A pair of UNIX sockets each, as with Node's `spawn`.
     Sockets,
 }
 
 impl Channel {
-    /// What a row's name says of it: pipes are the rule.
+    /// Returns the suffix of a row's name; pipes are the default and have none.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Channel::Pipes => "",

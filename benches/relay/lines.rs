@@ -1,26 +1,26 @@
-//! The traffic: ACP lines of an exact size, as a stream that both ends can make, count and compare.
-//! Knows nothing of processes; where the bytes go is up to the caller.
+//! The traffic: ACP lines of an exact size, as a stream that both ends can generate, count and compare.
+//! Transporting the bytes is left to the caller.
 
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent writes when it is ready: from here on time and CPU count.
+/// The line of an agent that is ready. Time and CPU are measured from here on.
 pub(crate) const READY: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"_bench/ready\",\"params\":{}}\n";
-/// What makes a `source` begin.
+/// The line that starts a `source`.
 pub(crate) const GO: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"_bench/go\",\"params\":{}}\n";
 
-/// How much is written at a time where several lines share a write.
+/// The size of a write that several lines share.
 const BLOCK: usize = 1 << 20;
-/// A line's number is the number of its block, and its place in the block.
+/// A line's number is the number of its block followed by its place in the block.
 const PLACE_DIGITS: usize = 4;
-/// Eight digits from the first block on, so that each line has the same length.
+/// Eight digits from the first block on, so that all lines have the same length.
 const FIRST_BLOCK: u64 = 10_000_000;
 
-/// Text as a model writes it, escapes included: a proxy that parses has to undo them.
+/// Text as a model writes it, with escapes, which a parsing proxy has to decode.
 const TEXT: &[u8] = br#"The quick brown fox said: \"no\", and left.\n"#;
 
-/// Which way a stream runs.
+/// The direction of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     ToAgent,
@@ -35,7 +35,7 @@ impl Direction {
         }
     }
 
-    /// What stands in a line before and after its number and its text.
+    /// Returns the parts of a line before its number, between number and text, and after its text.
     fn frame(self) -> [&'static str; 3] {
         match self {
             Direction::ToAgent => [
@@ -54,7 +54,7 @@ impl Direction {
         }
     }
 
-    /// One line of `size` bytes, newline included, split where its text can be filled up.
+    /// Returns one line of `size` bytes, newline included.
     fn line(self, number: &str, size: usize) -> Vec<u8> {
         let [head, middle, tail] = self.frame();
         let mut line = [head, number, middle].concat().into_bytes();
@@ -65,7 +65,7 @@ impl Direction {
     }
 }
 
-/// Fills `line` up to `end` with text, and never with half an escape.
+/// Fills `line` up to `end` with text, without cutting an escape.
 pub(crate) fn pad(line: &mut Vec<u8>, end: usize) {
     while line.len() + TEXT.len() <= end {
         line.extend_from_slice(TEXT);
@@ -73,7 +73,7 @@ pub(crate) fn pad(line: &mut Vec<u8>, end: usize) {
     line.resize(end.max(line.len()), b'.');
 }
 
-/// What is sent: which way, in lines of what size, with how many bytes a `write` call.
+/// The shape of a stream: its direction, the bytes of a line, and the bytes of a `write` call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) direction: Direction,
@@ -82,13 +82,13 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The bytes of as many whole lines as fit into `volume`, and of one at least.
+    /// Returns the bytes of the whole lines that fit into `volume`, and of at least one line.
     pub(crate) fn whole_lines(self, volume: u64) -> u64 {
         let line = self.line as u64;
         (volume / line).max(1) * line
     }
 
-    /// Writes `total` bytes of this shape, the same ones each time.
+    /// Writes `total` bytes of this shape. They are the same on every call.
     pub(crate) fn write_to(self, out: &mut dyn Write, total: u64, tally: &mut Tally) -> io::Result<()> {
         if self.line > BLOCK {
             return self.write_long_line(out, tally);
@@ -107,7 +107,7 @@ impl Shape {
         Ok(())
     }
 
-    /// One line that is too long to be held by the ends of a proxy that is not to hold it either.
+    /// Writes one line piece by piece, because neither this process nor the proxy should hold it.
     fn write_long_line(self, out: &mut dyn Write, tally: &mut Tally) -> io::Result<()> {
         let short = self.direction.line("100000000000", BLOCK);
         let tail = self.direction.frame()[2].len();
@@ -129,8 +129,8 @@ impl Shape {
     }
 }
 
-/// Whole lines that leave together; only their numbers change from one use to the next, which costs next
-/// to nothing beside writing them.
+/// Lines that are written together. Only their numbers change from one use to the next, so generating them is cheap
+/// compared to writing them.
 struct Block {
     bytes: Vec<u8>,
     line: usize,
@@ -159,7 +159,7 @@ impl Block {
     }
 }
 
-/// How many bytes passed, and which, if anybody asks: one that is not asked costs nothing.
+/// The number of bytes that passed, and optionally their digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
     pub(crate) bytes: u64,
@@ -167,12 +167,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// A tally that looks at the contents as well (FNV-1a) if `contents` is set.
+    /// Returns an empty tally, with a digest of the contents (FNV-1a) if `contents` is set.
     pub(crate) fn new(contents: bool) -> Self {
         Tally { bytes: 0, digest: contents.then_some(0xcbf2_9ce4_8422_2325) }
     }
 
-    pub(crate) fn looks_at_contents(&self) -> bool {
+    pub(crate) fn has_digest(&self) -> bool {
         self.digest.is_some()
     }
 
@@ -185,7 +185,7 @@ impl Tally {
         }
     }
 
-    /// The line by which an agent says what it received.
+    /// Returns the line in which an agent reports what it received.
     pub(crate) fn to_line(&self) -> io::Result<Vec<u8>> {
         let message = serde_json::json!({"jsonrpc": "2.0", "method": "_bench/received", "params": self});
         let mut line = serde_json::to_vec(&message)?;
@@ -199,17 +199,17 @@ impl Tally {
     }
 }
 
-/// Whether the text `part` is in `line`.
+/// Returns whether the text `part` is in `line`.
 pub(crate) fn has(line: &[u8], part: &str) -> bool {
     memchr::memmem::find(line, part.as_bytes()).is_some()
 }
 
-/// As much of a line as fits into an error.
+/// Returns the beginning of a line for an error message.
 pub(crate) fn excerpt(line: &[u8]) -> String {
     String::from_utf8_lossy(&line[..line.len().min(200)]).trim_end().to_owned()
 }
 
-/// The request of one ping.
+/// Returns the request of one ping.
 pub(crate) fn ping(id: u64, size: usize) -> Vec<u8> {
     let [head, middle, tail] = Direction::ToAgent.frame();
     let mut line = format!("{head}{id}{middle}").into_bytes();
@@ -218,7 +218,7 @@ pub(crate) fn ping(id: u64, size: usize) -> Vec<u8> {
     line
 }
 
-/// The response to a request, of `size` bytes.
+/// Returns the response to a ping, of `size` bytes.
 pub(crate) fn pong(request: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut line = [&br#"{"jsonrpc":"2.0","id":"#[..], id_of(request)?, br#","result":{"text":""#].concat();
     pad(&mut line, size - 4);
@@ -226,7 +226,7 @@ pub(crate) fn pong(request: &[u8], size: usize) -> Option<Vec<u8>> {
     Some(line)
 }
 
-/// The number that stands as `id` in one of our own requests.
+/// Returns the number in the `id` of a request of the benchmark.
 pub(crate) fn id_of(line: &[u8]) -> Option<&[u8]> {
     let at = memchr::memmem::find(line, br#""id":"#)? + 5;
     let digits = line[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,7 +1,7 @@
-//! Measures what the bridge costs beside a relay that only copies, and beside no proxy at all.
+//! Measures the cost of the bridge, compared to a relay that only copies and to no proxy at all.
 //!
-//! `cargo bench -- --help` shows the options; what a row measures and what the bridge is to reach stands in
-//! `rows`. The executable starts itself again as the proxies to compare with and as the agents behind them.
+//! `cargo bench -- --help` shows the options; `rows` has the measurements and their targets. The executable starts
+//! itself again as the proxies to compare with and as the agents behind them.
 
 mod options;
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let role = arguments.first().filter(|first| !first.starts_with('-')).map_or("bench", String::as_str);
     let ended = roles::play(&arguments).unwrap_or_else(|| compare(&Options::parse()));
     ended.unwrap_or_else(|error| {
-        // There is nowhere left to say it if stderr is gone as well.
+        // If stderr is closed, the exit code still reports the error.
         drop(writeln!(io::stderr(), "{role}: {error}"));
         ExitCode::FAILURE
     })

@@ -1,5 +1,5 @@
-//! Takes one sample of one row with one subject, and checks that what was sent is what arrived.
-//! Which samples are taken, and what they mean together, is up to `rounds` and `report`.
+//! Takes one sample of one row with one subject, and checks that the bytes arrived as they were sent.
+//! Choosing the samples and combining them is left to `rounds` and `figures`.
 
 use std::{
     io, thread,
@@ -15,31 +15,31 @@ use crate::{
 
 /// The bytes of a ping's request, and of its response.
 const PING: usize = 200;
-/// How long a sample may take, and a run that moves a long line or stalls.
+/// The timeout of a sample, and of a sample with a long line or a stall.
 const LIMIT: Duration = Duration::from_secs(15);
 const LONG_LIMIT: Duration = Duration::from_secs(120);
 
-/// How much a sample is to do.
+/// The amount of work of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Amount {
     /// The bytes of a transfer.
     pub(crate) volume: u64,
-    /// Whether the contents are compared as well: it takes time, so not while time is taken.
+    /// Whether the contents are compared as well. This takes time, so it is off while time is measured.
     pub(crate) contents: bool,
     pub(crate) pings: u32,
     pub(crate) turns: u32,
     pub(crate) starts: u32,
-    /// How long the client of a stall reads nothing.
+    /// How long the client of a stall does not read.
     pub(crate) stall: Duration,
-    /// How many follow the bridge's questions meanwhile.
+    /// The number of subscribers that follow the bridge's questions meanwhile.
     pub(crate) subscribers: usize,
 }
 
-/// What a sample found.
+/// The result of a sample.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
     pub(crate) figures: Vec<(Metric, f64)>,
-    /// The most memory that the proxy had, in bytes.
+    /// The peak memory of the proxy, in bytes.
     pub(crate) peak_memory: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn sample(work: Work, kind: Kind, amount: &Amount) -> io::Result<Samp
     }
 }
 
-/// The command line of the agent for a transfer.
+/// Returns the command line of the agent for a transfer.
 fn agent_for(shape: Shape, total: u64, contents: bool) -> Vec<String> {
     match shape.direction {
         Direction::ToAgent => vec!["sink".to_owned(), total.to_string(), contents.to_string()],
@@ -84,7 +84,7 @@ fn transfer(shape: Shape, channel: Channel, kind: Kind, total: u64, amount: &Amo
     })
 }
 
-/// Moves the bytes one way, which is why one thread is enough: nothing comes back until all have gone.
+/// Moves the bytes one way. One thread is enough, because nothing comes back until all bytes are sent.
 fn carry(subject: &mut Subject, shape: Shape, total: u64, contents: bool) -> io::Result<Duration> {
     let mut sent = Tally::new(contents);
     let mut arrived = Tally::new(contents);
@@ -109,9 +109,9 @@ fn carry(subject: &mut Subject, shape: Shape, total: u64, contents: bool) -> io:
     Ok(took)
 }
 
-/// Tells what the agent will have sent. For a mere count there is no need to make the bytes once more.
+/// Computes the tally of the agent. Without a digest there is no need to generate the bytes again.
 fn replay(shape: Shape, total: u64, sent: &mut Tally) -> io::Result<()> {
-    if !sent.looks_at_contents() {
+    if !sent.has_digest() {
         sent.bytes = total;
         return Ok(());
     }
@@ -123,8 +123,10 @@ fn compare(sent: &Tally, arrived: &Tally) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::other(match (sent.bytes, arrived.bytes) {
-        (sent, arrived) if sent == arrived => "not the bytes that were sent arrived, but as many".to_owned(),
-        (sent, arrived) => format!("{sent} bytes were sent, and {arrived} arrived"),
+        (sent, arrived) if sent == arrived => {
+            "the number of bytes is right, but their contents differ".to_owned()
+        }
+        (sent, arrived) => format!("{sent} bytes were sent, but {arrived} arrived"),
     }))
 }
 
@@ -158,7 +160,7 @@ fn ping(channel: Channel, kind: Kind, amount: &Amount) -> io::Result<Sample> {
     })
 }
 
-/// What a client says first; this one knows how to answer a question.
+/// The `initialize` of a client with the native dialect.
 const INITIALIZE: &[u8] = concat!(
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":"#,
     r#"{"fs":{"readTextFile":true,"writeTextFile":true},"_meta":{"sandboxagent.dev":"#,
@@ -239,7 +241,7 @@ fn long_line(shape: Shape, kind: Kind) -> io::Result<Sample> {
     })
 }
 
-/// Lets the agent write while nobody reads, and then reads all of it.
+/// Lets the agent write while the client does not read, then reads all of it.
 fn stall(shape: Shape, kind: Kind, total: u64, stall: Duration) -> io::Result<Sample> {
     let total = shape.whole_lines(total);
     process::with(kind, Channel::Pipes, &agent_for(shape, total, true), LONG_LIMIT, |subject| {
@@ -254,7 +256,7 @@ fn stall(shape: Shape, kind: Kind, total: u64, stall: Duration) -> io::Result<Sa
     })
 }
 
-/// The smallest time that so many per cent of the sorted times do not exceed.
+/// Returns the percentile of sorted times.
 fn quantile(sorted: &[Duration], per_cent: usize) -> Duration {
     let at = (sorted.len() * per_cent).div_ceil(100).saturating_sub(1);
     sorted.get(at).copied().unwrap_or_default()

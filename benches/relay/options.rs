@@ -1,4 +1,4 @@
-//! What may be typed after `cargo bench --`, and how much work that means.
+//! The options after `cargo bench --`, and the amount of work that they mean.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use clap::Parser;
 
 use crate::measure::Amount;
 
-/// Measure what the bridge costs beside a plain relay
+/// Measure the cost of the bridge compared to a plain relay
 ///
 /// Compares a direct pipe, a relay that only copies, a proxy that parses and prints each line, and the bridge.
 /// Each round takes a sample of each of them; a ratio is the median of the rounds' ratios to the relay.
-/// The exit code is 1 if anything did not arrive as it was sent; a target that is not met is only said.
+/// The exit code is 1 if anything did not arrive as it was sent; a missed target is only reported.
 #[derive(Debug, Parser)]
 #[command(name = "relay", override_usage = "cargo bench -- [OPTIONS]", max_term_width = 100)]
 pub(crate) struct Options {
@@ -18,22 +18,22 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// How many rounds are counted, after one that warms up [default: 11, or 3 if quick]
+    /// Count this many rounds, after one that warms up [default: 11, or 3 if quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
 
-    /// See in a few seconds whether all of it works; the figures say little
+    /// Check in a few seconds that everything works; the figures are not meaningful
     #[arg(long)]
     quick: bool,
 
     /// Let the scheduler place the processes, instead of keeping all of them on one CPU
     ///
-    /// On one CPU the ratios repeat within a few per cent, also beside other work. Spread over several, each
-    /// hand-over costs what waking another CPU costs, which is often more than all that a proxy does.
+    /// On one CPU the ratios repeat within a few per cent, even under other load. Spread over several CPUs, each
+    /// hand-over has the cost of waking another CPU, which is often more than all the work of a proxy.
     #[arg(long)]
     spread: bool,
 
-    /// Measure while so many others follow the bridge's questions
+    /// Measure while this many subscribers follow the bridge's questions
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     subscribers: usize,
 
@@ -41,29 +41,30 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SUBSTRING")]
     pub(crate) only: Option<String>,
 
-    /// What cargo passes to a benchmark
+    /// Passed by cargo to a benchmark
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// How much is done.
+/// The amount of work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     pub(crate) rounds: u32,
-    /// Whether the processes of a run may be on several CPUs.
+    /// Whether the processes of a run may use several CPUs.
     pub(crate) spread: bool,
-    /// How long a transfer is to take: its volume follows from the rate of the sample before it.
+    /// The duration of a transfer; its volume follows from the rate of the previous sample.
     pub(crate) transfer: Duration,
-    /// All but the volume of a sample that counts, and of one that warms up and compares the contents.
+    /// The amount of a counted sample, without its volume, and of a warm-up sample, which compares the contents.
     pub(crate) counted: Amount,
     pub(crate) warm_up: Amount,
-    /// The bytes of the long line, and how many come to a client that stalls.
+    /// The bytes of the long line, and the bytes that are sent to a stalled client.
     pub(crate) long_line: usize,
     pub(crate) stalled: u64,
 }
 
 impl Options {
-    /// Without `--bench` we are run as a test, by `cargo test --all-targets`: nobody looks at the figures.
+    /// Returns the amount of work. Without `--bench` the benchmark runs as a test, by `cargo test --all-targets`, so it
+    /// is quick.
     pub(crate) fn effort(&self) -> Effort {
         let quick = self.quick || !self.bench;
         let mut effort = if quick { QUICK } else { FULL };

@@ -1,5 +1,5 @@
-//! Starts a subject with its agent, talks to both as their client, and sees to it that they end.
-//! Does not know what is said; a wait that never ends is ended here, by killing the subject.
+//! Starts a subject with its agent, reads and writes as their client, and kills them after a timeout.
+//! The messages are left to `measure`.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -20,12 +20,12 @@ use crate::{
     subscribers::{self, Subscribers},
 };
 
-/// How much of the output is read at a time, at most: more than a pipe or a socket holds.
+/// The largest read of the output: more than the buffer of a pipe or a socket.
 const READ: usize = 256 << 10;
-/// How long a subject that broke off may take to end, so that its exit status can be told.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long a failed subject may take to end, so that the error can show its exit status.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A running proxy with its agent, or an agent alone; dropping it kills it.
+/// A running proxy with its agent, or an agent alone, which is killed on drop.
 pub(crate) struct Subject {
     kind: Kind,
     child: Arc<Mutex<Child>>,
@@ -36,7 +36,7 @@ pub(crate) struct Subject {
     _watch: SyncSender<()>,
 }
 
-/// Runs `work` with a subject; all of it, the subject's end included, within `limit`.
+/// Runs `work` with a subject. The whole run, the end of the subject included, may take `limit`.
 pub(crate) fn with<T>(
     kind: Kind,
     channel: Channel,
@@ -63,7 +63,7 @@ impl Subject {
         Ok(Subject { kind, child, input, output, began, limit, _watch: watch })
     }
 
-    /// Has so many others follow its questions, where there is an inbox for that.
+    /// Attaches subscribers to its questions, if it has an inbox.
     pub(crate) fn follow(&self, count: usize) -> io::Result<Option<Subscribers>> {
         if self.kind != Kind::Bridge || count == 0 {
             return Ok(None);
@@ -71,24 +71,24 @@ impl Subject {
         subscribers::attach(&subscribers::folder()?, count).map(Some)
     }
 
-    /// When the subject was started.
+    /// Returns the time of the start.
     pub(crate) fn began(&self) -> Instant {
         self.began
     }
 
-    /// Where to write what the agent is to read.
+    /// Returns the writer of the agent's input.
     pub(crate) fn input(&mut self) -> &mut dyn Write {
         &mut self.input
     }
 
-    /// Puts the next line in the place of `line`.
+    /// Reads the next line into `line`.
     pub(crate) fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<()> {
         line.clear();
         self.output.read_until(b'\n', line)?;
         if line.last() == Some(&b'\n') { Ok(()) } else { Err(io::Error::other("the output ended")) }
     }
 
-    /// Reads the next line, which must have `part` in it.
+    /// Reads the next line, which must contain `part`.
     pub(crate) fn expect_line(&mut self, part: &str) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         self.read_line(&mut line)?;
@@ -98,7 +98,7 @@ impl Subject {
         Err(io::Error::other(format!("no {part} in {}", lines::excerpt(&line))))
     }
 
-    /// Reads until `total` bytes came, from the buffer that they were read into.
+    /// Reads until `total` bytes have come, without copying them out of the buffer.
     pub(crate) fn drain(&mut self, total: u64, tally: &mut Tally) -> io::Result<()> {
         while tally.bytes < total {
             let bytes = self.output.fill_buf()?;
@@ -112,12 +112,12 @@ impl Subject {
         Ok(())
     }
 
-    /// The time that the proxy itself has spent on a CPU, without its agent.
+    /// Returns the CPU time of the proxy, without its agent.
     pub(crate) fn cpu(&self) -> Option<Duration> {
         procfs::cpu(self.proxy()?)
     }
 
-    /// The most memory that the proxy itself had, in bytes.
+    /// Returns the peak memory of the proxy, without its agent, in bytes.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
         procfs::peak_memory(self.proxy()?)
     }
@@ -130,7 +130,7 @@ impl Subject {
         self.child.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the subject's input, and checks that it then ends well and without another word.
+    /// Closes the subject's input, and checks that it then ends with success and without further output.
     fn finish(&mut self) -> io::Result<()> {
         self.input = Box::new(io::sink());
         let mut rest = Vec::new();
@@ -144,7 +144,7 @@ impl Subject {
         }
     }
 
-    /// Its output has ended when this is called, so it is not long until it has ended itself.
+    /// Waits for the end by polling: its output has ended already, so it ends soon.
     fn wait(&self, limit: Duration) -> io::Result<Option<ExitStatus>> {
         let began = Instant::now();
         loop {
@@ -156,9 +156,9 @@ impl Subject {
         }
     }
 
-    /// What went wrong, and how the subject is doing.
+    /// Returns an error with the state of the subject.
     fn explain(&mut self, error: &io::Error) -> io::Error {
-        let status = match self.wait(LAST_WORDS) {
+        let status = match self.wait(EXIT_TIMEOUT) {
             _ if self.began.elapsed() >= self.limit => format!("killed after {:?}", self.limit),
             Ok(Some(status)) => status.to_string(),
             Ok(None) => "it was still running".to_owned(),
@@ -171,14 +171,13 @@ impl Subject {
 impl Drop for Subject {
     fn drop(&mut self) {
         let mut child = self.child();
-        // Both fail only for a child that is gone already, which is what is wanted.
+        // Both fail only if the child has ended already.
         drop(child.kill());
         drop(child.wait());
     }
 }
 
-/// Keeps us, and all that we start from now on, on the last CPU that we may use; the first one has the most
-/// interrupts to serve.
+/// Pins this process and its children to the last allowed CPU; the first CPU serves the most interrupts.
 #[cfg(target_os = "linux")]
 pub(crate) fn stay_on_one_cpu() -> io::Result<()> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -191,7 +190,7 @@ pub(crate) fn stay_on_one_cpu() -> io::Result<()> {
     Ok(())
 }
 
-/// Other systems have no such wish to be granted.
+/// Does nothing, because other systems have no such call.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn stay_on_one_cpu() -> io::Result<()> {
     Ok(())
@@ -206,7 +205,7 @@ fn spawn_on_pipes(mut command: Command) -> io::Result<Started> {
     Ok((child, Box::new(input), Box::new(output)))
 }
 
-/// As Node's `spawn` does it. The command is dropped at the end, and with it our copies of the far ends.
+/// Starts the command as Node's `spawn` does. Dropping the command at the end closes our copies of the far ends.
 fn spawn_on_sockets(mut command: Command) -> io::Result<Started> {
     let (input, its_stdin) = UnixStream::pair()?;
     let (output, its_stdout) = UnixStream::pair()?;
@@ -214,8 +213,9 @@ fn spawn_on_sockets(mut command: Command) -> io::Result<Started> {
     Ok((child, Box::new(input), Box::new(output)))
 }
 
-/// Kills the child once `limit` is over, unless what is returned is dropped before.
-/// A child that was waited for is not killed: its number may be somebody else's by then.
+/// Kills the child after `limit`, unless the returned sender is dropped before.
+///
+/// `Child::kill` does not signal a child that was waited for, whose process ID could be in use again.
 fn kill_after(limit: Duration, child: Arc<Mutex<Child>>) -> SyncSender<()> {
     let (watch, dropped) = sync_channel(0);
     thread::spawn(move || {

@@ -1,37 +1,37 @@
-//! Reads from `/proc` what a process has cost while it is alive; nothing is known on other systems.
+//! Reads the CPU time and the memory of a running process from `/proc`; returns `None` on other systems.
 
 use std::time::Duration;
 
-/// The time that all threads of a process have spent on a CPU.
+/// Returns the CPU time of all threads of a process.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu(pid: u32) -> Option<Duration> {
     cpu_of_threads(pid).or_else(|| cpu_in_ticks(pid))
 }
 
-/// In nanoseconds, where the kernel counts them.
+/// Returns it with nanosecond resolution, if the kernel has schedstat.
 #[cfg(target_os = "linux")]
 fn cpu_of_threads(pid: u32) -> Option<Duration> {
     let mut nanoseconds = 0;
     for task in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
-        // A thread may end while the directory is being read.
+        // A thread can end while the directory is read.
         let Ok(line) = std::fs::read_to_string(task.ok()?.path().join("schedstat")) else { continue };
         nanoseconds += line.split(' ').next()?.parse::<u64>().ok()?;
     }
     (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))
 }
 
-/// In ticks of commonly 10 ms, user and system together.
+/// Returns it in ticks of commonly 10 ms, user and system time together.
 #[cfg(target_os = "linux")]
 fn cpu_in_ticks(pid: u32) -> Option<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program may hold anything; the fields begin after its closing bracket, with the third.
+    // The second field, the program's name in brackets, can contain anything, so the fields count from behind it.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
     let a_second = rustix::param::clock_ticks_per_second();
     Some(Duration::from_nanos(ticks * 1_000_000_000 / a_second))
 }
 
-/// The most memory that a process had resident so far, in bytes.
+/// Returns the peak resident memory of a process, in bytes.
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_memory(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;

@@ -1,4 +1,5 @@
-//! Shows the figures, as tables for people or as JSON for programs.
+//! Prints the figures, as tables or as JSON.
+//! Computing them is left to `figures`.
 
 use std::io::{self, Write};
 
@@ -31,7 +32,7 @@ pub(crate) fn tables(figures: &[Figure], findings: &Findings) -> io::Result<()> 
     writeln!(out, "targets: {met} met, {missed} not met, {unknown} without a figure")
 }
 
-/// Columns: the medians of all kinds, then the ratios of all but the relay, whose ratio is 1.
+/// Prints one table: the medians of all kinds, then the ratios of all but the relay, whose ratio is 1.
 fn table(out: &mut impl Write, metric: Metric, figures: &[&Figure]) -> io::Result<()> {
     let (title, unit) = metric.title();
     let width = figures.iter().map(|figure| figure.row.chars().count()).max().unwrap_or_default().max(40);
@@ -72,7 +73,7 @@ fn target(figure: &Figure) -> String {
     }
 }
 
-/// Three digits that count, or a dash.
+/// Returns a number with three significant digits, or a dash.
 fn number(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
@@ -82,7 +83,7 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-/// One failure of each kind with each error, and how many rows it is for.
+/// Returns one failure of each kind with each error, and the number of rows that have it.
 fn together(failures: &[Failure]) -> Vec<(&Failure, usize)> {
     let mut groups: Vec<(&Failure, usize)> = Vec::new();
     for failure in failures {

@@ -1,5 +1,5 @@
-//! Takes the samples: round by round and, within a row, kind by kind, so that whatever else the machine
-//! does hits all kinds alike. What the samples mean is up to `figures`.
+//! Takes the samples: round by round and, within a row, kind by kind, so that other load on the machine affects all
+//! kinds alike. Evaluating the samples is left to `figures`.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 const MIB: f64 = 1_048_576.0;
-/// The row for the memory in all rows that are not about memory.
+/// The name of the row for the peak memory over all rows that do not measure memory.
 pub(crate) const LARGEST: &str = "the most in any row above";
 
 /// One measured value.
@@ -29,7 +29,7 @@ pub(crate) struct Measured {
     pub(crate) value: f64,
 }
 
-/// A row that a kind did not get through.
+/// A row that failed for a kind.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Failure {
     pub(crate) row: String,
@@ -37,7 +37,7 @@ pub(crate) struct Failure {
     pub(crate) error: String,
 }
 
-/// All that was found.
+/// The results of all rounds.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) measured: Vec<Measured>,
@@ -65,15 +65,15 @@ pub(crate) fn run(rows: &[Row], effort: &Effort) -> io::Result<Findings> {
 struct Run<'a> {
     effort: &'a Effort,
     findings: Findings,
-    /// The MB/s that each kind last had in each row.
+    /// The last rate of each kind in each row, in MB/s.
     rates: BTreeMap<(String, Kind), f64>,
-    /// The most memory that each kind had so far, in bytes.
+    /// The peak memory of each kind so far, in bytes.
     peaks: BTreeMap<Kind, u64>,
 }
 
 impl Run<'_> {
-    /// Takes a row's samples of one round. Who comes first changes, and who comes after whom: what one kind
-    /// leaves behind in the caches is not always for the same one.
+    /// Takes a row's samples of one round. The order of the kinds changes from round to round, so that the state in
+    /// which one kind leaves the caches does not always affect the same other kind.
     fn row(&mut self, row: &Row, round: u32) {
         let mut kinds = row.work.kinds().to_vec();
         let first = round as usize / 2 % kinds.len();
@@ -99,7 +99,7 @@ impl Run<'_> {
         self.findings.failures.iter().any(|failure| failure.row == row.name && failure.kind == kind)
     }
 
-    /// A slow kind moves fewer bytes, and takes the same time.
+    /// Returns the amount of work of a sample: a slow kind moves fewer bytes in the same time.
     fn amount(&self, row: &Row, kind: Kind, round: u32) -> Amount {
         match self.rates.get(&(row.name.clone(), kind)) {
             Some(rate) if round > 0 => {
@@ -116,7 +116,7 @@ impl Run<'_> {
             if metric == Metric::Throughput {
                 self.rates.insert((row.name.clone(), kind), value);
             }
-            // The round that warms up counts for nothing but the rate.
+            // The warm-up round is only used for the rate.
             if round > 0 {
                 self.findings.measured.push(Measured { row: row.name.clone(), metric, kind, round, value });
             }

@@ -1,4 +1,4 @@
-//! The rows of the table: what is measured, in which unit, and what the bridge is to reach.
+//! The rows of the tables: the work, the metrics with their units, and the targets of the bridge.
 
 use serde::Serialize;
 
@@ -17,10 +17,10 @@ pub(crate) struct Row {
     pub(crate) work: Work,
 }
 
-/// What is done for a row.
+/// The work of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
-    /// As many lines as there is time for, one way.
+    /// As many lines one way as fit into the time.
     Transfer(Shape, Channel),
     /// A request and its response, one at a time.
     Ping(Channel),
@@ -28,25 +28,26 @@ pub(crate) enum Work {
     Question,
     /// From the start of the process to the response to `initialize`.
     Start,
-    /// A single line, for the memory that it takes.
+    /// A single long line, to measure memory.
     LongLine(Shape),
-    /// So many bytes to a client that does not read for a while, for the memory that it takes.
+    /// This number of bytes to a client that does not read for a while, to measure memory.
     Stall(Shape, u64),
 }
 
 impl Work {
-    /// Whether one run tells all, so that rounds tell no more.
+    /// Returns whether the row measures only memory, for which one run is enough.
     pub(crate) fn is_for_memory(self) -> bool {
         matches!(self, Work::LongLine(_) | Work::Stall(..))
     }
 
-    /// The naive proxy holds a whole line several times over; there is no point in seeing it do so.
+    /// Returns the kinds that the row compares. The naive proxy has no memory rows: it would hold the long line several
+    /// times.
     pub(crate) fn kinds(self) -> &'static [Kind] {
         if self.is_for_memory() { &[Kind::Relay, Kind::Bridge] } else { &Kind::ALL }
     }
 }
 
-/// All rows, with so long a long line and so many bytes to a client that stalls.
+/// Returns all rows, with a long line of `long_line` bytes and `stalled` bytes for a stalled client.
 pub(crate) fn all(long_line: usize, stalled: u64) -> Vec<Row> {
     let directions = [Direction::ToAgent, Direction::ToClient];
     let mut rows = Vec::new();
@@ -98,7 +99,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// What is measured.
+/// A measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Metric {
@@ -111,7 +112,7 @@ pub(crate) enum Metric {
     Memory,
 }
 
-/// What the bridge is to reach.
+/// A target of the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Target {
@@ -134,7 +135,7 @@ impl Metric {
         Metric::Memory,
     ];
 
-    /// The title of its table, and the unit.
+    /// Returns the title of its table and the unit.
     pub(crate) fn title(self) -> (&'static str, &'static str) {
         match self {
             Metric::Throughput => ("Throughput", "MB/s"),
@@ -147,7 +148,7 @@ impl Metric {
         }
     }
 
-    /// What the bridge is to reach in it, in rows whose lines have `line` bytes.
+    /// Returns the target of the bridge in rows whose lines have `line` bytes.
     pub(crate) fn target(self, line: Option<usize>) -> Option<Target> {
         match self {
             Metric::Throughput => Some(Target::RatioAtLeast(0.9)),

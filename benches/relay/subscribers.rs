@@ -1,5 +1,5 @@
-//! Whoever follows a bridge's questions while it is measured: as many subscriptions, on its own socket.
-//! What they are told is read, and nothing else is done with it.
+//! Subscribers that follow a bridge's questions on its own socket while it is measured.
+//! They read the notifications and drop them.
 
 use std::{
     env, fs, io,
@@ -12,17 +12,17 @@ use std::{
 use askbridge::control::old::{rpc::QuestionsClient, socket};
 use tokio::{net::UnixStream, runtime, sync::oneshot, task::JoinSet};
 
-/// How long the socket of a bridge may take to be there, and the subscriptions behind it.
+/// The timeout for the socket of a bridge to appear and for the subscriptions.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Keeps the subscriptions until it is dropped.
+/// Subscriptions, which end on drop.
 #[derive(Debug)]
 pub(crate) struct Subscribers {
     _end: oneshot::Sender<()>,
 }
 
-/// Returns a folder for the sockets of bridges that nobody else looks at. As `XDG_RUNTIME_DIR` it is in memory, where
-/// there is such a place.
+/// Returns a folder of our own for the sockets of the measured bridges. It is in memory where the system has such a
+/// file system, as `XDG_RUNTIME_DIR` usually is.
 pub(crate) fn folder() -> io::Result<PathBuf> {
     let memory = Path::new("/dev/shm");
     let base = if memory.is_dir() { memory.to_owned() } else { env::temp_dir() };
@@ -31,12 +31,12 @@ pub(crate) fn folder() -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Removes the folder, if it was made.
+/// Removes the folder, if it was created.
 pub(crate) fn clean_up() -> io::Result<()> {
     fs::remove_dir_all(folder()?)
 }
 
-/// Subscribes so many times to the only bridge whose socket is in this folder.
+/// Subscribes `count` times to the only bridge whose socket is in this folder.
 pub(crate) fn attach(folder: &Path, count: usize) -> io::Result<Subscribers> {
     let (end, ended) = oneshot::channel();
     let (ready, subscribed) = sync_channel(1);
@@ -65,9 +65,9 @@ fn follow(folder: &Path, count: usize, ended: oneshot::Receiver<()>, ready: &Syn
                     while changes.next().await.is_some() {}
                 });
             }
-            // Nobody waits any more if it took too long.
+            // Fails if the caller has timed out.
             drop(ready.send(Ok(())));
-            // It ends with the sender.
+            // Ends when the sender is dropped.
             drop(ended.await);
             Ok(())
         })
@@ -77,7 +77,7 @@ fn follow(folder: &Path, count: usize, ended: oneshot::Receiver<()>, ready: &Syn
     }
 }
 
-/// Waits for the socket of the bridge: nothing tells when it is there.
+/// Polls for the socket of the bridge, because its creation is not notified.
 fn bridge_in(folder: &Path) -> io::Result<PathBuf> {
     let began = Instant::now();
     loop {

@@ -1,17 +1,21 @@
-//! What may be typed for the mocks and the demo.
-//! Decides nothing: who is handed these arguments decides.
+//! The command line of `mock-agent`, `mock-client` and `demo`, and its conversion into the mock's settings.
+//! What the settings mean is left to `mock`.
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::PossibleValue};
+
+use crate::mock::{
+    AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, behaviour, client, demo,
+};
 
 /// Options of `askbridge mock-agent`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::mock::behaviour::HELP)]
+#[command(after_help = behaviour::HELP)]
 pub struct MockAgentArgs {
     /// Ask as this agent does
     #[arg(long, value_name = "NAME", default_value = "sandboxagent")]
-    pub dialect: Dialect,
+    pub dialect: MockDialect,
 
     /// Play the agent's part of a transcript instead of talking
     #[arg(long, value_name = "FILE")]
@@ -22,13 +26,20 @@ pub struct MockAgentArgs {
     pub wire: bool,
 }
 
+impl MockAgentArgs {
+    /// Returns the agent's settings.
+    pub fn settings(&self) -> AgentSettings {
+        AgentSettings { script: self.script.clone(), wire: self.wire, ..AgentSettings::new(self.dialect) }
+    }
+}
+
 /// Options of `askbridge mock-client`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::mock::client::HELP)]
+#[command(after_help = client::HELP)]
 pub struct MockClientArgs {
     /// Be a client of this kind
     #[arg(long, value_name = "NAME")]
-    pub tier: Tier,
+    pub tier: ClientKind,
 
     /// Give this answer: an option's number, its value, its name or its label, or a text
     /// [default: the first option, the text `text`, the number 1, or yes]
@@ -61,17 +72,35 @@ pub struct MockClientArgs {
     pub agent: Vec<OsString>,
 }
 
+impl MockClientArgs {
+    /// Returns the client's settings.
+    pub fn settings(&self) -> ClientSettings {
+        let fallback = match (self.reject, self.leave_open) {
+            (true, _) => Fallback::Reject,
+            (_, true) => Fallback::LeaveOpen,
+            _ => Fallback::TakeFirst,
+        };
+        ClientSettings {
+            answers: self.answer.clone(),
+            fallback,
+            timeout: self.timeout.map(|timeout| *timeout),
+            wire: self.wire,
+            ..ClientSettings::new(self.tier, self.prompt.clone(), self.agent.clone())
+        }
+    }
+}
+
 /// Options of `askbridge demo`.
 #[derive(Debug, Args)]
-#[command(after_help = crate::mock::demo::HELP)]
+#[command(after_help = demo::HELP)]
 pub struct DemoArgs {
     /// How the mock agent asks
     #[arg(long, value_name = "NAME", default_value = "sandboxagent")]
-    pub dialect: Dialect,
+    pub dialect: MockDialect,
 
     /// What kind of client shows the question
     #[arg(long, value_name = "NAME", default_value = "native")]
-    pub tier: Tier,
+    pub tier: ClientKind,
 
     /// Give this answer instead of asking: an option's number, its value or its label, or a text
     /// (can be repeated, one for each field in turn; the last one is given to all that follow)
@@ -87,52 +116,33 @@ pub struct DemoArgs {
     pub prompt: String,
 }
 
-/// How a mock agent asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Dialect {
-    /// `_sandboxagent/session/request_question`
-    Sandboxagent,
-    /// Claude: a form, with a second property for each field's own text
-    Claude,
-    /// Codex: a form that names the question in its titles, with notes
-    Codex,
-    /// Codex, working on meanwhile: the question is withdrawn at the end of the turn
-    CodexAsync,
-    /// Kimi: a form without texts, or the next one where the client promised no forms
-    Kimi,
-    /// Kimi without forms: one permission request for the first field
-    KimiPermission,
-    /// oh-my-pi: a form with recommended options
-    OhMyPi,
-    /// Devin: a form that allows other texts than its options
-    Devin,
-    /// A plain form of the standard; `fields` has every type of property
-    Form,
-    /// The same under its first name, `session/elicitation`
-    Historic,
-    /// Qwen: a permission request, answered beside its outcome
-    Qwen,
-    /// pi-acp: a permission request whose options are the choices
-    Pi,
-    /// `cursor/ask_question`, which names no session
-    Cursor,
-    /// Grok: `_x.ai/ask_user_question`
-    Grok,
-    /// Kiro: `_kiro/userInput`
-    Kiro,
+impl DemoArgs {
+    /// Returns the demo's settings.
+    pub fn settings(&self) -> DemoSettings {
+        DemoSettings {
+            answers: self.answer.clone(),
+            wire: self.wire,
+            ..DemoSettings::new(self.dialect, self.tier, self.prompt.clone())
+        }
+    }
 }
 
-/// What a mock client can show, and what it does with what it does not know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Tier {
-    /// Knows `_sandboxagent/session/request_question`, and permission requests
-    Native,
-    /// Knows forms, `elicitation/create`, and permission requests
-    Forms,
-    /// Knows permission requests only, and answers all others with an error
-    Permission,
-    /// Knows permission requests only, and never replies to others
-    Silent,
-    /// Approves of every permission request at once, and asks nobody
-    Approve,
+impl ValueEnum for MockDialect {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.summary()))
+    }
+}
+
+impl ValueEnum for ClientKind {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.summary()))
+    }
 }

@@ -1,5 +1,5 @@
-//! A deterministic ACP agent: its loop, and the methods that it knows.
-//! What it does in a turn is chosen by words in the prompt, and left to `turn.rs`.
+//! A deterministic ACP agent: its loop and its methods.
+//! The turn, whose behaviour the words of the prompt choose, is left to `turn.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,29 +14,26 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    asking::{Promises, Question},
+    AgentSettings, MockDialect,
     behaviour::End,
-    lines::{Input, Output, READ, WRITTEN, Wire},
-    message::{Id, Message, Params, RpcError},
+    dialects::{ClientCapabilities, MockQuestion},
+    lines::{LineReader, LineWriter, READ, WRITTEN, WireTrace},
+    message::{Id, Params, RpcError, RpcMessage},
     script::{Script, ScriptError},
     session::{SessionUpdate, Sessions},
 };
-use crate::{
-    cli::{Dialect, MockAgentArgs},
-    exit,
-    terminal::printable_line,
-};
+use crate::{exit, terminal::printable_line};
 
-/// Reading or writing failed, or the script was not followed.
+/// The exit code if reading or writing failed.
 const FAILED: u8 = 1;
 
 /// Runs the agent on our stdin and stdout until stdin ends.
-pub fn run(args: &MockAgentArgs) -> ExitCode {
-    let input = Input::new(io::stdin().lock(), Wire::new(READ, args.wire));
-    let output = Output::new(io::stdout().lock(), Wire::new(WRITTEN, args.wire));
-    let ended = match &args.script {
+pub fn run(settings: &AgentSettings) -> ExitCode {
+    let input = LineReader::new(io::stdin().lock(), WireTrace::new(READ, settings.wire));
+    let output = LineWriter::new(io::stdout().lock(), WireTrace::new(WRITTEN, settings.wire));
+    let ended = match &settings.script {
         Some(path) => Script::read(path).and_then(|script| script.play(input, output)),
-        None => Agent::new(args.dialect, output).serve(input).map_err(ScriptError::Io),
+        None => MockAgent::new(settings.dialect, output).serve(input).map_err(ScriptError::Io),
     };
     ExitCode::from(ended.unwrap_or_else(|error| {
         let code = error.exit_code();
@@ -47,30 +44,32 @@ pub fn run(args: &MockAgentArgs) -> ExitCode {
     }))
 }
 
-/// Says on stderr what is wrong. If nobody listens there, nobody needs to know.
+/// Prints a complaint on stderr, and ignores a stderr that cannot be written.
 pub(super) fn complain(what: impl Display) {
     let line = format!("askbridge mock-agent: {what}");
     writeln!(io::stderr().lock(), "{}", printable_line(&line)).unwrap_or_default();
 }
 
-/// The agent's whole state. It waits for nothing but the next line.
-pub(super) struct Agent<W: Write> {
-    pub(super) output: Output<W>,
-    pub(super) dialect: Dialect,
+/// The agent's whole state. It blocks only on the next line.
+pub(super) struct MockAgent<W: Write> {
+    pub(super) output: LineWriter<W>,
+    pub(super) dialect: MockDialect,
     pub(super) sessions: Sessions,
-    /// The open questions by the ids of their requests, which count from 0.
-    pub(super) questions: BTreeMap<u64, Question>,
-    /// The ids of questions that were withdrawn and that nobody waits for: what comes for them is dropped.
+    /// The open questions, by the IDs of their requests, which count from 0.
+    pub(super) questions: BTreeMap<u64, MockQuestion>,
+    /// The IDs of withdrawn questions for which no turn waits: their responses are dropped.
     pub(super) withdrawn: BTreeSet<u64>,
     pub(super) asked: u64,
     pub(super) messages: u64,
-    pub(super) promises: Promises,
+    pub(super) capabilities: ClientCapabilities,
     pub(super) outlives_stdin: bool,
 }
 
-/// Why a request was not carried out.
+/// Why a request failed.
 pub(super) enum Failed {
+    /// The request is answered with this error.
     Refused(RpcError),
+    /// stdin or stdout failed, which ends the agent.
     Io(io::Error),
 }
 
@@ -86,8 +85,8 @@ impl From<io::Error> for Failed {
     }
 }
 
-impl<W: Write> Agent<W> {
-    fn new(dialect: Dialect, output: Output<W>) -> Self {
+impl<W: Write> MockAgent<W> {
+    fn new(dialect: MockDialect, output: LineWriter<W>) -> Self {
         Self {
             output,
             dialect,
@@ -96,18 +95,19 @@ impl<W: Write> Agent<W> {
             withdrawn: BTreeSet::new(),
             asked: 0,
             messages: 0,
-            promises: Promises::default(),
+            capabilities: ClientCapabilities::default(),
             outlives_stdin: false,
         }
     }
 
-    /// Handles lines until stdin ends or a prompt ends the process, and returns the exit code.
-    fn serve<R: Read>(mut self, mut input: Input<R>) -> io::Result<u8> {
+    /// Handles lines until stdin ends or a prompt ends the process. Returns the exit code.
+    fn serve<R: Read>(mut self, mut input: LineReader<R>) -> io::Result<u8> {
         while let Some(line) = input.next_line()? {
             if let Some(end) = self.handle(line)? {
                 self.output.flush()?;
                 return Ok(end_now(end));
             }
+            // Lines that came together are answered in one write.
             if !input.has_line() {
                 self.output.flush()?;
             }
@@ -123,14 +123,14 @@ impl<W: Write> Agent<W> {
         if line.trim_ascii().is_empty() {
             return Ok(None);
         }
-        match Message::read(line) {
-            Ok(Message::Request { id, method, params }) => match self.request(&id, &method, &params) {
+        match RpcMessage::read(line) {
+            Ok(RpcMessage::Request { id, method, params }) => match self.request(&id, &method, &params) {
                 Ok(end) => return Ok(end),
                 Err(Failed::Refused(error)) => self.output.refuse(&id, &error)?,
                 Err(Failed::Io(error)) => return Err(error),
             },
-            Ok(Message::Notification { method, params }) => self.notification(&method, &params)?,
-            Ok(Message::Response { id, outcome }) => self.response(&id, outcome.as_deref())?,
+            Ok(RpcMessage::Notification { method, params }) => self.notification(&method, &params)?,
+            Ok(RpcMessage::Response { id, outcome }) => self.response(&id, outcome.as_deref())?,
             Err((id, error)) => self.output.refuse(&id, &error)?,
         }
         Ok(None)
@@ -150,7 +150,7 @@ impl<W: Write> Agent<W> {
         Ok(None)
     }
 
-    /// Unknown notifications, and those that make no sense, are ignored: nobody waits for an answer.
+    /// Handles a notification, and ignores unknown and invalid ones, as JSON-RPC asks.
     fn notification(&mut self, method: &str, params: &Params) -> io::Result<()> {
         match method {
             "session/cancel" => match params.read::<InSession>() {
@@ -170,7 +170,7 @@ impl<W: Write> Agent<W> {
             Some((id, question)) => self.answered(id, &question, outcome),
             None if id.number().is_some_and(|id| self.withdrawn.remove(&id)) => Ok(()),
             None => {
-                complain(format_args!("a response that nobody waits for, with the id {}", id.text()));
+                complain(format_args!("a response to no open request, with the id {}", id.text()));
                 Ok(())
             }
         }
@@ -191,14 +191,13 @@ impl<W: Write> Agent<W> {
             },
             "authMethods": [],
         });
-        // Version 1 is the answer to every version that it does not know. The second one names both
-        // sides' capabilities alike.
+        // An unknown version is answered with 1. Version 2 has one member name for the capabilities of both sides.
         if params.protocol_version == 2 {
-            self.promises = Promises::read(&params.capabilities);
+            self.capabilities = ClientCapabilities::read(&params.capabilities);
             result["protocolVersion"] = json!(2);
             result["capabilities"] = capabilities;
         } else {
-            self.promises = Promises::read(&params.client_capabilities);
+            self.capabilities = ClientCapabilities::read(&params.client_capabilities);
             result["protocolVersion"] = json!(1);
             result["agentCapabilities"] = capabilities;
         }
@@ -238,9 +237,9 @@ impl<W: Write> Agent<W> {
     fn close_session(&mut self, params: &Params) -> Result<Value, Failed> {
         let params: InSession = params.read()?;
         self.sessions.get(&params.session_id)?;
-        self.withdraw_if_it_does(&params.session_id)?;
+        self.withdraw_on_cancel(&params.session_id)?;
         if let Some(turn) = self.sessions.turn_of(&params.session_id) {
-            // Nothing more is said in a closed session, so its turn does not wait for its questions.
+            // A closed session gets no more updates, so its turn does not wait for its questions.
             turn.waits_for.clear();
         }
         self.cancel_turn(&params.session_id)?;

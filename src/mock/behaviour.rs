@@ -1,12 +1,12 @@
-//! The words in a prompt that choose what the mock agent does.
-//! Doing it is left to `turn.rs`.
+//! The words in a prompt that choose the mock agent's behaviour.
+//! Carrying it out is left to `turn.rs`.
 
-/// How many updates `flood` writes when no number follows it.
+/// The number of updates of `flood` without a number.
 pub(super) const FLOOD: u32 = 40_000;
-/// The exit code of `exit` when no number follows it.
+/// The exit code of `exit` without a number.
 pub(super) const EXIT: u8 = 7;
 
-/// The words that choose a behaviour, for `--help`.
+/// The help text on the words of a prompt, for `--help`.
 pub(crate) const HELP: &str = "\
 Words in a prompt, in any case, choose what the agent does. Without one it says the prompt back.
 They are the same in every dialect; one that cannot ask in that way asks what it can. An agent that
@@ -43,7 +43,7 @@ Exit codes:
   1    a line did not match the script, or reading or writing failed
   2    the script could not be read, or the command line was not understood";
 
-/// What one word chooses.
+/// A word that chooses a behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Several,
@@ -61,7 +61,7 @@ enum Word {
     Stderr,
 }
 
-/// Every word but `question`, which counts inside of other words too.
+/// Every word except `question`, which also counts inside other words.
 const WORDS: [(&str, Word); 13] = [
     ("several", Word::Several),
     ("fields", Word::Fields),
@@ -78,14 +78,19 @@ const WORDS: [(&str, Word); 13] = [
     ("stderr", Word::Stderr),
 ];
 
-/// What a question looks like.
+/// The shape of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shape {
     #[default]
+    /// One field with two options.
     Options,
+    /// Three fields of different types.
     Fields,
+    /// One field of which several options can be taken.
     Many,
+    /// One field for a free text.
     Free,
+    /// One field with yes and no.
     Confirm,
 }
 
@@ -96,7 +101,7 @@ pub(super) enum End {
     Crash,
 }
 
-/// Everything that a prompt asks the agent to do.
+/// All behaviours that a prompt chooses.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Behaviour {
     pub(super) question: bool,
@@ -126,7 +131,7 @@ impl Behaviour {
         behaviour
     }
 
-    /// Whether nothing is to be done, so that the prompt is said back.
+    /// Returns whether no behaviour is chosen, so that the agent repeats the prompt.
     pub(super) fn is_echo(&self) -> bool {
         let acts = self.question || self.outlive || self.forever || self.stderr;
         !acts && self.end.is_none() && self.flood.is_none()
@@ -170,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_question_counts_in_any_case_and_inside_of_others() {
+    fn the_word_question_counts_in_any_case_and_inside_other_words() {
         for prompt in ["Please ask me a question.", "QUESTION", "several questions?", "requestion"] {
             assert!(Behaviour::of(prompt).question, "{prompt}");
         }
@@ -178,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn words_combine_and_only_whole_ones_count() {
+    fn whole_words_combine() {
         let behaviour = Behaviour::of("Flood 12, then ask several questions with many choices; EXIT 3!");
         let expected = Behaviour {
             question: true,
@@ -193,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_be_left_out() {
+    fn an_absent_or_invalid_number_gives_the_default() {
         assert_eq!(Behaviour::of("flood").flood, Some(FLOOD));
         assert_eq!(Behaviour::of("flood it").flood, Some(FLOOD));
         assert_eq!(Behaviour::of("exit").end, Some(End::Exit(EXIT)));
@@ -201,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_asks_for_nothing_is_said_back() {
+    fn a_prompt_without_behaviour_is_repeated() {
         assert!(Behaviour::of("").is_echo());
         assert!(Behaviour::of("several, later").is_echo(), "these only change a question");
         for prompt in ["question", "exit", "crash", "outlive", "flood", "forever", "stderr"] {

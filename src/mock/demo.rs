@@ -1,5 +1,5 @@
-//! The main job in one command: the real bridge around the mock agent, driven from this terminal.
-//! It is a client like any other: it knows nothing of the bridge but what comes over the pipe.
+//! `askbridge demo`: the real bridge around the mock agent, with a client at this terminal.
+//! The client knows the bridge only through its pipe. The conversation is left to `client`.
 
 use std::{
     env,
@@ -8,20 +8,17 @@ use std::{
     time::Duration,
 };
 
-use clap::ValueEnum;
-
-use super::client::{ClientError, Conversation, Given, Otherwise, Process, Screen, Settings};
-use crate::{
-    cli::{DemoArgs, Tier},
-    exit,
-    terminal::printable_line,
+use super::{
+    ClientKind, DemoSettings, Fallback,
+    client::{ClientError, Conversation, ConversationSettings, Process, Screen, ScriptedAnswers},
 };
+use crate::{exit, terminal::printable_line};
 
-/// The turn did not end well.
+/// The exit code if the turn did not end well.
 const FAILED: u8 = 1;
-/// How long the bridge may take to answer what needs no person.
+/// The timeout of requests that the bridge answers without a person.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a question stays open where no person is asked it.
+/// The bridge's `--timeout` for a client that asks no person.
 const OPEN_FOR: &str = "3s";
 /// The exit codes, for `--help`.
 pub(crate) const HELP: &str = "\
@@ -33,8 +30,8 @@ Exit codes:
   2  the command line was not understood";
 
 /// Runs the demonstration until the agent's turn has ended.
-pub fn run(args: &DemoArgs) -> ExitCode {
-    match demonstrate(args) {
+pub fn run(settings: &DemoSettings) -> ExitCode {
+    match demonstrate(settings) {
         Ok(()) => ExitCode::from(exit::OK),
         Err(ClientError::Screen(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::from(exit::OK)
@@ -47,44 +44,43 @@ pub fn run(args: &DemoArgs) -> ExitCode {
     }
 }
 
-fn demonstrate(args: &DemoArgs) -> Result<(), ClientError> {
-    let settings = Settings {
+fn demonstrate(settings: &DemoSettings) -> Result<(), ClientError> {
+    let conversation = ConversationSettings {
         name: "askbridge-demo",
         peer: "bridge",
-        tier: args.tier,
-        wire: args.wire,
+        kind: settings.kind,
+        wire: settings.wire,
         patience: Some(PATIENCE),
         deadline: None,
         lingers: true,
     };
-    let otherwise = if asks_person(args.tier) { Otherwise::AskPerson } else { Otherwise::TakeFirst };
-    let started = bridge(args).and_then(|mut bridge| Process::start(&mut bridge, io::stdin()));
-    let process = started.map_err(|source| ClientError::Start { peer: settings.peer, source })?;
-    let given = Given::new(&args.answer, otherwise);
-    let reason = Conversation::new(process, Screen::on_stdout(), given, settings).converse(&args.prompt)?;
+    let fallback = if asks_person(settings.kind) { Fallback::AskPerson } else { Fallback::TakeFirst };
+    let started = bridge(settings).and_then(|mut bridge| Process::start(&mut bridge, io::stdin()));
+    let process = started.map_err(|source| ClientError::Start { peer: conversation.peer, source })?;
+    let answers = ScriptedAnswers::new(&settings.answers, fallback);
+    let reason =
+        Conversation::new(process, Screen::on_stdout(), answers, conversation).converse(&settings.prompt)?;
     if reason == "end_turn" { Ok(()) } else { Err(ClientError::Stopped(reason)) }
 }
 
-fn asks_person(tier: Tier) -> bool {
-    match tier {
-        Tier::Native | Tier::Forms | Tier::Permission => true,
-        Tier::Silent | Tier::Approve => false,
+fn asks_person(kind: ClientKind) -> bool {
+    match kind {
+        ClientKind::Native | ClientKind::Forms | ClientKind::Permission => true,
+        ClientKind::Silent | ClientKind::Approve => false,
     }
 }
 
-/// The bridge around the mock agent. Both are this program.
-fn bridge(args: &DemoArgs) -> io::Result<Command> {
+/// Returns the command of the bridge around the mock agent. Both are this program.
+fn bridge(settings: &DemoSettings) -> io::Result<Command> {
     let program = env::current_exe()?;
     let mut command = Command::new(&program);
     command.arg("run");
-    if !asks_person(args.tier) {
+    if !asks_person(settings.kind) {
         command.args(["--timeout", OPEN_FOR]);
     }
     command.arg("--").arg(&program).arg("mock-agent");
-    if let Some(dialect) = args.dialect.to_possible_value() {
-        command.args(["--dialect", dialect.get_name()]);
-    }
-    if args.wire {
+    command.args(["--dialect", settings.dialect.name()]);
+    if settings.wire {
         command.arg("--wire").stderr(Stdio::piped());
     }
     Ok(command)

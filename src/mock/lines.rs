@@ -1,5 +1,5 @@
-//! Lines in and out of a mock peer, each shown on stderr where `--wire` asks for it.
-//! How a message is spelled is left to `message.rs`.
+//! Reads and writes the lines of a mock peer, and shows each on stderr for `--wire`.
+//! The spelling of a message is left to `message.rs`.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
@@ -9,47 +9,49 @@ use serde::Serialize;
 use super::message::{self, Id, RpcError};
 use crate::terminal::printable_bytes;
 
-/// The longest line that is read whole; what is longer is cut here, and so is not valid JSON any more.
+/// The longest line that is read whole. A longer line is cut here, which leaves invalid JSON.
 const LONGEST_LINE: u64 = 64 << 20;
+/// The size of the read and write buffers.
 const CHUNK: usize = 64 << 10;
 
-/// The label of a line that the agent reads.
+/// The label of a line that the agent reads, for `--wire`.
 pub(super) const READ: &str = "agent <";
-/// The label of a line that the agent writes.
+/// The label of a line that the agent writes, for `--wire`.
 pub(super) const WRITTEN: &str = "agent >";
 
-/// Shows lines on stderr, each behind a name and an arrow.
+/// Shows lines on stderr, each after a label.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wire {
+pub(super) struct WireTrace {
     label: Option<&'static str>,
 }
 
-impl Wire {
-    /// Shows each line behind this label, or none at all.
+impl WireTrace {
+    /// Shows each line after this label if `shown` is set, otherwise none.
     pub(super) fn new(label: &'static str, shown: bool) -> Self {
         Self { label: shown.then_some(label) }
     }
 
     fn show(&mut self, line: &[u8]) {
         let Some(label) = self.label else { return };
-        // In one write, so that it stays one line beside what others write there.
+        // One write, because the processes of a demo share stderr.
         let shown = io::stderr().write_all(format!("{label} {}\n", printable_bytes(line)).as_bytes());
         if shown.is_err() {
-            // Nobody looks any more, and that is no reason to end.
+            // A closed stderr turns the trace off and does not end the peer.
             self.label = None;
         }
     }
 }
 
-/// Where lines come from.
-pub(super) struct Input<R> {
+/// Reads lines.
+pub(super) struct LineReader<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    wire: Wire,
+    wire: WireTrace,
 }
 
-impl<R: Read> Input<R> {
-    pub(super) fn new(input: R, wire: Wire) -> Self {
+impl<R: Read> LineReader<R> {
+    /// Reads from `input`.
+    pub(super) fn new(input: R, wire: WireTrace) -> Self {
         Self { input: BufReader::with_capacity(CHUNK, input), line: Vec::new(), wire }
     }
 
@@ -69,26 +71,27 @@ impl<R: Read> Input<R> {
         Ok(Some(&self.line))
     }
 
-    /// Whether the next line is here already, so that reading it will not wait.
+    /// Returns whether the next line is in the buffer, so that reading it does not block.
     pub(super) fn has_line(&self) -> bool {
         memchr(b'\n', self.input.buffer()).is_some()
     }
 
-    /// Reads and forgets everything up to the end.
+    /// Reads and drops everything up to the end.
     pub(super) fn drain(&mut self) -> io::Result<()> {
         while self.next_line()?.is_some() {}
         Ok(())
     }
 }
 
-/// Where lines go. What is written is held back until [`Output::flush`].
-pub(super) struct Output<W: Write> {
+/// Writes lines, which stay in a buffer until [`LineWriter::flush`].
+pub(super) struct LineWriter<W: Write> {
     output: BufWriter<W>,
-    wire: Wire,
+    wire: WireTrace,
 }
 
-impl<W: Write> Output<W> {
-    pub(super) fn new(output: W, wire: Wire) -> Self {
+impl<W: Write> LineWriter<W> {
+    /// Writes to `output`.
+    pub(super) fn new(output: W, wire: WireTrace) -> Self {
         Self { output: BufWriter::with_capacity(CHUNK, output), wire }
     }
 
@@ -99,22 +102,27 @@ impl<W: Write> Output<W> {
         self.output.write_all(b"\n")
     }
 
+    /// Writes a request of our own.
     pub(super) fn request(&mut self, id: u64, method: &str, params: impl Serialize) -> io::Result<()> {
         self.line(&message::request(id, method, params)?)
     }
 
+    /// Writes a notification.
     pub(super) fn notify(&mut self, method: &str, params: impl Serialize) -> io::Result<()> {
         self.line(&message::notification(method, params)?)
     }
 
+    /// Writes a response with a result.
     pub(super) fn respond(&mut self, id: &Id, result: impl Serialize) -> io::Result<()> {
         self.line(&message::response(id, result)?)
     }
 
+    /// Writes a response with an error.
     pub(super) fn refuse(&mut self, id: &Id, error: &RpcError) -> io::Result<()> {
         self.line(&message::refusal(id, error)?)
     }
 
+    /// Writes the buffer.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
     }
@@ -125,8 +133,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_without_their_newline_and_the_last_may_lack_it() {
-        let mut input = Input::new(&b"one\n\ntwo\r\nthree"[..], Wire::default());
+    fn lines_are_returned_without_their_newline() {
+        let mut input = LineReader::new(&b"one\n\ntwo\r\nthree"[..], WireTrace::default());
         for line in ["one", "", "two\r", "three"] {
             assert_eq!(input.next_line().unwrap(), Some(line.as_bytes()));
         }
@@ -134,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_known_to_be_here_before_it_is_read() {
-        let mut input = Input::new(&b"one\ntwo\nhalf"[..], Wire::default());
+    fn a_complete_line_in_the_buffer_is_reported_before_it_is_read() {
+        let mut input = LineReader::new(&b"one\ntwo\nhalf"[..], WireTrace::default());
         assert!(!input.has_line(), "nothing is read ahead of the first call");
         assert!(input.next_line().unwrap().is_some());
         assert!(input.has_line());

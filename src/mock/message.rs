@@ -1,5 +1,5 @@
-//! JSON-RPC as the mock peers speak it: one message a line, ids kept in their own spelling.
-//! What a method means is left to `agent.rs` and `client.rs`.
+//! The JSON-RPC of the mock peers: one message a line, IDs in their own spelling.
+//! What a method means is left to the agent and the client.
 
 use std::{fmt, io};
 
@@ -8,33 +8,34 @@ use serde_json::value::RawValue;
 
 /// The line was not JSON.
 pub(super) const PARSE_ERROR: i64 = -32700;
-/// The line was JSON, and no message.
+/// The line was JSON but not a message.
 pub(super) const INVALID_REQUEST: i64 = -32600;
-/// Nobody here knows the method.
+/// The method is unknown.
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 /// The parameters do not fit the method.
 pub(super) const INVALID_PARAMS: i64 = -32602;
-/// The request was cancelled by who sent it.
+/// The sender cancelled the request.
 pub(super) const CANCELLED: i64 = -32800;
-/// What the parameters name does not exist.
+/// The parameters name something that does not exist.
 pub(super) const NOT_FOUND: i64 = -32002;
 
-/// The id of a request, as the text that it came in: `1`, `1.0` and `"1"` are three ids.
+/// The ID of a request, in the spelling in which it came: `1`, `1.0` and `"1"` are three IDs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(transparent)]
 pub(super) struct Id(Box<RawValue>);
 
 impl Id {
-    /// The id of an answer to what had none that could be read.
+    /// Returns the ID of a response to a line whose ID could not be read.
     pub(super) fn null() -> Self {
         Self(RawValue::NULL.to_owned())
     }
 
+    /// Returns its raw JSON.
     pub(super) fn text(&self) -> &str {
         self.0.get()
     }
 
-    /// The number of one of our own requests, if it is spelled the way that we spell it.
+    /// Returns the number of a request of our own, if it has our spelling.
     pub(super) fn number(&self) -> Option<u64> {
         self.text().parse().ok().filter(|number: &u64| number.to_string() == self.text())
     }
@@ -46,16 +47,16 @@ impl PartialEq for Id {
     }
 }
 
-/// A message, read from a line.
+/// A JSON-RPC message, read from a line.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum RpcMessage {
     Request { id: Id, method: String, params: Params },
     Notification { method: String, params: Params },
     Response { id: Id, outcome: Result<Box<RawValue>, RpcError> },
 }
 
-impl Message {
-    /// Reads a line. What cannot be read comes back with the id and the error that answer it.
+impl RpcMessage {
+    /// Reads a line. For an invalid line returns the ID and the error of the response to it.
     pub(super) fn read(line: &[u8]) -> Result<Self, (Id, RpcError)> {
         let parts: Parts = serde_json::from_slice(line).map_err(|error| unreadable(line, &error))?;
         let params = Params(parts.params);
@@ -100,28 +101,28 @@ struct Parts {
     error: Option<RpcError>,
 }
 
-/// Reads `null` as a value that was given; serde alone would take it for a missing one.
+/// Reads `null` as `Some`; serde alone would read it as a missing member.
 fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// The parameters of a request or notification, not looked at yet.
+/// The parameters of a request or notification, as raw JSON.
 #[derive(Debug)]
 pub(super) struct Params(Option<Box<RawValue>>);
 
 impl Params {
-    /// Reads the parameters as what the method takes. Absent ones are an empty object.
+    /// Deserializes the parameters. Absent parameters are read as an empty object.
     pub(super) fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, RpcError> {
         read_param(self.0.as_ref().map_or("{}", |params| params.get()))
     }
 }
 
-/// Reads a part of the parameters.
+/// Deserializes a part of the parameters.
 pub(super) fn read_param<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, RpcError> {
     serde_json::from_str(json).map_err(RpcError::invalid_params)
 }
 
-/// Why a request got no result.
+/// The error of a response.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct RpcError {
     pub(super) code: i64,
@@ -130,14 +131,17 @@ pub(super) struct RpcError {
 }
 
 impl RpcError {
+    /// Returns an error with this code.
     pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
+    /// Returns the error for parameters that do not fit the method.
     pub(super) fn invalid_params(why: impl fmt::Display) -> Self {
         Self::new(INVALID_PARAMS, format!("invalid params: {why}"))
     }
 
+    /// Returns the error for an unknown method.
     pub(super) fn method_not_found(method: &str) -> Self {
         Self::new(METHOD_NOT_FOUND, format!("method not found: {method}"))
     }
@@ -149,9 +153,9 @@ impl fmt::Display for RpcError {
     }
 }
 
-/// A message to be written. Members that a kind of message does not have are left out.
+/// A message to be written, without the members that its kind of message does not have.
 #[derive(Serialize)]
-struct Line<'a, P> {
+struct MessageLine<'a, P> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a Id>,
@@ -167,30 +171,30 @@ enum Body<'a, P> {
     Error { error: &'a RpcError },
 }
 
-/// The line of a request of our own; its id is a number.
+/// Returns the line of a request of our own, whose ID is a number.
 pub(super) fn request(id: u64, method: &str, params: impl Serialize) -> io::Result<Vec<u8>> {
     let id = Id(serde_json::value::to_raw_value(&id)?);
     line(Some(&id), Body::Call { method, params })
 }
 
-/// The line of a notification.
+/// Returns the line of a notification.
 pub(super) fn notification(method: &str, params: impl Serialize) -> io::Result<Vec<u8>> {
     line(None, Body::Call { method, params })
 }
 
-/// The line of a response to a request that was carried out.
+/// Returns the line of a response with a result.
 pub(super) fn response(id: &Id, result: impl Serialize) -> io::Result<Vec<u8>> {
     line(Some(id), Body::Result { result })
 }
 
-/// The line of a response to a request that was not.
+/// Returns the line of a response with an error.
 pub(super) fn refusal(id: &Id, error: &RpcError) -> io::Result<Vec<u8>> {
     let body: Body<'_, ()> = Body::Error { error };
     line(Some(id), body)
 }
 
 fn line<P: Serialize>(id: Option<&Id>, body: Body<'_, P>) -> io::Result<Vec<u8>> {
-    Ok(serde_json::to_vec(&Line { jsonrpc: "2.0", id, body })?)
+    Ok(serde_json::to_vec(&MessageLine { jsonrpc: "2.0", id, body })?)
 }
 
 #[cfg(test)]
@@ -205,7 +209,7 @@ mod tests {
     fn ids_are_echoed_in_their_own_spelling() {
         for id in ["0", "-1", "1.0", "1e3", "18446744073709551616", r#""x""#, r#""\u0041""#, "null"] {
             let line = format!(r#"{{"id":{id},"method":"m"}}"#);
-            let Ok(Message::Request { id: read, .. }) = Message::read(line.as_bytes()) else {
+            let Ok(RpcMessage::Request { id: read, .. }) = RpcMessage::read(line.as_bytes()) else {
                 panic!("{line}");
             };
             let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#);
@@ -214,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_gets_the_error_that_says_so() {
+    fn an_invalid_line_is_refused_with_its_error_code() {
         for (line, id, code) in [
             ("{oops", "null", PARSE_ERROR),
             ("", "null", PARSE_ERROR),
@@ -226,20 +230,20 @@ mod tests {
             (r#"{"id":"a","method":5}"#, r#""a""#, INVALID_REQUEST),
             (r#"{"id":1,"result":1,"error":{"code":1}}"#, "1", INVALID_REQUEST),
         ] {
-            let (given, error) = Message::read(line.as_bytes()).unwrap_err();
+            let (given, error) = RpcMessage::read(line.as_bytes()).unwrap_err();
             assert_eq!((given.text(), error.code), (id, code), "{line}");
         }
-        assert_eq!(Message::read(b"\"\xff\"").unwrap_err().1.code, PARSE_ERROR);
+        assert_eq!(RpcMessage::read(b"\"\xff\"").unwrap_err().1.code, PARSE_ERROR);
     }
 
     #[test]
     fn a_null_result_is_a_result() {
-        let message = Message::read(br#"{"jsonrpc":"2.0","id":0,"result":null}"#).unwrap();
-        assert!(matches!(message, Message::Response { outcome: Ok(_), .. }));
+        let message = RpcMessage::read(br#"{"jsonrpc":"2.0","id":0,"result":null}"#).unwrap();
+        assert!(matches!(message, RpcMessage::Response { outcome: Ok(_), .. }));
     }
 
     #[test]
-    fn only_the_own_spelling_of_a_number_is_an_own_id() {
+    fn an_id_in_another_spelling_is_not_one_of_our_own() {
         for (text, number) in [("0", Some(0)), ("12", Some(12)), ("1.0", None), ("\"1\"", None), ("-1", None)]
         {
             let id = Id(RawValue::from_string(text.to_owned()).unwrap());

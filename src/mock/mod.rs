@@ -1,13 +1,15 @@
 //! Peers without a model behind them, for trying the bridge and for CI.
 //! They speak ACP over their own stdin and stdout and know nothing of the bridge's inside.
 
+mod settings;
+
 mod message;
+mod ordered_map;
 
 mod lines;
-mod ordered;
 
-mod asking;
 pub(crate) mod behaviour;
+mod dialects;
 mod session;
 
 pub mod agent;
@@ -18,3 +20,5 @@ mod script;
 pub mod client;
 
 pub mod demo;
+
+pub use settings::{AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect};

@@ -1,5 +1,5 @@
-//! Plays the agent's part of a transcript: writes its lines, and waits for those that it is told.
-//! The client's part, and whatever else a transcript holds, is left to others.
+//! Plays the agent's part of a transcript: writes its lines and awaits the lines that it should get.
+//! All other lines of a transcript are left to the player of the transcripts.
 
 use std::{
     borrow::Cow,
@@ -11,43 +11,45 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    lines::{Input, Output},
-    message::{Id, Message},
+    lines::{LineReader, LineWriter},
+    message::{Id, RpcMessage},
 };
 use crate::exit;
 
-/// The transcript and what came do not fit.
+/// The exit code if a line did not match the script.
 const NOT_FOLLOWED: u8 = 1;
+/// The bytes of a line that an error message shows.
 const LONGEST_SHOWN: usize = 2_000;
 
-/// A transcript, as far as the agent is concerned.
+/// The agent's steps of a transcript.
 #[derive(Debug)]
 pub(super) struct Script {
     path: PathBuf,
-    steps: Vec<(usize, Step)>,
+    steps: Vec<(usize, ScriptStep)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Step {
+enum ScriptStep {
     Write(Vec<u8>),
     Await(Vec<u8>),
     Exit(u8),
 }
 
-/// Why a script was not played to its end.
+/// Why a script did not reach its end.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ScriptError {
     #[error("cannot read the script {}: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    #[error("{}:{line}: awaited {}, but got {}", path.display(), Shown(awaited), Shown(got))]
+    #[error("{}:{line}: awaited {}, but got {}", path.display(), ShownLine(awaited), ShownLine(got))]
     Mismatch { path: PathBuf, line: usize, awaited: Vec<u8>, got: Vec<u8> },
-    #[error("{}:{line}: awaited {}, but stdin ended", path.display(), Shown(awaited))]
+    #[error("{}:{line}: awaited {}, but stdin ended", path.display(), ShownLine(awaited))]
     Ended { path: PathBuf, line: usize, awaited: Vec<u8> },
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl ScriptError {
+    /// Returns the exit code of the mock agent.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Unreadable { .. } => exit::USAGE,
@@ -59,27 +61,28 @@ impl ScriptError {
 }
 
 impl Script {
+    /// Reads a script from a file.
     pub(super) fn read(path: &Path) -> Result<Self, ScriptError> {
         let text =
             fs::read(path).map_err(|source| ScriptError::Unreadable { path: path.to_owned(), source })?;
         Ok(Self { path: path.to_owned(), steps: steps(&text) })
     }
 
-    /// Plays the script, then waits for the end of the input, and returns the exit code.
+    /// Plays the script, then waits for the end of the input. Returns the exit code.
     pub(super) fn play<R: Read, W: Write>(
         &self,
-        mut input: Input<R>,
-        mut output: Output<W>,
+        mut input: LineReader<R>,
+        mut output: LineWriter<W>,
     ) -> Result<u8, ScriptError> {
         let mut read = LastRead::default();
         for &(line, ref step) in &self.steps {
             match step {
-                Step::Write(text) => output.line(&read.fill_in(text))?,
-                Step::Exit(code) => {
+                ScriptStep::Write(text) => output.line(&read.fill_in(text))?,
+                ScriptStep::Exit(code) => {
                     output.flush()?;
                     return Ok(*code);
                 }
-                Step::Await(awaited) => {
+                ScriptStep::Await(awaited) => {
                     output.flush()?;
                     let got = input.next_line()?.ok_or_else(|| self.ended(line, awaited))?;
                     if !matches(awaited, got) {
@@ -104,21 +107,21 @@ impl Script {
     }
 }
 
-/// The steps of the agent, each with the number of its line.
-fn steps(text: &[u8]) -> Vec<(usize, Step)> {
+/// Returns the agent's steps, each with its line number.
+fn steps(text: &[u8]) -> Vec<(usize, ScriptStep)> {
     let lines = text.split(|&byte| byte == b'\n').enumerate();
     lines.filter_map(|(at, line)| Some((at + 1, step(line)?))).collect()
 }
 
-fn step(line: &[u8]) -> Option<Step> {
+fn step(line: &[u8]) -> Option<ScriptStep> {
     let (kind, text) = line.strip_prefix(b"agent")?.split_first()?;
     let text = text.strip_prefix(b" ").unwrap_or(text);
     match kind {
-        b'>' => Some(Step::Write(text.to_owned())),
-        b'<' => Some(Step::Await(text.to_owned())),
+        b'>' => Some(ScriptStep::Write(text.to_owned())),
+        b'<' => Some(ScriptStep::Await(text.to_owned())),
         b'!' => {
             let code = text.trim_ascii().strip_prefix(b"exit ")?;
-            Some(Step::Exit(std::str::from_utf8(code).ok()?.trim().parse().ok()?))
+            Some(ScriptStep::Exit(std::str::from_utf8(code).ok()?.trim().parse().ok()?))
         }
         _ => None,
     }
@@ -128,7 +131,7 @@ fn matches(awaited: &[u8], got: &[u8]) -> bool {
     if awaited == b"*" || awaited == got {
         return true;
     }
-    let (Ok(awaited), Ok(got)) = (Message::read(awaited), Message::read(got)) else { return false };
+    let (Ok(awaited), Ok(got)) = (RpcMessage::read(awaited), RpcMessage::read(got)) else { return false };
     match (method(&awaited), method(&got)) {
         (Some(awaited), Some(got)) => awaited == got,
         (None, None) => response_id(&awaited) == response_id(&got),
@@ -136,21 +139,21 @@ fn matches(awaited: &[u8], got: &[u8]) -> bool {
     }
 }
 
-fn method(message: &Message) -> Option<&str> {
+fn method(message: &RpcMessage) -> Option<&str> {
     match message {
-        Message::Request { method, .. } | Message::Notification { method, .. } => Some(method),
-        Message::Response { .. } => None,
+        RpcMessage::Request { method, .. } | RpcMessage::Notification { method, .. } => Some(method),
+        RpcMessage::Response { .. } => None,
     }
 }
 
-fn response_id(message: &Message) -> Option<&Id> {
+fn response_id(message: &RpcMessage) -> Option<&Id> {
     match message {
-        Message::Response { id, .. } => Some(id),
-        Message::Request { .. } | Message::Notification { .. } => None,
+        RpcMessage::Response { id, .. } => Some(id),
+        RpcMessage::Request { .. } | RpcMessage::Notification { .. } => None,
     }
 }
 
-/// What `$id` and `$session` stand for: raw JSON, the session without its quotes.
+/// The values of `$id` and `$session`: raw JSON, the session without its quotes.
 #[derive(Debug, Default)]
 struct LastRead {
     id: Option<String>,
@@ -159,13 +162,13 @@ struct LastRead {
 
 impl LastRead {
     fn remember(&mut self, line: &[u8]) {
-        let params = match Message::read(line) {
-            Ok(Message::Request { id, params, .. }) => {
+        let params = match RpcMessage::read(line) {
+            Ok(RpcMessage::Request { id, params, .. }) => {
                 self.id = Some(id.text().to_owned());
                 params
             }
-            Ok(Message::Notification { params, .. }) => params,
-            Ok(Message::Response { .. }) | Err(_) => return,
+            Ok(RpcMessage::Notification { params, .. }) => params,
+            Ok(RpcMessage::Response { .. }) | Err(_) => return,
         };
         if let Ok(InSession { session_id }) = params.read() {
             self.session = Some(session_id.text().trim_matches('"').to_owned());
@@ -189,7 +192,7 @@ fn replace<'a>(text: Cow<'a, [u8]>, name: &[u8], value: &[u8]) -> Cow<'a, [u8]> 
     while let Some(at) = memchr::memmem::find(rest, name) {
         let (before, after) = (&rest[..at], &rest[at + name.len()..]);
         filled.extend_from_slice(before);
-        // `$idea` is somebody else's.
+        // `$idea` is another name than `$id`.
         let ends_here = !after.first().is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'_');
         filled.extend_from_slice(if ends_here { value } else { name });
         rest = after;
@@ -207,10 +210,10 @@ struct InSession {
     session_id: Id,
 }
 
-/// A line, as far as an error message has room for it.
-struct Shown<'a>(&'a [u8]);
+/// A line in an error message, which may be cut.
+struct ShownLine<'a>(&'a [u8]);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(line) = self;
         let shown = &line[..line.len().min(LONGEST_SHOWN)];
@@ -222,18 +225,18 @@ impl fmt::Display for Shown<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::lines::Wire;
+    use crate::mock::lines::WireTrace;
 
     fn play(script: &str, stdin: &str) -> (Result<u8, String>, String) {
         let script = Script { path: PathBuf::from("script.txt"), steps: steps(script.as_bytes()) };
         let mut written = Vec::new();
-        let output = Output::new(&mut written, Wire::default());
-        let ended = script.play(Input::new(stdin.as_bytes(), Wire::default()), output);
+        let output = LineWriter::new(&mut written, WireTrace::default());
+        let ended = script.play(LineReader::new(stdin.as_bytes(), WireTrace::default()), output);
         (ended.map_err(|error| error.to_string()), String::from_utf8(written).unwrap())
     }
 
     #[test]
-    fn only_the_lines_of_the_agent_are_played() {
+    fn only_lines_of_the_agent_are_played() {
         let script = "# a comment\n\nclient> {}\nagent> one\nclient< x\nquestion q-1\n+2s\nsignal> TERM\nagent! odd\n\
                       agent>  two \nagent>\nagent> {\"a\": 1.0}";
         assert_eq!(play(script, ""), (Ok(0), "one\n two \n\n{\"a\": 1.0}\n".to_owned()));
@@ -273,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_match_ends_the_agent_and_says_where() {
+    fn a_mismatch_ends_the_agent_with_the_line_number() {
         let (ended, written) = play("agent> a\n# c\nagent< one\nagent> b", "two\n");
         assert_eq!(ended.unwrap_err(), "script.txt:3: awaited one, but got two");
         assert_eq!(written, "a\n");
@@ -281,13 +284,13 @@ mod tests {
     }
 
     #[test]
-    fn a_script_may_end_the_agent_with_a_code() {
+    fn an_exit_line_ends_the_agent_with_its_code() {
         assert_eq!(play("agent> a\nagent! exit 9\nagent> b", "").0, Ok(9));
         assert_eq!(play("agent! exit\nagent! exit 900\nagent! stop 1", "").0, Ok(0));
     }
 
     #[test]
-    fn lines_after_the_script_are_read_and_forgotten() {
+    fn lines_after_the_script_are_read_and_dropped() {
         assert_eq!(play("agent< *", "one\ntwo\nthree\n"), (Ok(0), String::new()));
     }
 }

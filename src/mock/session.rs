@@ -1,5 +1,5 @@
-//! What the mock agent remembers of a session: where it is, what was said, and the turn that runs.
-//! It writes nothing; `agent.rs` and `turn.rs` do.
+//! The mock agent's state of its sessions: directory, history and running turn.
+//! Writing is left to `agent.rs` and `turn.rs`.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,12 @@ use serde_json::value::RawValue;
 
 use super::message::{Id, NOT_FOUND, RpcError};
 
-/// How many bytes a session remembers for `session/load`.
+/// The bytes of history that a session keeps for `session/load`; further messages are not kept.
 const LONGEST_HISTORY: usize = 4 << 20;
+/// The characters of a session's title, at most.
 const LONGEST_TITLE: usize = 60;
 
-/// A session, open or closed. A closed one is listed and can be loaded.
+/// A session, open or closed. A closed session is listed and can be loaded.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: String,
@@ -24,14 +25,14 @@ pub(super) struct Session {
     room: usize,
 }
 
-/// A prompt that was not answered yet.
+/// A prompt without a response yet.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// The id of the prompt.
+    /// The ID of the prompt.
     pub(super) prompt: Id,
-    /// The ids of the questions that must be answered before it ends.
+    /// The IDs of the questions that must be answered before it ends.
     pub(super) waits_for: BTreeSet<u64>,
-    /// Whether it ends only when it is cancelled.
+    /// Whether only a cancellation ends it.
     pub(super) forever: bool,
     pub(super) cancelled: bool,
 }
@@ -44,7 +45,7 @@ pub(super) struct SessionUpdate<'a> {
     pub(super) update: &'a Update,
 }
 
-/// A piece of a message, as `session/update` says it.
+/// A chunk of a message, as the `update` of `session/update`.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Update {
     #[serde(rename = "sessionUpdate")]
@@ -59,7 +60,7 @@ impl Session {
         Self { id, cwd, title: None, open: true, turn: None, history: Vec::new(), room: LONGEST_HISTORY }
     }
 
-    /// Keeps a piece of a message for `session/load`, as long as there is room.
+    /// Adds a chunk to the history for `session/load`, if there is room.
     pub(super) fn remember(&mut self, update: Update) {
         if let Some(room) = self.room.checked_sub(update.content.get().len()) {
             self.room = room;
@@ -67,11 +68,12 @@ impl Session {
         }
     }
 
+    /// Returns the history, in order.
     pub(super) fn history(&self) -> &[Update] {
         &self.history
     }
 
-    /// Takes the first prompt that says something as the title.
+    /// Sets the title to the first line of the first prompt with text.
     pub(super) fn entitle(&mut self, prompt: &str) {
         let title: String = prompt.lines().next().unwrap_or_default().chars().take(LONGEST_TITLE).collect();
         if self.title.is_none() && !title.is_empty() {
@@ -80,29 +82,30 @@ impl Session {
     }
 }
 
-/// All sessions of the process, in the order in which they were made.
+/// All sessions of the process, in the order of their creation.
 #[derive(Debug, Default)]
 pub(super) struct Sessions(Vec<Session>);
 
 impl Sessions {
-    /// Makes a session: `session-1`, `session-2` and so on.
+    /// Creates a session with the ID `session-1`, `session-2` and so on.
     pub(super) fn create(&mut self, cwd: String) -> &Session {
         let at = self.0.len();
         self.0.push(Session::new(format!("session-{}", at + 1), cwd));
         &self.0[at]
     }
 
+    /// Returns all sessions, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Session> {
         self.0.iter()
     }
 
-    /// The session, open or closed.
+    /// Returns the session, open or closed.
     pub(super) fn get(&mut self, id: &str) -> Result<&mut Session, RpcError> {
         let found = self.0.iter_mut().find(|session| session.id == id);
         found.ok_or_else(|| RpcError::new(NOT_FOUND, format!("no such session: {id}")))
     }
 
-    /// The session, if it can be prompted.
+    /// Returns the session, if it is open.
     pub(super) fn get_open(&mut self, id: &str) -> Result<&mut Session, RpcError> {
         let session = self.get(id)?;
         if session.open {
@@ -112,12 +115,12 @@ impl Sessions {
         }
     }
 
-    /// The turn that runs in this session.
+    /// Returns the turn that runs in this session.
     pub(super) fn turn_of(&mut self, session: &str) -> Option<&mut Turn> {
         self.get(session).ok()?.turn.as_mut()
     }
 
-    /// Ends the turn of this prompt.
+    /// Removes and returns the turn of this prompt.
     pub(super) fn take_turn_of_prompt(&mut self, prompt: &Id) -> Option<Turn> {
         let mut turns = self.0.iter_mut().map(|session| &mut session.turn);
         turns.find_map(|turn| turn.take_if(|turn| turn.prompt == *prompt))

@@ -1,5 +1,5 @@
 //! A turn of the mock agent, from the prompt to its end, and the questions in it.
-//! What a question looks like is left to `asking.rs`.
+//! The shape of a question is left to `dialects`.
 
 use std::{
     collections::BTreeSet,
@@ -13,19 +13,19 @@ use serde_json::{
 };
 
 use super::{
-    agent::{Agent, Failed, complain},
-    asking::{Question, SEVERAL},
+    MockDialect,
+    agent::{Failed, MockAgent, complain},
     behaviour::{Behaviour, End},
+    dialects::{MockQuestion, SEVERAL},
     message::{CANCELLED, INVALID_REQUEST, Id, Params, RpcError, read_param},
     session::{SessionUpdate, Turn, Update},
 };
-use crate::cli::Dialect;
 
-/// How many chunks a message is streamed in, about.
+/// The number of chunks of a streamed message, at most.
 const CHUNKS: usize = 3;
 
-impl<W: Write> Agent<W> {
-    /// Starts a turn, and ends it at once if nothing in it waits.
+impl<W: Write> MockAgent<W> {
+    /// Starts a turn, and ends it at once if it waits for nothing. Returns how the process ends, if the prompt ends it.
     pub(super) fn prompt(&mut self, id: &Id, params: &Params) -> Result<Option<End>, Failed> {
         let Prompt { session_id: name, prompt } = params.read()?;
         let session = self.sessions.get_open(&name)?;
@@ -74,32 +74,32 @@ impl<W: Write> Agent<W> {
         Ok(behaviour.end)
     }
 
-    /// Says what came back for a question, and ends the turn if it was the last that it waited for.
+    /// Reports the response to a question, and ends the turn if it was the last one that the turn waited for.
     pub(super) fn answered(
         &mut self,
         id: u64,
-        question: &Question,
+        question: &MockQuestion,
         outcome: Result<&RawValue, &RpcError>,
     ) -> io::Result<()> {
         if self.sessions.get_open(&question.session).is_err() {
             return Ok(());
         }
-        let heard = question.hear(outcome);
-        if let Some(update) = question.conclusion(&heard) {
+        let response = question.read_response(outcome);
+        if let Some(update) = question.conclusion(&response) {
             self.update(&question.session, &update)?;
         }
-        self.say(&question.session, &question.told(&heard))?;
-        let instead = question.instead(&heard).map(|question| self.put(question)).transpose()?;
+        self.say(&question.session, &question.report(&response))?;
+        let fallback = question.fallback(&response).map(|question| self.put(question)).transpose()?;
         if let Some(turn) = self.sessions.turn_of(&question.session) {
             turn.waits_for.remove(&id);
-            turn.waits_for.extend(instead);
+            turn.waits_for.extend(fallback);
         }
         self.end_turn(&question.session)
     }
 
-    /// Ends the turn as cancelled, if nothing keeps it waiting.
+    /// Marks the turn as cancelled, and ends it unless it waits for its questions.
     pub(super) fn cancel_turn(&mut self, session: &str) -> io::Result<()> {
-        self.withdraw_if_it_does(session)?;
+        self.withdraw_on_cancel(session)?;
         let waits = self.waits_when_cancelled();
         if let Some(turn) = self.sessions.turn_of(session) {
             turn.cancelled = true;
@@ -110,25 +110,27 @@ impl<W: Write> Agent<W> {
         self.end_turn(session)
     }
 
-    /// Whether a cancelled turn waits for the answers to its questions: whoever promised to answer them rejects
-    /// those of a cancelled turn, and every client must do so with a permission request.
+    /// Returns whether a cancelled turn waits for the responses to its questions.
+    ///
+    /// A client that advertised the native dialect rejects the questions of a cancelled turn, and ACP obliges every
+    /// client to answer a pending permission request as cancelled.
     fn waits_when_cancelled(&self) -> bool {
-        match self.promises.left(self.dialect) {
-            Dialect::Sandboxagent => self.promises.native,
-            Dialect::KimiPermission | Dialect::Qwen | Dialect::Pi => true,
+        match self.capabilities.effective_dialect(self.dialect) {
+            MockDialect::Sandboxagent => self.capabilities.native,
+            MockDialect::KimiPermission | MockDialect::Qwen | MockDialect::Pi => true,
             _ => false,
         }
     }
 
-    /// Takes back what is open in a session that is cancelled or closed, where the dialect's agent does so.
-    pub(super) fn withdraw_if_it_does(&mut self, session: &str) -> io::Result<()> {
+    /// Withdraws the questions of a cancelled or closed session, if the dialect's real agent does so.
+    pub(super) fn withdraw_on_cancel(&mut self, session: &str) -> io::Result<()> {
         match self.dialect {
-            Dialect::Claude | Dialect::Codex | Dialect::CodexAsync => self.withdraw(session),
+            MockDialect::Claude | MockDialect::Codex | MockDialect::CodexAsync => self.withdraw(session),
             _ => Ok(()),
         }
     }
 
-    /// Takes back what the turn waits for, and does not wait for it any more.
+    /// Withdraws the questions for which the turn waits, and lets it wait for none.
     fn withdraw(&mut self, session: &str) -> io::Result<()> {
         let Some(turn) = self.sessions.turn_of(session) else { return Ok(()) };
         for question in std::mem::take(&mut turn.waits_for) {
@@ -139,7 +141,7 @@ impl<W: Write> Agent<W> {
         Ok(())
     }
 
-    /// Answers a prompt that the client cancelled by its id, and withdraws the questions of its turn.
+    /// Answers a prompt that the client cancelled by its ID, and withdraws the questions of its turn.
     pub(super) fn cancel_prompt(&mut self, prompt: &Id) -> io::Result<()> {
         let Some(turn) = self.sessions.take_turn_of_prompt(prompt) else { return Ok(()) };
         for question in turn.waits_for {
@@ -148,7 +150,7 @@ impl<W: Write> Agent<W> {
         self.output.refuse(prompt, &RpcError::new(CANCELLED, "request cancelled"))
     }
 
-    /// Ends the turn if there is one, and nothing that it waits for.
+    /// Ends the turn of the session, unless it waits for a question or a cancellation.
     fn end_turn(&mut self, session: &str) -> io::Result<()> {
         let Ok(session) = self.sessions.get(session) else { return Ok(()) };
         let ended =
@@ -159,16 +161,16 @@ impl<W: Write> Agent<W> {
     }
 
     fn ask(&mut self, session: &str, behaviour: &Behaviour) -> io::Result<()> {
-        if let Some(obstacle) = self.promises.obstacle(self.dialect, behaviour.shape) {
+        if let Some(obstacle) = self.capabilities.obstacle(self.dialect, behaviour.shape) {
             return self.say(session, obstacle);
         }
         let first = self.asked;
         let count = if behaviour.several { SEVERAL } else { 1 };
         for place in 1..=count {
-            let id = self.put(Question {
+            let id = self.put(MockQuestion {
                 session: session.to_owned(),
                 number: self.asked + 1,
-                dialect: self.promises.left(self.dialect),
+                dialect: self.capabilities.effective_dialect(self.dialect),
                 shape: behaviour.shape,
                 place: behaviour.several.then_some(place),
             })?;
@@ -176,20 +178,20 @@ impl<W: Write> Agent<W> {
                 turn.waits_for.insert(id);
             }
         }
-        if self.dialect == Dialect::CodexAsync {
+        if self.dialect == MockDialect::CodexAsync {
             self.say(session, "I go on working while you answer.")?;
         }
         match (behaviour.withdraw, self.dialect) {
             (false, _) => Ok(()),
-            // The end of its turn withdraws the question.
-            (true, Dialect::CodexAsync) => self.withdraw(session),
+            // Codex withdraws an asynchronous question at the end of the turn, and waits for no response.
+            (true, MockDialect::CodexAsync) => self.withdraw(session),
             (true, _) => (first..self.asked)
                 .try_for_each(|id| self.output.notify("$/cancel_request", json!({ "requestId": id }))),
         }
     }
 
-    /// Sends the request that asks the question, and returns its id.
-    fn put(&mut self, question: Question) -> io::Result<u64> {
+    /// Sends the request that asks the question, and returns the ID of the request.
+    fn put(&mut self, question: MockQuestion) -> io::Result<u64> {
         if let Some(update) = question.announcement() {
             self.update(&question.session, &update)?;
         }
@@ -201,17 +203,17 @@ impl<W: Write> Agent<W> {
         Ok(id)
     }
 
-    /// Tells an update that the session does not remember.
+    /// Sends an update that is not part of the session's history.
     fn update(&mut self, session: &str, update: &Value) -> io::Result<()> {
         self.output.notify("session/update", json!({ "sessionId": session, "update": update }))
     }
 
-    /// Says a whole message in one chunk.
+    /// Sends a message in one chunk.
     fn say(&mut self, session: &str, text: &str) -> io::Result<()> {
         self.say_in_chunks(session, std::iter::once(text))
     }
 
-    /// Says a message in a few chunks, as a model does.
+    /// Sends a message in a few chunks, as a model does.
     fn stream(&mut self, session: &str, text: &str) -> io::Result<()> {
         self.say_in_chunks(session, chunks(text))
     }
@@ -227,7 +229,7 @@ impl<W: Write> Agent<W> {
         Ok(())
     }
 
-    /// Writes many chunks, which the session does not remember.
+    /// Sends many chunks that are not part of the session's history.
     fn flood(&mut self, session: &str, updates: u32) -> io::Result<()> {
         self.messages += 1;
         for n in 1..=updates {
@@ -250,7 +252,7 @@ struct Text<'a> {
     text: &'a str,
 }
 
-/// Cuts a text at spaces into a few chunks, which are the text again when they are put together.
+/// Splits a text at spaces into a few chunks.
 fn chunks(text: &str) -> impl Iterator<Item = &str> {
     let least = text.len().div_ceil(CHUNKS);
     let mut rest = text;
@@ -266,7 +268,7 @@ fn chunks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The words of a prompt: its texts, and a name in brackets for everything else.
+/// Returns the text of a prompt, with the type in brackets for a block that is not text.
 fn text_of(prompt: &[Box<RawValue>]) -> Result<String, RpcError> {
     let mut text = String::new();
     for block in prompt {
@@ -301,7 +303,7 @@ mod tests {
     use super::chunks;
 
     #[test]
-    fn chunks_are_few_and_put_together_they_are_the_text() {
+    fn chunks_are_few_and_add_up_to_the_text() {
         for text in
             ["", " ", "word", "two words", "a b c d e f g h i j k l", "süß und 日本 語", "  two  spaces  "]
         {

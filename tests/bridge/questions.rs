@@ -123,7 +123,7 @@ fn a_second_answer_is_dropped() {
     // What nobody asked goes through, so that this one is complained of, after the others would have been.
     client.answer(4711, chosen("option-b"));
     let stderr = client.process.expect_stderr("the complaint", |text| text.contains("with the id 4711"));
-    assert_eq!(stderr.matches("nobody waits for").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("to no open request").count(), 1, "{stderr}");
     assert_eq!(client.end_of("turn").1, "I have a question.You chose: option-a");
 }
 

@@ -163,7 +163,7 @@ fn a_question_that_nobody_answers_in_time_is_rejected_and_a_late_answer_is_dropp
     assert_eq!(client.end_of("turn"), ("end_turn".to_owned(), said.to_owned()));
     client.answer(4711, chosen("option-b"));
     let stderr = client.process.expect_stderr("the complaint", |text| text.contains("with the id 4711"));
-    assert_eq!(stderr.matches("nobody waits for").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("to no open request").count(), 1, "{stderr}");
 }
 
 #[test]

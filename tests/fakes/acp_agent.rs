@@ -1,9 +1,9 @@
-//! An agent on the published Rust implementation of ACP, which the tests put behind the bridge.
+//! An agent on the published Rust SDK of ACP, which the tests put behind the bridge.
 //!
-//! Each block of a prompt is the parameters of a question, in JSON. It asks them all at once, through the
-//! implementation's extension requests, and says in JSON what it was told for each, in the order in which it
-//! asked; on stderr it says it as soon as it is told. The block `withdraw` takes back what was asked before it.
-//! A prompt without blocks says what the client promised.
+//! Each block of a prompt is the parameters of a question, as JSON. The agent asks them all at once, by the SDK's
+//! extension requests. It reports the outcomes as JSON in the order of the questions, and each on stderr as soon as
+//! it comes. The block `withdraw` withdraws the questions before it. For a prompt without blocks the agent reports
+//! the capabilities of the client.
 
 use std::{
     io::{self, Write},
@@ -33,14 +33,14 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 const METHOD: &str = "_sandboxagent/session/request_question";
 
-/// What is known beyond a single message.
+/// The state of the connection.
 #[derive(Clone, Default)]
 struct State {
-    promised: Arc<OnceLock<Value>>,
+    capabilities: Arc<OnceLock<Value>>,
     cancelled: Arc<AtomicBool>,
 }
 
-/// A question that was asked.
+/// A question without an outcome yet.
 struct Asked {
     told: oneshot::Receiver<Value>,
     withdraw: RequestCancellationHandle,
@@ -86,7 +86,7 @@ fn initialize(
     request: InitializeRequest,
     responder: Responder<InitializeResponse>,
 ) -> Result<(), Error> {
-    state.promised.get_or_init(|| json!(request.client_capabilities.meta));
+    state.capabilities.get_or_init(|| json!(request.client_capabilities.meta));
     let response = InitializeResponse::new(request.protocol_version);
     responder.respond(response.agent_capabilities(AgentCapabilities::new().load_session(true)))
 }
@@ -99,7 +99,7 @@ async fn turn(
 ) -> Result<(), Error> {
     let session = request.session_id;
     if request.prompt.is_empty() {
-        say(&client, &session, state.promised.get().unwrap_or(&Value::Null))?;
+        say(&client, &session, state.capabilities.get().unwrap_or(&Value::Null))?;
     }
     let mut asked: Vec<Asked> = Vec::new();
     for block in request.prompt {
@@ -134,7 +134,7 @@ fn ask(client: &ConnectionTo<Client>, session: &SessionId, params: &str) -> Resu
         io::stderr()
             .write_all(format!("told: {outcome}\n").as_bytes())
             .map_err(Error::into_internal_error)?;
-        // If its turn is over, nobody waits for it.
+        // Fails if the turn is over: then the outcome is on stderr only.
         tell.send(outcome).unwrap_or_default();
         Ok(())
     })?;

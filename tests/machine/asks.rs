@@ -1,14 +1,15 @@
-//! What agents ask in a random conversation, and what clients say to what they are shown: right, wrong and odd.
+//! The questions of agents and the responses of clients in a random conversation: valid, invalid and unusual.
+//! The course of the conversation is left to `conversation.rs`.
 
 use askbridge::acp::Tier;
 use serde_json::{Value, json};
 
-/// How many ways to ask there are.
+/// The number of ways to ask.
 pub(crate) const COUNT: usize = 14;
-/// How many kinds of clients there are.
+/// The number of kinds of clients.
 pub(crate) const CLIENTS: usize = 8;
 
-/// Returns what a client says that it can show, and the one way in which it is asked if the user says so.
+/// Returns the capabilities of a client, and the presentation that the user forces, if any.
 pub(crate) fn client(kind: usize) -> (Value, Option<Tier>) {
     let native = |knows: bool| json!({ "_meta": { "sandboxagent.dev": { "extensions": { "requestQuestion": knows } } } });
     match kind {
@@ -23,7 +24,7 @@ pub(crate) fn client(kind: usize) -> (Value, Option<Tier>) {
     }
 }
 
-/// Returns a request that is owed one response, whatever the client: a question, or one that is refused.
+/// Returns a request that gets exactly one response from any client: a question, or a request that is refused.
 pub(crate) fn ask(how: usize, session: u8) -> (&'static str, Value) {
     const NATIVE: &str = "_sandboxagent/session/request_question";
     const PERMISSION: &str = "session/request_permission";
@@ -82,7 +83,7 @@ pub(crate) fn ask(how: usize, session: u8) -> (&'static str, Value) {
     }
 }
 
-/// Returns the result or the error that a client says to this request.
+/// Returns a client's response to this request: a result or an error.
 pub(crate) fn answer(request: &Value, how: usize) -> String {
     let choose = |answers: &[&str]| answers[how % answers.len()].to_owned();
     match request["method"].as_str() {

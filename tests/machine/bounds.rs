@@ -1,4 +1,4 @@
-//! What the engine keeps has its bounds, and is given back (I6).
+//! The state of the engine is bounded and is freed again (I6).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn bridge() -> Bridge {
 }
 
 #[test]
-fn a_session_has_room_for_so_many_questions_and_gets_it_back() {
+fn the_limit_of_a_session_is_freed_with_its_questions() {
     let mut bridge = bridge();
     for round in 0..3 {
         for id in 0..limits::OPEN_PER_SESSION {
@@ -45,12 +45,12 @@ fn a_session_has_room_for_so_many_questions_and_gets_it_back() {
         assert_eq!(refusal(&say(&mut bridge, Peer::Agent, &question(5000 + round, 1, "?"))), None);
         let cancel = r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"0"}}"#;
         drop(say(&mut bridge, Peer::Client, cancel));
-        assert_eq!(bridge.open_questions(), round + 1, "only those of the other session are open");
+        assert_eq!(bridge.open_questions(), round + 1, "only the questions of the other session are open");
     }
 }
 
 #[test]
-fn all_sessions_together_have_room_for_so_many_questions() {
+fn all_sessions_together_have_a_limit_of_questions() {
     let mut bridge = bridge();
     for id in 0..limits::OPEN {
         assert_eq!(refusal(&say(&mut bridge, Peer::Agent, &question(id, id, "?"))), None);
@@ -60,7 +60,7 @@ fn all_sessions_together_have_room_for_so_many_questions() {
 }
 
 #[test]
-fn the_bytes_of_settled_questions_are_given_back() {
+fn the_bytes_of_settled_questions_are_freed() {
     let mut bridge = bridge();
     let options: Vec<_> = (0..60).map(|number| format!("{number}{}", "x".repeat(3900))).collect();
     let params = serde_json::json!({ "sessionId": "s", "prompt": "?", "options": options });
@@ -81,7 +81,7 @@ fn the_bytes_of_settled_questions_are_given_back() {
 }
 
 #[test]
-fn the_last_settled_questions_are_remembered_and_no_more() {
+fn only_the_last_settled_questions_are_remembered() {
     let mut bridge = bridge();
     let answer = |id: usize| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"status":"rejected"}}}}"#);
     for id in 0..=limits::SETTLED {
@@ -94,7 +94,7 @@ fn the_last_settled_questions_are_remembered_and_no_more() {
 }
 
 #[test]
-fn many_short_options_count_for_what_they_take_in_memory() {
+fn many_short_options_count_with_their_memory() {
     let mut bridge = bridge();
     let options = vec!["a"; limits::OPTIONS];
     let fields = vec![serde_json::json!({ "question": "?", "options": options }); limits::FIELDS];
@@ -117,7 +117,7 @@ fn prompt(id: usize, session: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_turn_in_a_session_with_an_endless_name_is_not_followed() {
+fn a_turn_in_a_session_with_an_overlong_name_is_not_tracked() {
     let mut bridge = bridge();
     let answer = br#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     for (length, verdict) in [(limits::SESSION, Verdict::Wanted), (limits::SESSION + 1, Verdict::Ordinary)] {
@@ -130,12 +130,12 @@ fn a_turn_in_a_session_with_an_endless_name_is_not_followed() {
 }
 
 #[test]
-fn prompts_that_are_held_take_no_more_than_their_room() {
+fn held_prompts_have_a_limit() {
     let mut bridge = bridge();
     drop(say(&mut bridge, Peer::Client, &prompt(0, "0", "")));
     drop(say(&mut bridge, Peer::Agent, &question(0, 0, "?")));
     let large = "x".repeat(limits::HOLD - 200);
-    // The first one rejects the question; all that fit wait without a word.
+    // The first prompt rejects the question; all prompts within the limit wait without a response.
     let held = (1..).take_while(|id| {
         !say(&mut bridge, Peer::Client, &prompt(*id, "0", &large)).contains(&Action::Forward)
     });

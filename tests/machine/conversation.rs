@@ -1,5 +1,5 @@
-//! Random conversations on the engine: whatever happens in whatever order, each question gets exactly one response
-//! (I4), each direction keeps its order (I2), the same events give the same actions (I3), and nothing is left open.
+//! Random conversations on the engine: for any events in any order, each question gets exactly one response (I4), each
+//! direction keeps its order (I2), the same events give the same actions (I3), and no question stays open.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::asks;
 
-/// One thing that happens. The numbers choose among a few ids and sessions, so that they meet often.
+/// One event. The numbers choose among a few IDs and sessions, so that events often concern the same one.
 #[derive(Clone, Debug)]
 enum Move {
     Ask { id: u8, session: u8, how: usize },
@@ -46,7 +46,7 @@ fn any_move() -> impl Strategy<Value = Move> {
         2 => id.prop_map(Move::CancelPrompt),
         4 => any::<bool>().prop_map(|from_client| Move::Ordinary { from_client }),
         4 => (0..4000u16).prop_map(Move::Pass),
-        // These end the conversation: rarely before it has become interesting.
+        // These end the conversation, so they are rare.
         1 => prop_oneof![20 => Just(Move::Pass(1)), 1 => Just(Move::Signal), 1 => Just(Move::ClientEnds),
             1 => Just(Move::AgentExits)],
     ]
@@ -55,10 +55,10 @@ fn any_move() -> impl Strategy<Value = Move> {
 struct World {
     bridge: Bridge,
     now: Duration,
-    /// How many questions were asked with an id, and how many responses the agent got.
+    /// By ID: the number of questions, and the number of responses that the agent got.
     asked: BTreeMap<u8, usize>,
     responded: BTreeMap<u8, usize>,
-    /// What the client was shown last under each id: it answers nothing else.
+    /// By ID: the last request that the client got, and answers.
     shown: BTreeMap<String, Value>,
     ordinary: u32,
     sent: [Vec<u32>; 2],
@@ -200,7 +200,7 @@ impl World {
         }
     }
 
-    /// A line from this side, or our own in its place, reaches the other one.
+    /// Notes a line that reaches the other side, forwarded or written by the bridge.
     fn arrive(&mut self, from: Peer, bytes: &Bytes) {
         let message = Message::read(bytes).expect("all lines are messages");
         let number: Option<u32> = message
@@ -231,7 +231,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_question_gets_exactly_one_response_and_every_line_keeps_its_place(
+    fn every_question_gets_one_response_and_lines_keep_their_order(
         client in 0..asks::CLIENTS, moves in prop::collection::vec(any_move(), 0..60),
     ) {
         let mut world = World::new(client);

@@ -1,4 +1,4 @@
-//! The engine as a state machine: random conversations, and the bounds of what it keeps.
+//! The engine as a state machine: random conversations, and the bounds of its state.
 
 #[cfg(test)]
 mod asks;

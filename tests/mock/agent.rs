@@ -1,5 +1,5 @@
-//! The mock agent as a process: what it does by the words of a prompt, in its own dialect.
-//! How it asks in the others is left to `dialects.rs`.
+//! The mock agent as a process: its methods, and the behaviours that the words of a prompt choose.
+//! The other dialects are left to `dialects.rs`.
 
 use std::{fs, os::unix::process::ExitStatusExt};
 
@@ -12,7 +12,7 @@ fn chosen(value: &str) -> Value {
 }
 
 #[test]
-fn it_says_what_it_can_do_and_no_more() {
+fn initialize_returns_the_capabilities_in_both_versions() {
     let mut client = Client::start(&[]);
     let result = client.call("i", "initialize", &json!({ "protocolVersion": 7 }))["result"].clone();
     assert_eq!(result["protocolVersion"], 1);
@@ -25,12 +25,12 @@ fn it_says_what_it_can_do_and_no_more() {
     assert_eq!(result["agentCapabilities"], capabilities);
     let result = client.call("i", "initialize", &json!({ "protocolVersion": 2 }))["result"].clone();
     assert_eq!((&result["protocolVersion"], &result["capabilities"]), (&json!(2), &capabilities));
-    assert!(result.get("agentCapabilities").is_none(), "the second version has another name for it");
+    assert!(result.get("agentCapabilities").is_none(), "version 2 has another name for it");
     assert_eq!(client.end().code(), Some(0));
 }
 
 #[test]
-fn ids_of_every_kind_are_echoed_as_they_were_spelled() {
+fn ids_are_echoed_in_their_own_spelling() {
     let mut client = Client::start(&[]);
     for id in ["0", "-1", "1.50", "1e3", "18446744073709551616", r#""x""#, r#""\u0030""#, "null"] {
         client.process.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"session/list"}}"#));
@@ -40,7 +40,7 @@ fn ids_of_every_kind_are_echoed_as_they_were_spelled() {
 }
 
 #[test]
-fn what_it_does_not_understand_gets_the_error_that_says_so() {
+fn an_invalid_line_or_request_gets_its_error_code() {
     let mut client = Client::start(&[]);
     for (line, id, code) in [
         ("{oops", "null", -32700),
@@ -62,7 +62,7 @@ fn what_it_does_not_understand_gets_the_error_that_says_so() {
 }
 
 #[test]
-fn other_text_is_said_back_in_chunks() {
+fn a_prompt_without_behaviour_is_repeated_in_chunks() {
     let mut client = Client::in_session(true);
     client.prompt("p", "one two three\nfour five");
     client.response("p");
@@ -71,7 +71,7 @@ fn other_text_is_said_back_in_chunks() {
 }
 
 #[test]
-fn it_says_what_it_was_told() {
+fn the_agent_reports_every_response() {
     for (result, said) in [
         (r#""result":{"status":"answered","answers":[["option-a"]]}"#, "You chose: option-a"),
         (r#""result":{"status":"rejected"}"#, "The question was rejected"),
@@ -97,7 +97,7 @@ fn it_says_what_it_was_told() {
 }
 
 #[test]
-fn fields_many_free_and_confirm_change_how_it_asks() {
+fn fields_many_free_and_confirm_change_the_question() {
     let mut client = Client::in_session(true);
     client.prompt("fields", "a question with fields");
     let (id, params) = client.question();
@@ -126,7 +126,7 @@ fn fields_many_free_and_confirm_change_how_it_asks() {
 }
 
 #[test]
-fn several_questions_are_open_at_once_and_answered_in_any_order() {
+fn several_questions_are_answered_in_any_order() {
     let mut client = Client::in_session(true);
     client.prompt("p", "several questions");
     let ids = [(); 3].map(|()| client.question().0);
@@ -162,7 +162,7 @@ fn a_later_question_comes_after_the_turn() {
 }
 
 #[test]
-fn it_exits_or_crashes_while_a_question_is_open() {
+fn the_agent_exits_or_crashes_while_a_question_is_open() {
     for (prompt, code, signal) in [
         ("a question and exit", Some(7), None),
         ("a question and exit 3", Some(3), None),
@@ -177,7 +177,7 @@ fn it_exits_or_crashes_while_a_question_is_open() {
 }
 
 #[test]
-fn a_flood_is_as_long_as_it_was_asked_to_be() {
+fn a_flood_has_the_requested_length() {
     let mut client = Client::in_session(true);
     client.prompt("p", "flood 1000 and stderr");
     client.response("p");
@@ -204,12 +204,12 @@ fn an_agent_that_outlives_its_stdin_ends_by_a_signal() {
 }
 
 #[test]
-fn a_cancelled_turn_waits_for_its_question_if_the_client_promised_to_answer() {
+fn a_cancelled_turn_waits_for_its_question_if_the_client_advertised_the_dialect() {
     let mut client = Client::in_session(true);
     client.prompt("p", "question");
     let (id, _) = client.question();
     client.notify("session/cancel", &json!({ "sessionId": "session-1" }));
-    // What comes before the answer to this would be the end of the turn, if it did not wait.
+    // The agent answers in order: if the turn did not wait, its end would come before this response.
     client.call("list", "session/list", &json!({}));
     client.answer(id, &json!({ "status": "rejected", "_meta": { "askbridge": { "reason": "cancelled" } } }));
     let said = "I have a question.The question was rejected: cancelled";
@@ -217,7 +217,7 @@ fn a_cancelled_turn_waits_for_its_question_if_the_client_promised_to_answer() {
 }
 
 #[test]
-fn a_cancelled_turn_ends_at_once_if_nobody_promised_to_answer() {
+fn a_cancelled_turn_ends_at_once_if_the_client_did_not_advertise_the_dialect() {
     let mut client = Client::in_session(false);
     client.prompt("p", "question");
     let (id, _) = client.question();
@@ -253,7 +253,7 @@ fn a_prompt_cancelled_by_its_id_is_an_error_and_its_questions_are_withdrawn() {
 }
 
 #[test]
-fn it_reads_on_while_a_question_is_open() {
+fn the_agent_handles_other_requests_while_a_question_is_open() {
     let mut client = Client::in_session(true);
     client.call("new", "session/new", &json!({ "cwd": "/other", "mcpServers": [] }));
     client.prompt("p", "question");
@@ -280,7 +280,7 @@ fn a_closed_session_ends_its_turn_and_can_be_loaded_again() {
     client.answer(id, &chosen("option-a"));
     client.prompt("closed", "hello");
     assert_eq!(client.response("closed")["error"]["code"], -32002);
-    assert!(client.said.is_empty(), "nothing is said in a closed session");
+    assert!(client.said.is_empty(), "a closed session gets no updates");
 
     let list = client.call("list", "session/list", &json!({ "cwd": "/work" }));
     let listed = json!([{ "sessionId": "session-1", "cwd": "/work", "title": "hello there" }]);
@@ -291,18 +291,20 @@ fn a_closed_session_ends_its_turn_and_can_be_loaded_again() {
 }
 
 #[test]
-fn a_response_that_nobody_waits_for_is_reported() {
+fn a_second_response_is_reported_on_stderr() {
     let mut client = Client::in_session(true);
     client.prompt("p", "question");
     let (id, _) = client.question();
     client.answer(id, &chosen("option-a"));
     client.answer(id, &chosen("option-b"));
     client.response("p");
-    client.process.expect_stderr("the complaint", |text| text.contains("nobody waits for, with the id 0"));
+    client
+        .process
+        .expect_stderr("the complaint", |text| text.contains("a response to no open request, with the id 0"));
 }
 
 #[test]
-fn every_line_is_shown_where_the_wire_is_asked_for() {
+fn wire_shows_every_line_on_stderr() {
     let mut client = Client::start(&["--wire"]);
     client.process.send(r#"{"jsonrpc":"2.0","id":"i","method":"session/list"}"#);
     let read = r#"agent < {"jsonrpc":"2.0","id":"i","method":"session/list"}"#;
@@ -311,7 +313,7 @@ fn every_line_is_shown_where_the_wire_is_asked_for() {
 }
 
 #[test]
-fn a_script_is_played_with_the_ids_of_the_client() {
+fn a_script_uses_the_ids_of_the_client() {
     let script = tempfile::NamedTempFile::new().unwrap();
     let text = "# a question\nagent< {\"method\":\"session/prompt\"}\nagent> {\"id\":7,\"session\":\"$session\"}\n\
                 client< {\"id\":7}\nagent< {\"id\":7,\"result\":{}}\nagent> {\"id\":$id,\"result\":1.0}\n\
@@ -326,7 +328,7 @@ fn a_script_is_played_with_the_ids_of_the_client() {
 }
 
 #[test]
-fn a_script_that_is_not_followed_or_not_there_is_an_error() {
+fn a_mismatch_with_the_script_and_a_missing_script_are_errors() {
     let script = tempfile::NamedTempFile::new().unwrap();
     fs::write(script.path(), "\nagent< {\"method\":\"initialize\"}\n").unwrap();
     let path = script.path().to_str().unwrap();

@@ -1,5 +1,5 @@
-//! The mock client as a process, around the mock agent and around scripts, with no bridge between them.
-//! What a bridge makes of the two is tested elsewhere.
+//! The mock client as a process, around the mock agent and around scripts, without a bridge between them.
+//! The bridge between the two is tested in `tests/demo.rs`.
 
 use std::{fs, process::Command};
 
@@ -7,7 +7,7 @@ use crate::support::Process;
 
 const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 
-/// How a run ended, and what it wrote.
+/// The exit code and the output of a run.
 struct Run {
     code: Option<i32>,
     stdout: String,
@@ -26,7 +26,7 @@ impl Run {
         self
     }
 
-    /// Whether a line that was shown for `--wire` went this way and has this in it.
+    /// Checks that the client sent a line with this text, by the trace of `--wire`.
     #[track_caller]
     fn sent(&self, text: &str) -> &Self {
         let sent = |line: &str| line.starts_with("client → agent ") && line.contains(text);
@@ -42,7 +42,7 @@ impl Run {
 
 fn client(args: &[&str], agent: &[&str]) -> Run {
     let mut command = Command::new(ASKBRIDGE);
-    // Not among the questions of whoever runs the tests.
+    // Keeps the questions out of the inbox of the user who runs the tests.
     command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
     let mut process =
         Process::spawn(command.arg("mock-client").args(args).arg("--").arg(ASKBRIDGE).args(agent));
@@ -54,12 +54,12 @@ fn client(args: &[&str], agent: &[&str]) -> Run {
     Run { code: process.wait().code(), stdout, stderr: process.whole_stderr() }
 }
 
-/// A client around an agent that asks in this dialect.
+/// Runs a client around an agent that asks in this dialect.
 fn asked(dialect: &str, args: &[&str]) -> Run {
     client(args, &["mock-agent", "--dialect", dialect])
 }
 
-/// A client around an agent that plays these lines once the turn has begun, and ends it then.
+/// Runs a client around an agent that plays these lines in a turn and then ends it.
 fn scripted(lines: &str, args: &[&str]) -> Run {
     let script = tempfile::NamedTempFile::new().unwrap();
     let text = format!(
@@ -72,7 +72,7 @@ fn scripted(lines: &str, args: &[&str]) -> Run {
 }
 
 #[test]
-fn each_tier_answers_the_dialect_that_it_knows() {
+fn each_client_kind_answers_the_dialects_that_it_knows() {
     for (tier, dialect, said) in [
         ("native", "sandboxagent", "You chose: option-b"),
         ("forms", "claude", "You chose: Option B"),
@@ -93,7 +93,7 @@ fn each_tier_answers_the_dialect_that_it_knows() {
 }
 
 #[test]
-fn the_first_option_is_taken_where_no_answer_is_given() {
+fn the_first_option_is_the_default_answer() {
     asked("sandboxagent", &["--tier", "native"]).said("agent │ You chose: option-a").ended(0);
     asked("claude", &["--tier", "forms"]).said("agent │ You chose: Option A").ended(0);
     let free = ["--tier", "native", "--prompt", "a free question"];
@@ -104,18 +104,18 @@ fn the_first_option_is_taken_where_no_answer_is_given() {
 }
 
 #[test]
-fn answers_are_given_to_the_fields_in_turn() {
+fn answers_are_used_for_the_fields_in_turn() {
     let note = ["--tier", "forms", "--answer", "Option A", "--answer", "only today"];
     asked("claude", &note).said("agent │ You chose: Option A (note: only today)").ended(0);
     let many = ["--tier", "forms", "--prompt", "many questions", "--answer", "1,Billing"];
     asked("kimi", &many).said("agent │ You chose: Auth, Billing").ended(0);
     let wrong = asked("claude", &["--tier", "forms", "--answer", "Option C"]);
-    assert!(wrong.stderr.contains("--answer: “Option C” is no option"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("--answer: “Option C” is not an option"), "{}", wrong.stderr);
     wrong.ended(1);
 }
 
 #[test]
-fn everything_is_rejected_in_the_words_of_the_request() {
+fn reject_uses_the_rejection_of_each_method() {
     for (tier, dialect, said) in [
         ("native", "sandboxagent", "The question was rejected"),
         ("forms", "form", "The question was declined"),
@@ -129,7 +129,7 @@ fn everything_is_rejected_in_the_words_of_the_request() {
 }
 
 #[test]
-fn a_client_says_what_its_tier_can_do() {
+fn each_client_kind_advertises_its_capabilities() {
     for (tier, capabilities) in [
         ("native", r#"{"_meta":{"sandboxagent.dev":{"extensions":{"sessionRequestQuestion":true}}}}"#),
         ("forms", r#"{"elicitation":{"form":{}}}"#),
@@ -143,7 +143,7 @@ fn a_client_says_what_its_tier_can_do() {
 }
 
 #[test]
-fn what_a_tier_does_not_know_is_an_error_or_gets_no_reply() {
+fn an_unknown_method_gets_an_error_or_no_reply() {
     for tier in ["native", "forms", "permission", "approve"] {
         let run = asked("grok", &["--tier", tier]);
         run.said("      │ _x.ai/ask_user_question is not known here: error -32601.");
@@ -155,14 +155,14 @@ fn what_a_tier_does_not_know_is_an_error_or_gets_no_reply() {
 }
 
 #[test]
-fn an_agent_that_does_not_end_with_its_stdin_is_ended_when_the_time_is_over() {
+fn an_agent_that_outlives_its_stdin_is_terminated_after_the_timeout() {
     let run =
         asked("sandboxagent", &["--tier", "native", "--prompt", "outlive forever", "--timeout", "200ms"]);
     run.said("agent │ I do as I am told.").ended(3);
 }
 
 #[test]
-fn everything_is_approved_at_once() {
+fn an_approving_client_approves_at_once() {
     let run = asked("pi", &["--tier", "approve"]);
     run.said("      │ Approved: Choose one option").said("agent │ You chose: Option A").ended(0);
     let request = r#"agent> {"id":"x","method":"session/request_permission","params":{"toolCall":{"toolCallId":"t"},"options":[{"optionId":"no","name":"No","kind":"reject_once"},{"optionId":"yes","name":"Yes","kind":"allow_always"}]}}
@@ -172,7 +172,7 @@ agent< {"id":"x","result":{}}"#;
 }
 
 #[test]
-fn many_options_are_chosen_round_by_round() {
+fn several_options_are_chosen_in_rounds() {
     let round = |id: u32, auth: &str, search: &str| {
         let option =
             |id: &str, name: &str| format!(r#"{{"optionId":"{id}","name":"{name}","kind":"allow_once"}}"#);
@@ -187,7 +187,7 @@ fn many_options_are_chosen_round_by_round() {
             options.join(",")
         )
     };
-    // The script knows only the last request's id: that of the prompt.
+    // `$id` in a script is the ID of the last request that was read, the prompt; so these IDs are literal.
     let lines = [round(10, "☐", "☐"), round(11, "☑", "☐"), round(12, "☑", "☑")].join("\n");
     let run = scripted(&lines, &["--tier", "permission", "--answer", "Auth,Search", "--wire"]);
     for (id, option) in [(10, "a"), (11, "s"), (12, "d")] {
@@ -197,21 +197,21 @@ fn many_options_are_chosen_round_by_round() {
 }
 
 #[test]
-fn what_is_left_open_is_cancelled_in_the_words_of_the_request() {
+fn a_withdrawn_question_is_cancelled_as_its_method_asks() {
     for (tier, dialect, said) in [
         ("native", "sandboxagent", "The question failed: -32800 request cancelled"),
         ("forms", "claude", "The question was cancelled (tool use aborted)"),
         ("permission", "kimi-permission", "The question was cancelled (dismissed)"),
     ] {
         let run = asked(dialect, &["--tier", tier, "--leave-open", "--prompt", "withdraw a question"]);
-        run.said("      │ The question was taken back, or answered elsewhere.");
+        run.said("      │ The question was withdrawn, or answered elsewhere.");
         run.said(&format!("agent │ {said}")).ended(0);
     }
     asked("sandboxagent", &["--tier", "native", "--leave-open", "--timeout", "200ms"]).ended(3);
 }
 
 #[test]
-fn an_agent_that_fails_or_says_something_wrong_is_an_error() {
+fn an_agent_that_fails_or_breaks_the_protocol_is_an_error() {
     let exits = asked("sandboxagent", &["--tier", "native", "--prompt", "exit 5"]);
     assert!(
         exits.stderr.contains("the agent ended before the turn did, with exit code 5"),
@@ -220,7 +220,7 @@ fn an_agent_that_fails_or_says_something_wrong_is_an_error() {
     );
     exits.ended(1);
     for (line, wrong) in [
-        ("agent> {oops", "a line that is no message"),
+        ("agent> {oops", "an invalid line"),
         (
             r#"agent> {"id":1,"method":"elicitation/create","params":{"mode":"url"}}"#,
             "elicitation/create: only forms are shown: url",
@@ -231,13 +231,13 @@ fn an_agent_that_fails_or_says_something_wrong_is_an_error() {
         ),
     ] {
         let run = scripted(line, &["--tier", "forms"]);
-        assert!(run.stderr.contains(&format!("the agent said something wrong: {wrong}")), "{}", run.stderr);
+        assert!(run.stderr.contains(&format!("the agent broke the protocol: {wrong}")), "{}", run.stderr);
         run.said(" done │ end_turn").ended(1);
     }
 }
 
 #[test]
-fn nothing_hostile_reaches_the_terminal() {
+fn control_characters_never_reach_the_terminal() {
     let update = r#"agent> {"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"\u001b]0;x\u0007\u202e"}}}}"#;
     let hostile = r#"agent> {"id":1,"method":"\u001b[2J/x","params":{}}"#;
     let run = scripted(&format!("{update}\n{hostile}\nagent< *"), &["--tier", "permission"]);

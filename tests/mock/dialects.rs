@@ -1,5 +1,5 @@
-//! How the mock agent asks in each dialect, and what it says to every outcome: `fixtures/dialects`, one file each.
-//! `UPDATE=1 cargo test --test mock` writes what comes out.
+//! The mock agent's requests in each dialect and its report on every outcome, with one file each in
+//! `fixtures/dialects`. `UPDATE=1 cargo test --test mock` writes the files.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::peer::Client;
 
-/// A prompt, and the ways in which its question is answered: an answer a line where it is asked again.
+/// A prompt and the responses that are tried; a response has one line for each request of the turn.
 type Case<'a> = (&'a str, &'a [&'a str]);
 
 const DECLINED: &str = r#""result":{"action":"decline"}"#;
@@ -25,10 +25,10 @@ fn nothing() -> Value {
     json!({ "protocolVersion": 1, "clientCapabilities": {} })
 }
 
-/// Plays each case with each of its answers in one session, and compares what was seen with the fixture.
+/// Plays each case with each of its responses in one session, and compares the protocol with the fixture.
 #[track_caller]
 fn check(name: &str, dialect: &str, initialize: &Value, cases: &[Case<'_>]) {
-    let mut client = Client::promising(&["--dialect", dialect], initialize);
+    let mut client = Client::advertising(&["--dialect", dialect], initialize);
     let mut seen = format!("askbridge mock-agent --dialect {dialect}\n");
     seen.push_str(&format!("initialize {initialize}\n"));
     for (prompt, answers) in cases {
@@ -46,10 +46,10 @@ fn check(name: &str, dialect: &str, initialize: &Value, cases: &[Case<'_>]) {
     if written != seen && std::env::var_os("UPDATE").is_some() {
         fs::write(&path, &seen).unwrap();
     }
-    assert!(written == seen, "{}, written:\n{written}\ncomes out:\n{seen}", path.display());
+    assert!(written == seen, "{}, expected:\n{written}\nactual:\n{seen}", path.display());
 }
 
-/// Has one turn. The lines of the question are shown the first time only: then their ids alone differ.
+/// Has one turn. The question is recorded the first time only, because later only its ID differs.
 fn turn(client: &mut Client, prompt: &str, answer: &str, is_first: bool, seen: &mut String) {
     let mut answers = answer.lines();
     client.prompt("p", prompt);
@@ -73,7 +73,7 @@ fn turn(client: &mut Client, prompt: &str, answer: &str, is_first: bool, seen: &
         }
         if is_question {
             asked += 1;
-            let answer = answers.next().unwrap_or_else(|| client.process.fail("it asked once more"));
+            let answer = answers.next().unwrap_or_else(|| client.process.fail("there is a further question"));
             seen.push_str(&format!("client> {answer}\n"));
             client.process.send(&format!(r#"{{"jsonrpc":"2.0","id":{},{answer}}}"#, message["id"]));
         }
@@ -160,8 +160,8 @@ fn codex_async() {
 }
 
 #[test]
-fn an_asynchronous_question_is_withdrawn_at_the_end_of_the_turn_and_a_late_answer_dropped() {
-    let mut client = Client::promising(&["--dialect", "codex-async"], &forms());
+fn an_asynchronous_question_is_withdrawn_with_its_turn_and_a_late_answer_is_dropped() {
+    let mut client = Client::advertising(&["--dialect", "codex-async"], &forms());
     client.prompt("p", "withdraw a question");
     let withdrawn = client.next("the withdrawal", |message| message["method"] == "$/cancel_request");
     assert_eq!(withdrawn["params"], json!({ "requestId": 0 }));
@@ -191,7 +191,7 @@ fn kimi() {
 }
 
 #[test]
-fn kimi_asks_for_permission_where_the_client_promised_no_forms() {
+fn kimi_asks_for_permission_if_the_client_has_no_forms() {
     let outcomes: &[&str] = &[
         r#""result":{"outcome":{"outcome":"selected","optionId":"q0_opt_0"}}"#,
         r#""result":{"outcome":{"outcome":"selected","optionId":"q0_skip"}}"#,
@@ -351,7 +351,7 @@ fn grok() {
 
 #[test]
 fn kiro() {
-    let promised =
+    let user_input =
         json!({ "protocolVersion": 1, "clientCapabilities": { "_meta": { "kiro": { "userInput": true } } } });
     let outcomes: &[&str] = &[
         r#""result":{"action":"answered","answer":"Option A"}"#,
@@ -361,11 +361,11 @@ fn kiro() {
         NOTHING,
     ];
     let free = r#""result":{"action":"answered","answer":"my-branch"}"#;
-    check("kiro", "kiro", &promised, &[("a question", outcomes), ("a free question", &[free])]);
+    check("kiro", "kiro", &user_input, &[("a question", outcomes), ("a free question", &[free])]);
 }
 
 #[test]
-fn an_agent_that_was_promised_nothing_says_what_it_does_instead() {
+fn an_agent_without_the_capability_that_it_needs_does_not_ask() {
     let no_forms = "The client promised no forms: I do not ask.";
     for (dialect, told) in [
         ("claude", no_forms),
@@ -378,7 +378,7 @@ fn an_agent_that_was_promised_nothing_says_what_it_does_instead() {
         ("kiro", "The client promised no user input: I do not ask."),
     ] {
         let empty = json!({ "protocolVersion": 1, "clientCapabilities": { "elicitation": {} } });
-        let mut client = Client::promising(&["--dialect", dialect], &empty);
+        let mut client = Client::advertising(&["--dialect", dialect], &empty);
         client.prompt("p", "a question");
         let end = ("end_turn".to_owned(), format!("I have a question.{told}"));
         assert_eq!(client.turn_end("p"), end, "{dialect}");
@@ -386,24 +386,24 @@ fn an_agent_that_was_promised_nothing_says_what_it_does_instead() {
 }
 
 #[test]
-fn a_promise_counts_in_the_second_version_of_the_protocol_too() {
+fn capabilities_are_read_in_both_versions_of_the_protocol() {
     let second = json!({ "protocolVersion": 2, "capabilities": { "elicitation": { "form": {} } } });
-    let mut client = Client::promising(&["--dialect", "claude"], &second);
+    let mut client = Client::advertising(&["--dialect", "claude"], &second);
     client.prompt("p", "a question");
     client.next("the form", |message| message["method"] == "elicitation/create");
     let first = json!({ "protocolVersion": 1, "capabilities": { "elicitation": { "form": {} } } });
-    let mut client = Client::promising(&["--dialect", "claude"], &first);
+    let mut client = Client::advertising(&["--dialect", "claude"], &first);
     client.prompt("p", "a question");
     assert!(client.turn_end("p").1.ends_with("I do not ask."));
 }
 
 #[test]
-fn a_cancelled_turn_withdraws_its_question_where_the_agent_does_so() {
+fn a_cancelled_turn_withdraws_its_question_in_some_dialects() {
     for (dialect, withdraws) in
         [("claude", true), ("codex", true), ("codex-async", true), ("oh-my-pi", false), ("form", false)]
     {
         for (method, id) in [("session/cancel", None), ("session/close", Some("c"))] {
-            let mut client = Client::promising(&["--dialect", dialect], &forms());
+            let mut client = Client::advertising(&["--dialect", dialect], &forms());
             client.prompt("p", "a question");
             client.next("the question", |message| message["method"] == "elicitation/create");
             let params = json!({ "sessionId": "session-1" });
@@ -423,7 +423,7 @@ fn a_cancelled_turn_withdraws_its_question_where_the_agent_does_so() {
 
 #[test]
 fn a_cancelled_turn_waits_for_its_permission_request() {
-    let mut client = Client::promising(&["--dialect", "qwen"], &nothing());
+    let mut client = Client::advertising(&["--dialect", "qwen"], &nothing());
     client.prompt("p", "a question");
     client.next("the question", |message| message["method"] == "session/request_permission");
     client.notify("session/cancel", &json!({ "sessionId": "session-1" }));
@@ -432,19 +432,19 @@ fn a_cancelled_turn_waits_for_its_permission_request() {
     assert_eq!(client.turn_end("p"), ("cancelled".to_owned(), told));
 }
 
-/// A client that promised all that any agent asks for.
-fn promising_everything(dialect: &str) -> Client {
-    let promises = json!({ "protocolVersion": 1, "clientCapabilities": {
+/// Starts an agent for a client with every capability.
+fn with_every_capability(dialect: &str) -> Client {
+    let initialize = json!({ "protocolVersion": 1, "clientCapabilities": {
         "elicitation": { "form": {} }, "_meta": { "kiro": { "userInput": true } } } });
-    Client::promising(&["--dialect", dialect], &promises)
+    Client::advertising(&["--dialect", dialect], &initialize)
 }
 
 #[test]
-fn the_words_that_say_when_it_asks_are_those_of_every_dialect() {
+fn later_and_exit_work_in_every_dialect() {
     for dialect in
         ["claude", "codex", "kimi", "devin", "form", "historic", "qwen", "pi", "cursor", "grok", "kiro"]
     {
-        let mut client = promising_everything(dialect);
+        let mut client = with_every_capability(dialect);
         client.prompt("p", "a question, later");
         assert_eq!(client.turn_end("p").0, "end_turn", "{dialect}");
         client.next("a question", |message| message.get("id").is_some());
@@ -455,9 +455,9 @@ fn the_words_that_say_when_it_asks_are_those_of_every_dialect() {
 }
 
 #[test]
-fn several_are_asked_at_once_in_every_dialect() {
+fn several_questions_are_asked_at_once_in_every_dialect() {
     for dialect in ["claude", "kimi", "qwen", "cursor", "grok", "kiro"] {
-        let mut client = promising_everything(dialect);
+        let mut client = with_every_capability(dialect);
         client.prompt("p", "several questions");
         for id in 0..3 {
             let question = client.next("a question", |message| message.get("id").is_some());

@@ -1,5 +1,5 @@
-//! The mock agent and the mock client, as processes with pipes.
-//! What the bridge makes of them is tested elsewhere.
+//! The mock agent and the mock client as processes, without a bridge between them.
+//! The bridge around them is tested in `tests/bridge`, `tests/peers` and `tests/demo.rs`.
 
 #[cfg(test)]
 #[path = "../support/mod.rs"]

@@ -1,5 +1,5 @@
-//! A client of the mock agent that says what a test tells it to.
-//! It answers nothing by itself.
+//! A client of the mock agent that sends only what a test asks for.
+//! The expectations are left to the tests.
 
 use std::process::{Command, ExitStatus};
 
@@ -7,28 +7,29 @@ use serde_json::{Value, json};
 
 use crate::support::Process;
 
-/// A client that says what it is told to, and keeps what the agent says.
+/// A client of a mock agent process, with the texts that the agent sent.
 pub(crate) struct Client {
     pub(crate) process: Process,
     pub(crate) said: Vec<String>,
 }
 
 impl Client {
+    /// Starts `askbridge mock-agent` with these arguments.
     pub(crate) fn start(args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
         Self { process: Process::spawn(command.arg("mock-agent").args(args)), said: Vec::new() }
     }
 
-    /// A client with a session, `session-1`. It promises to answer questions or does not.
-    pub(crate) fn in_session(promises: bool) -> Self {
+    /// Starts an agent and opens `session-1`; `advertises` is whether the client knows the native dialect.
+    pub(crate) fn in_session(advertises: bool) -> Self {
         let extensions =
-            json!({ "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": promises } } });
+            json!({ "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": advertises } } });
         let capabilities = json!({ "_meta": extensions });
-        Self::promising(&[], &json!({ "protocolVersion": 1, "clientCapabilities": capabilities }))
+        Self::advertising(&[], &json!({ "protocolVersion": 1, "clientCapabilities": capabilities }))
     }
 
-    /// A client with a session, `session-1`, that initialized an agent with these arguments like this.
-    pub(crate) fn promising(args: &[&str], initialize: &Value) -> Self {
+    /// Starts an agent with these arguments, initializes it with these parameters and opens `session-1`.
+    pub(crate) fn advertising(args: &[&str], initialize: &Value) -> Self {
         let mut client = Self::start(args);
         client.call("init", "initialize", initialize);
         client.call("new", "session/new", &json!({ "cwd": "/work", "mcpServers": [] }));
@@ -85,7 +86,7 @@ impl Client {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Waits for the end of the turn, and returns its reason and all that was said since the last.
+    /// Waits for the end of the turn. Returns its stop reason and the agent's texts since the last turn.
     pub(crate) fn turn_end(&mut self, id: &str) -> (String, String) {
         let reason = self.response(id)["result"]["stopReason"].as_str().unwrap_or("none").to_owned();
         (reason, std::mem::take(&mut self.said).concat())

@@ -1,4 +1,4 @@
-//! The implementation at both ends.
+//! The SDK at both ends of the bridge.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::{
 const QUESTION: &str =
     r#"{"questionId":"q","prompt":"Which?","options":[["a","Option A"],["b","Option B"]]}"#;
 
-/// Talks to the agent in a session. Returns what came of it, and what the agent wrote to stderr.
+/// Talks to the agent in a session. Returns the result of the conversation and the agent's stderr.
 async fn talk<T>(conversation: impl AsyncFnOnce(&mut Peer, SessionId) -> T) -> (T, String) {
     let agent = Path::new(env!("CARGO_BIN_EXE_askbridge")).with_file_name("examples").join("acp-agent");
     assert!(agent.exists(), "{} is built by `cargo build --example acp-agent`", agent.display());
@@ -24,27 +24,27 @@ async fn talk<T>(conversation: impl AsyncFnOnce(&mut Peer, SessionId) -> T) -> (
     .await
 }
 
-/// Reads what the agent was told, question by question.
-fn told(said: &str) -> Vec<Value> {
+/// Reads the outcomes that the agent reports, one for each question.
+fn outcomes(said: &str) -> Vec<Value> {
     said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[tokio::test]
-async fn the_agent_reads_that_its_questions_will_be_answered() {
+async fn the_agent_reads_the_advertised_capabilities() {
     talk(async |peer, session| {
         let turn = peer.prompt(&session, &[]);
-        let promise = json!({
+        let capabilities = json!({
             "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": true } },
             "kiro": { "userInput": true },
         });
         let (reason, said) = peer.end(turn).await;
-        assert_eq!((reason, told(&said)), (StopReason::EndTurn, vec![promise]));
+        assert_eq!((reason, outcomes(&said)), (StopReason::EndTurn, vec![capabilities]));
     })
     .await;
 }
 
 #[tokio::test]
-async fn the_agent_is_told_what_the_client_answered() {
+async fn the_agent_gets_the_answer_of_the_client() {
     talk(async |peer, session| {
         let turn = peer.prompt(&session, &[QUESTION]);
         let (question, responder) = peer.question().await;
@@ -53,13 +53,13 @@ async fn the_agent_is_told_what_the_client_answered() {
         let result = json!({ "status": "answered", "answers": [["b"]] });
         responder.respond(result.clone()).unwrap();
         let (reason, said) = peer.end(turn).await;
-        assert_eq!((reason, told(&said)), (StopReason::EndTurn, vec![json!({ "result": result })]));
+        assert_eq!((reason, outcomes(&said)), (StopReason::EndTurn, vec![json!({ "result": result })]));
     })
     .await;
 }
 
 #[tokio::test]
-async fn each_of_several_questions_gets_the_answer_that_was_given_to_it() {
+async fn each_of_several_questions_gets_its_own_answer() {
     talk(async |peer, session| {
         let ids = ["one", "two", "three", "four"];
         let questions = ids.map(|id| json!({ "questionId": id, "prompt": "Which?" }).to_string());
@@ -72,20 +72,20 @@ async fn each_of_several_questions_gets_the_answer_that_was_given_to_it() {
             responder.respond(json!({ "status": "answered", "answers": [[question.question_id]] })).unwrap();
         }
         let expected = ids.map(|id| json!({ "result": { "status": "answered", "answers": [[id]] } }));
-        assert_eq!(told(&peer.end(turn).await.1), expected);
+        assert_eq!(outcomes(&peer.end(turn).await.1), expected);
     })
     .await;
 }
 
 #[tokio::test]
-async fn the_agent_is_told_that_a_question_was_rejected_and_why() {
+async fn the_agent_gets_a_rejection_with_its_reason() {
     talk(async |peer, session| {
         let turn = peer.prompt(&session, &[QUESTION]);
         let (_, responder) = peer.question().await;
         responder.respond(json!({ "status": "rejected" })).unwrap();
         let (reason, said) = peer.end(turn).await;
         let rejected = json!({ "result": { "status": "rejected" } });
-        assert_eq!((reason, told(&said)), (StopReason::EndTurn, vec![rejected]));
+        assert_eq!((reason, outcomes(&said)), (StopReason::EndTurn, vec![rejected]));
 
         let turn = peer.prompt(&session, &[QUESTION, QUESTION]);
         let (first, second) = (peer.question().await.1, peer.question().await.1);
@@ -94,17 +94,17 @@ async fn the_agent_is_told_that_a_question_was_rejected_and_why() {
         assert_eq!(cancelled.each_ref(), [first.id(), second.id()]);
         let (reason, said) = peer.end(turn).await;
         let rejected = json!({ "result": rejected_because("cancelled") });
-        assert_eq!((reason, told(&said)), (StopReason::Cancelled, vec![rejected.clone(), rejected]));
+        assert_eq!((reason, outcomes(&said)), (StopReason::Cancelled, vec![rejected.clone(), rejected]));
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_agent_that_asks_badly_is_told_what_is_wrong_by_the_bridge() {
+async fn an_invalid_question_gets_an_error_from_the_bridge() {
     talk(async |peer, session| {
         let turn = peer.prompt(&session, &[r#"{"questionId":"q","prompt":"Which?","options":[7]}"#]);
         let (_, said) = peer.end(turn).await;
-        let [told] = &told(&said)[..] else { panic!("{said}") };
+        let [told] = &outcomes(&said)[..] else { panic!("{said}") };
         assert_eq!(told["error"]["code"], -32602, "{told}");
         let message = told["error"]["message"].as_str().unwrap();
         assert!(message.starts_with("invalid question: params.options"), "{message}");
@@ -113,23 +113,23 @@ async fn an_agent_that_asks_badly_is_told_what_is_wrong_by_the_bridge() {
 }
 
 #[tokio::test]
-async fn a_withdrawn_question_that_the_client_leaves_open_fails_as_cancelled() {
+async fn a_withdrawn_question_without_an_answer_fails_as_cancelled() {
     talk(async |peer, session| {
         let turn = peer.prompt(&session, &[QUESTION, "withdraw"]);
         let (_, responder) = peer.question().await;
         assert_eq!(&peer.cancellation().await.request_id, responder.id());
         let (_, said) = peer.end(turn).await;
-        let [told] = &told(&said)[..] else { panic!("{said}") };
+        let [told] = &outcomes(&said)[..] else { panic!("{said}") };
         assert_eq!(*told, json!({ "error": { "code": -32800, "message": "the question was withdrawn" } }));
-        // What the client says now is too late.
+        // The response of the client comes too late.
         drop(responder);
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_agent_whose_client_hangs_up_is_told_so_before_its_input_ends() {
-    // Neither is dropped before the client is gone: that would cancel the prompt, and answer the question.
+async fn the_agent_gets_a_rejection_before_its_stdin_ends_when_the_client_disconnects() {
+    // Both are kept until the client has disconnected: dropping them would cancel the prompt and answer the question.
     let (_open, stderr) = talk(async |peer, session| {
         let turn = peer.prompt(&session, &[QUESTION]);
         (turn, peer.question().await)

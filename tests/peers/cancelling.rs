@@ -1,4 +1,4 @@
-//! What the bridge itself says to the client when things are cancelled, as the implementation reads it.
+//! Cancellation: the messages of the bridge itself to the client, as the SDK reads them.
 
 use agent_client_protocol::{ErrorCode, v1::schema::StopReason};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::{peer::talk_to_mock, process::Ends};
 
 #[tokio::test]
-async fn cancelling_the_turn_takes_the_open_question_back_from_the_client() {
+async fn cancelling_the_turn_withdraws_the_open_question_from_the_client() {
     talk_to_mock(Ends::Pipes, async |peer| {
         let session = peer.open_session().await;
         let turn = peer.prompt(&session, &["Ask a question."]);
@@ -17,7 +17,7 @@ async fn cancelling_the_turn_takes_the_open_question_back_from_the_client() {
         let said = "I have a question.The question was rejected: cancelled".to_owned();
         assert_eq!(peer.end(turn).await, (StopReason::Cancelled, said));
 
-        // What the client says to that is too late, and the agent hears nothing of it.
+        // The response of the client comes too late and does not reach the agent.
         drop(responder);
         let turn = peer.prompt(&session, &["Go on."]);
         assert_eq!(peer.end(turn).await, (StopReason::EndTurn, "Go on.".to_owned()));
@@ -26,7 +26,7 @@ async fn cancelling_the_turn_takes_the_open_question_back_from_the_client() {
 }
 
 #[tokio::test]
-async fn a_prompt_is_the_answer_to_the_open_question_and_has_its_turn_after_that() {
+async fn a_prompt_rejects_the_open_question_and_is_sent_after_it() {
     talk_to_mock(Ends::Pipes, async |peer| {
         let session = peer.open_session().await;
         let turn = peer.prompt(&session, &["Ask a question."]);
@@ -51,7 +51,7 @@ async fn a_held_prompt_of_a_cancelled_turn_ends_as_cancelled() {
         peer.cancel(&session);
         assert_eq!(peer.outcome(held).await, Ok(StopReason::Cancelled));
         assert_eq!(peer.outcome(turn).await, Ok(StopReason::Cancelled));
-        // It never came to the agent, which says nothing of it.
+        // The held prompt never reached the agent, so its text is not repeated.
         let said = "I have a question.The question was rejected: replied_in_chat";
         assert_eq!(peer.said().concat(), said);
         drop(responder);
@@ -78,7 +78,7 @@ async fn a_held_prompt_that_is_cancelled_by_its_id_fails_as_cancelled() {
 }
 
 #[tokio::test]
-async fn a_client_that_answers_a_withdrawn_question_is_believed() {
+async fn an_answer_to_a_withdrawn_question_reaches_the_agent() {
     talk_to_mock(Ends::Pipes, async |peer| {
         let session = peer.open_session().await;
         let turn = peer.prompt(&session, &["Ask a question and withdraw it."]);

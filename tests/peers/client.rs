@@ -1,4 +1,4 @@
-//! The implementation's client and the mock agent.
+//! The SDK's client and the mock agent.
 
 use agent_client_protocol::v1::schema::{ListSessionsRequest, LoadSessionRequest, SessionUpdate, StopReason};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn answer(values: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn the_client_reads_what_the_agent_can_do_and_that_questions_will_be_asked() {
+async fn the_client_reads_the_capabilities_of_the_agent() {
     talk_to_mock(Ends::Pipes, async |peer| {
         let response = peer.initialize().await;
         let capabilities = response.agent_capabilities;
@@ -22,8 +22,8 @@ async fn the_client_reads_what_the_agent_can_do_and_that_questions_will_be_asked
         assert!(capabilities.session_capabilities.list.is_some());
         assert!(capabilities.session_capabilities.close.is_some());
         assert_eq!(capabilities.session_capabilities.resume, None);
-        let promise = json!({ "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": true } } });
-        assert_eq!(json!(capabilities.meta), promise);
+        let extension = json!({ "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": true } } });
+        assert_eq!(json!(capabilities.meta), extension);
         assert_eq!(response.agent_info.unwrap().name, "askbridge-mock-agent");
     })
     .await;
@@ -43,7 +43,7 @@ async fn a_turn_streams_its_updates_and_ends() {
 }
 
 #[tokio::test]
-async fn a_flood_of_updates_comes_whole_and_in_order() {
+async fn a_flood_of_updates_is_complete_and_in_order() {
     talk_to_mock(Ends::Pipes, async |peer| {
         let session = peer.open_session().await;
         let turn = peer.prompt(&session, &["flood 1000"]);
@@ -56,7 +56,7 @@ async fn a_flood_of_updates_comes_whole_and_in_order() {
 }
 
 #[tokio::test]
-async fn sessions_are_listed_and_loaded_with_what_was_said_in_them() {
+async fn sessions_are_listed_and_loaded_with_their_history() {
     talk_to_mock(Ends::Pipes, async |peer| {
         let session = peer.open_session().await;
         let turn = peer.prompt(&session, &["Remember this."]);
@@ -78,7 +78,7 @@ async fn sessions_are_listed_and_loaded_with_what_was_said_in_them() {
 }
 
 #[tokio::test]
-async fn a_turn_that_is_cancelled_ends_as_cancelled() {
+async fn a_cancelled_turn_ends_as_cancelled() {
     talk_to_mock(Ends::Pipes, async |peer| {
         let session = peer.open_session().await;
         let turn = peer.prompt(&session, &["Work forever."]);
@@ -88,7 +88,7 @@ async fn a_turn_that_is_cancelled_ends_as_cancelled() {
     .await;
 }
 
-/// A question, its answer, and a rejected one.
+/// Answers one question and rejects another.
 async fn ask_and_answer(peer: &mut Peer) {
     let session = peer.open_session().await;
     let turn = peer.prompt(&session, &["Ask a question."]);
@@ -108,17 +108,17 @@ async fn ask_and_answer(peer: &mut Peer) {
 }
 
 #[tokio::test]
-async fn a_question_is_answered_or_rejected_by_the_handler_of_the_extension() {
+async fn a_question_is_answered_and_rejected_over_pipes() {
     talk_to_mock(Ends::Pipes, ask_and_answer).await;
 }
 
 #[tokio::test]
-async fn a_question_is_answered_where_stdin_and_stdout_are_sockets() {
+async fn a_question_is_answered_and_rejected_over_sockets() {
     talk_to_mock(Ends::Sockets, ask_and_answer).await;
 }
 
 #[tokio::test]
-async fn questions_that_are_open_at_once_each_get_their_own_answer() {
+async fn each_of_several_open_questions_gets_its_own_answer() {
     talk_to_mock(Ends::Pipes, async |peer| {
         let session = peer.open_session().await;
         let turn = peer.prompt(&session, &["Ask several questions."]);
@@ -141,7 +141,7 @@ async fn a_question_of_several_fields_is_answered_field_by_field() {
         let (question, responder) = peer.question().await;
         let headers: Vec<_> = question.questions.iter().map(|field| &field["header"]).collect();
         assert_eq!(headers, ["Database", "Features", "Notes"]);
-        // Not the canonical shape, and labels: the bridge says it as the extension does.
+        // Another shape than the canonical one, with labels: the bridge translates it.
         let content = json!({ "q0": "SQLite", "q1": ["Auth", "Search"], "q2": "no" });
         responder.respond(json!({ "action": "accept", "content": content })).unwrap();
         let (_, said) = peer.end(turn).await;

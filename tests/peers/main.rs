@@ -1,5 +1,5 @@
-//! Real peers: the published Rust implementation of ACP as the client, as the agent, and as both, with the
-//! bridge between. It reads every line by its typed schema, so what other programs could not read fails here.
+//! Real peers: the published Rust SDK of ACP as the client, as the agent, and as both, with the bridge between them.
+//! The SDK reads every line by its typed schema, so a line that other programs could not read fails here.
 
 #[cfg(test)]
 mod process;

@@ -1,4 +1,4 @@
-//! The implementation's client, connected to the bridge, and what the tests say through it.
+//! The SDK's client, connected to the bridge, with the calls that the tests make through it.
 
 use std::future::Future;
 
@@ -25,13 +25,13 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::process::{Bridge, DEADLINE, Ends, Transcript};
 
-/// How many messages of one kind may wait to be looked at.
+/// The capacity of the channel of each kind of message.
 const MESSAGES: usize = 1 << 10;
 
 /// The command of the mock agent.
 const MOCK: &[&str] = &[env!("CARGO_BIN_EXE_askbridge"), "mock-agent"];
 
-/// The request of the extension, as a client that knows it declares it.
+/// The native request, as a client with support for the extension declares it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonRpcRequest)]
 #[request(method = "_sandboxagent/session/request_question", response = Value)]
 #[serde(rename_all = "camelCase")]
@@ -46,13 +46,13 @@ pub(crate) struct Question {
     pub(crate) questions: Vec<Value>,
 }
 
-/// A question that the client was asked, and the means to answer it.
+/// A question, and the responder that answers it.
 pub(crate) type Asked = (Question, Responder<Value>);
 
-/// A prompt whose response is still to come.
+/// A prompt without a response yet.
 pub(crate) type Turn = SentRequest<PromptResponse>;
 
-/// The client in a conversation.
+/// The client of a conversation.
 pub(crate) struct Peer {
     link: Link,
     questions: Receiver<Asked>,
@@ -60,20 +60,20 @@ pub(crate) struct Peer {
     updates: Receiver<SessionNotification>,
 }
 
-/// The connection, and what has gone through it.
+/// The connection and its transcript.
 struct Link {
     agent: ConnectionTo<Agent>,
     transcript: Transcript,
 }
 
-/// Has a conversation with the mock agent, to which nothing may come that it does not understand.
+/// Has a conversation with the mock agent, and checks that the agent had nothing to complain about.
 pub(crate) async fn talk_to_mock(ends: Ends, conversation: impl AsyncFnOnce(&mut Peer)) {
     let ((), stderr) = converse(MOCK, ends, conversation).await;
     assert_eq!(stderr, "");
 }
 
-/// Has a conversation with an agent through the bridge, then hangs up. Returns what came of the conversation,
-/// and what the bridge and its agent wrote to stderr.
+/// Has a conversation with an agent through the bridge, then disconnects. Returns the result of the conversation and
+/// the stderr of the bridge and its agent.
 pub(crate) async fn converse<T>(
     agent: &[&str],
     ends: Ends,
@@ -112,13 +112,13 @@ pub(crate) async fn converse<T>(
     }
 }
 
-/// Keeps a message for the test. Once the test is over nobody wants it.
+/// Keeps a message for the test. Returns an error once the test is over.
 async fn keep<T>(messages: &Sender<T>, message: T) -> Result<(), Error> {
     messages.send(message).await.map_err(|_| Error::internal_error().data("the test is over"))
 }
 
 impl Peer {
-    /// Initializes as a client that says nothing about questions.
+    /// Initializes as a client that advertises no questions.
     pub(crate) async fn initialize(&mut self) -> InitializeResponse {
         self.call(InitializeRequest::new(ProtocolVersion::V1)).await
     }
@@ -142,12 +142,12 @@ impl Peer {
         self.link.agent.send_request(PromptRequest::new(session.clone(), blocks))
     }
 
-    /// Cancels what runs in a session.
+    /// Cancels the turn of a session.
     pub(crate) fn cancel(&self, session: &SessionId) {
         self.link.agent.send_notification(CancelNotification::new(session.clone())).unwrap();
     }
 
-    /// Waits for the end of a turn, and returns its reason and all that was said since the last.
+    /// Waits for the end of a turn. Returns its stop reason and the agent's texts since the last turn.
     pub(crate) async fn end(&mut self, turn: Turn) -> (StopReason, String) {
         let reason = self.outcome(turn).await.unwrap();
         (reason, self.said().concat())
@@ -169,13 +169,13 @@ impl Peer {
         self.link.wait("a cancellation", self.cancellations.recv()).await.unwrap()
     }
 
-    /// Takes what the agent said since the last time, chunk by chunk.
+    /// Takes the chunks of the agent's messages since the last call.
     pub(crate) fn said(&mut self) -> Vec<String> {
         let updates = std::iter::from_fn(|| self.updates.try_recv().ok());
         updates.filter_map(|update| agent_text(&update.update).map(str::to_owned)).collect()
     }
 
-    /// Takes the updates since the last time.
+    /// Takes the updates since the last call.
     pub(crate) fn updates(&mut self) -> Vec<SessionNotification> {
         std::iter::from_fn(|| self.updates.try_recv().ok()).collect()
     }
@@ -198,7 +198,7 @@ impl Link {
     }
 }
 
-/// The text of a piece of the agent's message.
+/// Returns the text of a chunk of the agent's message.
 fn agent_text(update: &SessionUpdate) -> Option<&str> {
     match update {
         SessionUpdate::AgentMessageChunk(ContentChunk { content: ContentBlock::Text(text), .. }) => {

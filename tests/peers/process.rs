@@ -1,4 +1,4 @@
-//! The bridge around an agent, as a process whose stdin and stdout the client has, and what went through them.
+//! The bridge around an agent as a process, with the transcript of its stdin, stdout and stderr.
 
 use std::{
     collections::VecDeque,
@@ -17,22 +17,22 @@ use tokio::{
 };
 use tokio_util::io::{InspectReader, InspectWriter};
 
-/// How long anything may take. Nothing that works comes near it, on however slow a machine.
+/// The hang guard of every wait: far more than a passing test needs, also on a slow machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 const LONGEST_TRANSCRIPT: usize = 200;
 
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// What the bridge has for stdin and stdout.
+/// The type of the bridge's stdin and stdout.
 #[derive(Clone, Copy)]
 pub(crate) enum Ends {
     Pipes,
-    /// Two sockets, as Node hands them to a child.
+    /// Two sockets, as Node gives them to a child.
     Sockets,
 }
 
-/// A running bridge. It is killed when this is dropped.
+/// A running bridge, which is killed on drop.
 pub(crate) struct Bridge {
     child: Child,
     stderr: JoinHandle<String>,
@@ -40,10 +40,10 @@ pub(crate) struct Bridge {
 }
 
 impl Bridge {
-    /// Starts `askbridge run` around an agent, and returns the client's ends of its stdin and stdout with it.
+    /// Starts `askbridge run` around an agent. Returns it with the client's ends of its stdin and stdout.
     pub(crate) fn start(agent: &[&str], ends: Ends) -> (Self, Writer, Reader) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
-        // Not among the questions of whoever runs the tests.
+        // Keeps the questions out of the inbox of the user who runs the tests.
         command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
         command.args(["run", "--"]).args(agent).stderr(Stdio::piped()).kill_on_drop(true);
         let (mut child, stdin, stdout) = match ends {
@@ -58,7 +58,7 @@ impl Bridge {
                 (child, Box::new(stdin) as Writer, Box::new(stdout) as Reader)
             }
         };
-        // The command has the bridge's ends of the sockets.
+        // The command holds the bridge's ends of the sockets: with them open, the client would see no end of stdout.
         drop(command);
         let transcript = Transcript::default();
         let (sent, said, complained) = (transcript.clone(), transcript.clone(), transcript.clone());
@@ -73,7 +73,7 @@ impl Bridge {
         (Self { child, stderr, transcript }, Box::new(stdin), Box::new(stdout))
     }
 
-    /// Waits for the end of the process, and returns how it ended and what it wrote to stderr.
+    /// Waits for the end of the process. Returns its exit status and its stderr.
     pub(crate) async fn end(mut self) -> (ExitStatus, String) {
         let ended = async { (self.child.wait().await.unwrap(), (&mut self.stderr).await.unwrap()) };
         match timeout(DEADLINE, ended).await {
@@ -89,7 +89,7 @@ fn socket() -> (UnixStream, OwnedFd) {
     (UnixStream::from_std(ours).unwrap(), its.into())
 }
 
-/// What went through the client's ends, as it came.
+/// The bytes of the three streams, in the order in which they came.
 #[derive(Clone, Default)]
 pub(crate) struct Transcript(Arc<Mutex<VecDeque<String>>>);
 
@@ -106,7 +106,7 @@ impl Transcript {
         }
     }
 
-    /// Ends the test, and shows what happened so far.
+    /// Fails the test and shows the transcript so far.
     pub(crate) fn fail(&self, why: &str) -> ! {
         let entries: String = self.0.lock().unwrap().iter().map(String::as_str).collect();
         panic!("{why}\n--- transcript ---\n{entries}");

@@ -1,5 +1,5 @@
-//! What must hold of every dialect, whatever an agent asks and whoever answers.
-//! The property tests and the fuzz targets share it.
+//! The properties of every dialect for any request and any answer.
+//! The property tests and the fuzz targets share them.
 
 use askbridge::{
     dialect::{
@@ -40,8 +40,8 @@ const REASONS: [Reason; 10] = [
     Reason::Policy,
 ];
 
-/// Reads a request. If it is a question, it is asked and answered in every way; the dice choose the answers, and are
-/// what a client says as well.
+/// Reads a request. If it is a question, asks and answers it in every way. The dice choose the answers, and are used
+/// as raw responses of a client as well.
 pub(crate) fn check_request(method: &str, params: &[u8], dice: &[u8]) -> Option<Asked> {
     let asked = match dialect::read(method, params, "made-up") {
         Ok(asked) => asked?,
@@ -82,11 +82,11 @@ fn check_limits(question: &Question) {
 fn object(json: &RawValue) -> Map<String, Json> {
     match serde_json::from_str(json.get()) {
         Ok(Json::Object(object)) => object,
-        other => panic!("{other:?} is no object: {json}"),
+        other => panic!("{other:?} is not an object: {json}"),
     }
 }
 
-/// What is shown by a native request is what is asked.
+/// The native request, read again, has the fields of the question.
 fn check_native(question: &Question, dice: &[u8]) {
     let params = sandboxagent::ask::write(question);
     object(&params);
@@ -95,7 +95,7 @@ fn check_native(question: &Question, dice: &[u8]) {
             assert_eq!(again.question.fields, question.fields);
             assert_eq!(again.question.id, question.id);
         }
-        // What is written takes more room than what was read.
+        // The written question can be longer than the one that was read, and exceed the limit.
         other => assert!(params.get().len() > limits::QUESTION, "{other:?}: {params}"),
     }
     match sandboxagent::reply::read(dice, question) {
@@ -104,7 +104,7 @@ fn check_native(question: &Question, dice: &[u8]) {
     }
 }
 
-/// What is filled in is what is read.
+/// The content of a form, read again, is the answer.
 fn check_form(question: &Question, answer: &Answer, dice: &[u8]) {
     let Some(words) = elicitation::form::words(question) else { return };
     object(&elicitation::form::write(question, &words));
@@ -119,13 +119,13 @@ fn check_form(question: &Question, answer: &Answer, dice: &[u8]) {
     drop(elicitation::reply::read(&words, question, dice));
 }
 
-/// What is chosen, without what was left empty.
+/// Returns the values of an answer, without empty ones.
 fn said(answer: &Answer) -> Vec<(&String, &Value)> {
     let is_empty = |value: &Value| *value == Value::Many(Vec::new()) || *value == Value::Text(String::new());
     answer.values.iter().filter(|(_, value)| !is_empty(value)).collect()
 }
 
-/// Prompts that are answered by the dice come to an end that fits, or go on.
+/// Prompts that the dice answer lead to a valid answer, to a rejection, or to another prompt.
 fn check_prompts(question: &Question, dice: &[u8]) {
     let mut walk = Walk::new(1);
     drop(walk.clone().take(question, dice, 2));
@@ -136,7 +136,7 @@ fn check_prompts(question: &Question, dice: &[u8]) {
         };
         let params = object(&params);
         let Some(Json::Array(options)) = params.get("options") else { panic!("no options in {params:?}") };
-        // Where a wrong answer can do harm, there is nothing to choose.
+        // A dangerous question is never answered by a prompt: it can only be moved elsewhere or rejected.
         assert!(!question.dangerous || options.len() == 2, "{options:?}");
         let option = &options[usize::from(*die) % options.len()];
         let result =
@@ -158,7 +158,7 @@ fn check_prompts(question: &Question, dice: &[u8]) {
     }
 }
 
-/// Answers as many fields as it can.
+/// Returns an answer to as many fields as possible.
 fn answer(question: &Question, dice: &[u8]) -> Answer {
     let mut answer = Answer::default();
     for (place, field) in question.fields.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! What must hold of the pieces that a byte stream is cut into, whatever the bytes, the chunks and the judge.
-//! The property tests and the fuzz targets share it.
+//! The properties of the pieces of a byte stream for any bytes, any chunks and any judge.
+//! The property tests and the fuzz targets share them.
 
 use std::{collections::BTreeSet, fmt, ops::Range};
 
@@ -8,14 +8,14 @@ use askbridge::{
     wire::frame::{Piece, Splitter, Verdict},
 };
 
-/// Which lines a judge wants.
+/// The lines that a judge wants.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Temper {
     /// None.
     Ordinary,
     /// All.
     Wanted,
-    /// It depends on so many bytes at the beginning; before they are there, the line is wanted.
+    /// Decided by a hash of the first `look` bytes; a line that is shorter so far is wanted.
     Mixed { look: usize, salt: u8 },
 }
 
@@ -34,11 +34,11 @@ impl Temper {
     }
 }
 
-/// A byte stream, and how it is cut.
+/// A byte stream and the sizes of its chunks.
 #[derive(Clone)]
 pub(crate) struct Cutting {
     pub(crate) bytes: Vec<u8>,
-    /// How much comes at once, over and over.
+    /// The sizes of the chunks, which repeat.
     pub(crate) chunks: Vec<usize>,
     pub(crate) temper: Temper,
     /// Whether the rest of a line that is too long to hold is dropped.
@@ -46,7 +46,7 @@ pub(crate) struct Cutting {
 }
 
 impl fmt::Debug for Cutting {
-    /// Shows of each line how it begins, how it ends and how long it is.
+    /// Shows the beginning, the end and the length of each line.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Cutting { chunks, temper, drops, .. } = self;
         write!(formatter, "chunks {chunks:?}, {temper:?}, drops {drops}, lines")?;
@@ -84,8 +84,8 @@ impl Cutting {
                 pieces.push(piece);
             }
             count += 1;
-            // I6: what is held is a line that fits, in a buffer that is no multiple of the traffic.
-            // A large buffer may come back once, when the pieces that shared it are gone.
+            // I6: the splitter holds less than one line at the limit, in a buffer that does not grow with the
+            // traffic. It may return a large buffer once, when no piece shares it any more.
             splitter.space();
             let space = splitter.space();
             assert!(space.len() < HOLD, "{} bytes are held", space.len());
@@ -110,7 +110,7 @@ impl Cutting {
             let (Piece::Run(bytes) | Piece::Line(bytes) | Piece::Head(bytes)) = piece;
             assert!(!bytes.is_empty(), "an empty piece at {at}");
             let span = at..at + bytes.len();
-            // I1, I2: joined, the pieces are the stream.
+            // I1, I2: the concatenated pieces are the stream.
             assert!(self.bytes.get(span.clone()) == Some(&bytes[..]), "other bytes at {span:?}");
             let line = line_at(at);
             at = span.end;
@@ -137,7 +137,7 @@ impl Cutting {
         fitting
     }
 
-    /// A run has no part of a wanted line, unless the beginning of that line has left as a head.
+    /// Checks that a run has no part of a wanted line, unless the beginning of that line was a head.
     fn check_run(&self, lines: &[Range<usize>], span: Range<usize>, begun: &BTreeSet<usize>) {
         let first = lines.partition_point(|line| line.end <= span.start);
         for line in lines[first..].iter().take_while(|line| line.start < span.end) {
@@ -146,7 +146,7 @@ impl Cutting {
         }
     }
 
-    /// Says whether a line is held as a whole at any chunking: its end comes before it reaches the limit.
+    /// Returns whether a line is held as a whole at any chunking: it ends before it reaches the limit.
     fn fits(&self, line: &Range<usize>) -> bool {
         line.len() - usize::from(self.bytes[line.clone()].ends_with(b"\n")) < HOLD
     }

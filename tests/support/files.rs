@@ -1,12 +1,12 @@
-//! The files of a folder of fixtures and of those below it.
-//! What is in them is left to the tests.
+//! Lists the files of a folder of fixtures and its subfolders.
+//! Reading them is left to the tests.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Returns the files in a folder of `fixtures` and in those below it, in the order of their names.
+/// Returns the files in a folder of `fixtures` and its subfolders, sorted by path.
 pub(crate) fn below(folder: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder), &mut files);

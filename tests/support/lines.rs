@@ -1,11 +1,11 @@
-//! Hostile lines: those of `fixtures/lines`, one file each, and those that are too large to keep there.
-//! What is done with them is left to the tests.
+//! Hostile lines: the files of `fixtures/lines`, and generated lines that are too large for a file.
+//! Sending them is left to the tests.
 
 use std::{fs, path::Path};
 
-/// One line with its terminator, unless it is one that has none.
+/// One line, with its terminator if it has one.
 pub(crate) struct Line {
-    /// The name of its file, or what it was made for.
+    /// The name of its file, or a description of a generated line.
     pub name: String,
     pub bytes: Vec<u8>,
 }
@@ -18,12 +18,12 @@ pub(crate) fn terminated() -> Vec<Line> {
     lines
 }
 
-/// Returns the lines that lack one. They can only come last.
+/// Returns the lines without a terminator, which can only be the last of a stream.
 pub(crate) fn unterminated() -> Vec<Line> {
     fixtures().into_iter().filter(|line| !line.bytes.ends_with(b"\n")).collect()
 }
 
-/// Returns all lines as one stream, which ends without a terminator.
+/// Returns all lines as one stream, whose last line has no terminator.
 pub(crate) fn stream() -> Vec<u8> {
     let last = unterminated().remove(0);
     terminated().into_iter().chain([last]).flat_map(|line| line.bytes).collect()
@@ -38,11 +38,11 @@ fn fixtures() -> Vec<Line> {
         .filter(|line| !line.name.starts_with('.'))
         .collect();
     lines.sort_by(|one, other| one.name.cmp(&other.name));
-    assert!(lines.len() > 80, "the fixtures are not there");
+    assert!(lines.len() > 80, "the fixtures are missing");
     lines
 }
 
-/// Nesting that would break a parser that recurses.
+/// Returns lines whose nesting would overflow the stack of a recursive parser.
 fn deep() -> Vec<Line> {
     const DEEP: usize = 10_000;
     let (open, close) = ("[".repeat(DEEP), "]".repeat(DEEP));
@@ -56,7 +56,7 @@ fn deep() -> Vec<Line> {
     ]
 }
 
-/// Lines around every size at which something is decided, of every kind that is decided differently.
+/// Returns lines of each kind around every size at which the bridge decides something.
 fn long() -> Vec<Line> {
     const MIB: usize = 1024 * 1024;
     let question = "_sandboxagent/session/request_question";
@@ -69,7 +69,7 @@ fn long() -> Vec<Line> {
         lines.extend(padded(size, r#"{"params":""#, r#"","method":"session/prompt","id":8}"#));
         lines.extend(padded(size, r#"{"method":"$/cancel_request","params":{"a":""#, r#""}}"#));
     }
-    // A question that long is not a question.
+    // A question of this length is over the limit, so it passes through.
     let prompt = format!(r#"{{"id":"long","method":"{question}","params":{{"prompt":""#);
     lines.extend(padded(MIB + 1, &prompt, r#""}}"#));
     lines.extend(padded(2 * MIB, r#"{"method":"session/prompt","id":8,"params":{"a":""#, r#""}}"#));
@@ -77,7 +77,7 @@ fn long() -> Vec<Line> {
     lines
 }
 
-/// Makes a line of this size with its terminator, if it can be that short.
+/// Returns a line of this size, terminator included, or `None` if the size is too small.
 fn padded(size: usize, before: &str, after: &str) -> Option<Line> {
     let padding = size.checked_sub(before.len() + after.len() + 1)?;
     Some(line(&format!("{size} bytes of {before}"), format!("{before}{}{after}", "y".repeat(padding))))

@@ -1,4 +1,4 @@
-//! The members of an object as a full parser sees them, in their order and their spelling.
+//! The members of an object as a full parser reads them, in their order and spelling.
 //! The property tests and the fuzz targets share it.
 
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// The members of an object, in their order: what the key means, if it is Unicode, and the value as it is spelled.
+/// The members of an object, in their order: the unescaped key, if it is Unicode, and the raw value.
 pub(crate) struct Members<'a>(pub(crate) Vec<(Option<String>, &'a str)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -35,18 +35,18 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Reads a whole object.
+    /// Reads an object.
     pub(crate) fn of(document: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(document).ok()
     }
 
-    /// Returns the values that stand under this name.
+    /// Returns the raw values of all members with this name.
     pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(key, _)| key.as_deref() == Some(name)).map(|(_, value)| *value)
     }
 }
 
-/// Returns what a string means, as it is spelled; `None` where that is no Unicode.
+/// Unescapes a JSON string. Returns `None` if it is not Unicode.
 pub(crate) fn string(spelled: &str) -> Option<String> {
     serde_json::from_str(spelled).ok()
 }

@@ -1,5 +1,5 @@
-//! A process under test and its three pipes, as the tests of the whole program use it.
-//! Every wait has a deadline, and what fails shows the transcript so far.
+//! A process under test with its three pipes, for tests of the whole program.
+//! Every wait has a deadline, and a failure shows the transcript so far.
 
 use std::{
     collections::VecDeque,
@@ -17,15 +17,15 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// How long anything may take. Nothing that works comes near it, on however slow a machine.
+/// The hang guard of every wait: far more than a passing test needs, also on a slow machine.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// How many lines may wait to be written, or to be looked at.
+/// The capacity of the channels for lines to and from the process.
 const LINES: usize = 1 << 17;
 const LONGEST_TRANSCRIPT: usize = 200;
 const LONGEST_SHOWN: usize = 400;
 const LONGEST_STDERR: usize = 1 << 16;
 
-/// A child process. It is killed, with its process group, when this is dropped.
+/// A child process, which is killed with its process group on drop.
 pub(crate) struct Process {
     child: Child,
     stdin: Option<SyncSender<Vec<u8>>>,
@@ -57,7 +57,7 @@ impl Process {
         Self { child, stdin: Some(stdin), stdout, stderr, ended, status: None, transcript }
     }
 
-    /// Sends a line, and the newline with it.
+    /// Sends a line and its newline.
     pub(crate) fn send(&mut self, line: &str) {
         self.send_bytes(format!("{line}\n").as_bytes());
     }
@@ -69,22 +69,22 @@ impl Process {
         match stdin.try_send(bytes.to_owned()) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => self.fail("the process does not read what is sent"),
-            Err(TrySendError::Disconnected(_)) => self.note(">", b"(nobody reads this any more)"),
+            Err(TrySendError::Disconnected(_)) => self.note(">", b"(the process has closed its stdin)"),
         }
     }
 
-    /// Ends the process's stdin, once everything that was sent before is written.
+    /// Closes the process's stdin once everything that was sent before is written.
     pub(crate) fn close_stdin(&mut self) {
         self.note(">", b"(end)");
         self.stdin = None;
     }
 
-    /// Waits for the next line of stdout and returns it as it came, or `None` at the end of stdout.
+    /// Waits for the next line of stdout. Returns it with its newline, or `None` at the end of stdout.
     pub(crate) fn next_line(&mut self) -> Option<Vec<u8>> {
         self.line_before(Instant::now() + DEADLINE, "the next line")
     }
 
-    /// Waits for a line of stdout that fits and returns it without its newline. Others are skipped.
+    /// Waits for a line of stdout that fits, and skips others. Returns it without its newline.
     pub(crate) fn expect(&mut self, what: &str, mut fits: impl FnMut(&str) -> bool) -> String {
         let deadline = Instant::now() + DEADLINE;
         while let Some(line) = self.line_before(deadline, what) {
@@ -97,7 +97,7 @@ impl Process {
         self.fail(&format!("stdout ended before {what}"));
     }
 
-    /// Waits until stderr, as far as it was written, fits, and returns it.
+    /// Waits until the stderr so far fits, and returns it.
     pub(crate) fn expect_stderr(&self, what: &str, fits: impl Fn(&str) -> bool) -> String {
         let text = self.stderr.text.lock().unwrap();
         let waited = self.stderr.more.wait_timeout_while(text, DEADLINE, |text| !fits(text)).unwrap();
@@ -108,12 +108,12 @@ impl Process {
         waited.0.clone()
     }
 
-    /// Waits for the end of stderr and returns all that was kept of it.
+    /// Waits for the end of stderr and returns its text, up to a limit.
     pub(crate) fn whole_stderr(&self) -> String {
         self.expect_stderr("an end", |_| self.stderr.ended.load(Ordering::Relaxed))
     }
 
-    /// Waits for the process to end and returns how it did. What it wrote can be read after that too.
+    /// Waits for the end of the process and returns its status. Its output can still be read after that.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         if self.status.is_none() {
             self.status = self.ended.recv_timeout(DEADLINE).ok();
@@ -121,7 +121,7 @@ impl Process {
         self.status.unwrap_or_else(|| self.fail("waited too long for the end of the process"))
     }
 
-    /// Ends the test, and shows what happened so far.
+    /// Fails the test and shows the transcript so far.
     pub(crate) fn fail(&self, why: &str) -> ! {
         let transcript: Vec<&str> = self.transcript.iter().map(String::as_str).collect();
         let stderr = self.stderr.text.lock().unwrap();
@@ -157,7 +157,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It was not reaped, so the id is still its own, and whoever is left of its group is met too.
+        // The process was not reaped, so its ID is not reused yet; the signal also reaches the rest of its group.
         kill_process_group(pid(&self.child), Signal::KILL).unwrap_or_default();
         self.child.wait().map(drop).unwrap_or_default();
     }
@@ -167,7 +167,7 @@ fn pid(child: &Child) -> Pid {
     Pid::from_raw(child.id().cast_signed()).expect("no process has the id 0")
 }
 
-/// Waits for the end of a process and leaves it to be reaped.
+/// Waits for the end of a process without reaping it.
 fn wait_for_end(pid: Pid) -> Option<ExitStatus> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     let status = waitid(WaitId::Pid(pid), options).ok()??;
@@ -198,12 +198,12 @@ fn read_lines(stdout: ChildStdout, lines: &SyncSender<Vec<u8>>) {
 struct Stderr {
     text: Mutex<String>,
     more: Condvar,
-    /// Changed only while the text is locked.
+    /// Changed only while the text is locked, so that the condition variable misses no change.
     ended: AtomicBool,
 }
 
 impl Stderr {
-    /// Reads stderr to its end, so that the process never waits for us, and keeps what comes first.
+    /// Reads stderr to its end, so that the process never blocks on it. Keeps the beginning.
     fn read(&self, mut stderr: impl Read) {
         let mut chunk = [0; 4096];
         while let Ok(read @ 1..) = stderr.read(&mut chunk) {
@@ -220,7 +220,7 @@ impl Stderr {
 }
 
 #[test]
-fn a_process_can_be_talked_to() {
+fn a_process_is_written_to_read_and_awaited() {
     let mut process = Process::spawn(Command::new("sh").args(["-c", "echo ready >&2; cat; exit 3"]));
     process.expect_stderr("ready", |text| text.contains("ready"));
     process.send("one");

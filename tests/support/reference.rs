@@ -1,4 +1,4 @@
-//! What a full parser says of a line, and the checks that hold the scan of `wire` against it.
+//! Checks the scan of `wire` against a full parser.
 //! The property tests and the fuzz targets share it.
 
 use std::borrow::Cow;
@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use super::members::{Members, string};
 
-/// How many cuts of one line are tried.
+/// The number of prefixes of one line that are tried.
 const CUTS: usize = 400;
 
 fn is_valid(document: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(document).is_ok()
 }
 
-/// An [`Envelope`] that owns what it says.
+/// An owned [`Envelope`].
 #[derive(Debug, PartialEq)]
 enum Seen {
     Call(Option<String>),
@@ -29,8 +29,8 @@ enum Seen {
     Undecided,
 }
 
-/// What the documented rule makes of a valid document: the first `method` decides, or an id with a result or an
-/// error, whichever is complete first.
+/// Classifies a valid document by the documented rule: the first `method` decides, or an ID with a result or an error,
+/// whichever is complete first.
 fn seen_by_reference(document: &[u8]) -> Seen {
     if document.trim_ascii_start().starts_with(b"[") {
         return Seen::Batch;
@@ -69,14 +69,14 @@ fn seen_by_peek(line: &[u8]) -> Seen {
     }
 }
 
-/// A valid document is for `peek` what it is for a full parser.
+/// Checks that `peek` classifies a valid document as a full parser does.
 pub(crate) fn check_peek(document: &[u8]) {
     if std::str::from_utf8(document).is_ok() && is_valid(document) {
         assert_eq!(seen_by_peek(document), seen_by_reference(document), "{}", document.escape_ascii());
     }
 }
 
-/// The beginning of a line, however little, is for `peek` what the line is, or not clear yet.
+/// Checks that `peek` classifies every prefix of a line as it does the line, or as undecided.
 pub(crate) fn check_beginnings(line: &[u8]) {
     let whole = peek(line);
     for cut in (0..line.len()).step_by(line.len() / CUTS + 1) {
@@ -89,7 +89,7 @@ pub(crate) fn check_beginnings(line: &[u8]) {
     }
 }
 
-/// `Message::read` finds the parts that a full parser finds, and nothing where one of them has no one meaning.
+/// Checks that `Message::read` finds the parts that a full parser finds, and nothing if a part is ambiguous.
 pub(crate) fn check_message(line: &[u8]) {
     let read = Message::read(line);
     if !is_valid(line) {
@@ -123,7 +123,7 @@ fn message_by_reference(line: &[u8]) -> Option<Message<'_>> {
     })
 }
 
-/// `scan::member` finds what a full parser finds, and in the beginning of an object nothing else.
+/// Checks that `scan::member` finds what a full parser finds, and nothing else in a prefix of the object.
 pub(crate) fn check_members(object: &[u8]) {
     if std::str::from_utf8(object).is_err() {
         return;
@@ -161,7 +161,7 @@ fn check_beginnings_of_member(object: &[u8], name: &str, value: &str) {
     }
 }
 
-/// `splice::insert` puts in what is missing on this path and changes no other byte.
+/// Checks that `splice::insert` adds the missing part of this path and changes no other byte.
 pub(crate) fn check_insert(document: &[u8], path: &[&str]) {
     let inserted = splice::insert(document, path, "true");
     let Ok(text) = std::str::from_utf8(document) else { return };
@@ -188,7 +188,7 @@ pub(crate) fn check_insert(document: &[u8], path: &[&str]) {
 
 fn check_inserted_value(document: &[u8], path: &[&str], inserted: &[u8]) {
     assert!(is_valid(inserted), "{}", inserted.escape_ascii());
-    // Where a full parser cannot keep a number, it has nothing to say of the rest.
+    // A full parser that cannot represent a number gives no document to compare with.
     let Ok(mut expected) = serde_json::from_slice::<Value>(document) else { return };
     let mut place = &mut expected;
     for key in path {
@@ -198,8 +198,8 @@ fn check_inserted_value(document: &[u8], path: &[&str], inserted: &[u8]) {
     assert_eq!(serde_json::from_slice::<Value>(inserted).ok(), Some(expected), "{}", inserted.escape_ascii());
 }
 
-/// Returns the part of the path that is missing, and the length of the `null` or `false` that it takes the place
-/// of. `None` where nothing is to be done or nothing can be.
+/// Returns the missing part of the path, and the length of the `null` or `false` that it replaces. Returns `None` if
+/// nothing is missing or nothing can be inserted.
 fn missing<'p>(document: &str, path: &'p [&'p str]) -> Option<(&'p [&'p str], usize)> {
     let (first, rest) = path.split_first()?;
     let members = Members::of(document.as_bytes())?;

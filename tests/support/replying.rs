@@ -1,5 +1,5 @@
-//! What must hold of the native dialect, whatever an agent asks and a client says.
-//! The property tests and the fuzz targets share it.
+//! The properties of the native dialect for any question and any response.
+//! The property tests and the fuzz targets share them.
 
 use askbridge::{
     dialect::{
@@ -13,7 +13,7 @@ use askbridge::{
     question::{Outcome, Question},
 };
 
-/// Reads parameters as a question. One that is read is within the limits, and its fields can be told apart.
+/// Reads parameters as a question, and checks that it is within the limits and that its field names are unique.
 pub(crate) fn question(params: &[u8]) -> Option<Question> {
     let question = match dialect::read(METHOD, params, "made-up") {
         Ok(asked) => asked?.question,
@@ -31,8 +31,8 @@ pub(crate) fn question(params: &[u8]) -> Option<Question> {
     Some(question)
 }
 
-/// Returns what the agent is told when the client says this: for each field what was chosen, or that it was
-/// rejected. `None` where the client's words go on as they are because nobody understands them.
+/// Returns what the agent gets if the client sends this result: the values of each field, or `Some(None)` for a
+/// rejection. Returns `None` if the result is of an unknown shape and is forwarded unchanged.
 pub(crate) fn told(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<String>>>> {
     let (outcome, response) = match reply::read(result, question) {
         Reply::Unknown => return None,
@@ -57,7 +57,7 @@ pub(crate) fn told(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<
     }
 }
 
-/// What a canonical response says, whatever stands beside it.
+/// A canonical response without its further members.
 #[derive(serde::Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 enum Bare {
@@ -74,9 +74,9 @@ impl From<Bare> for Response {
     }
 }
 
-/// What was translated once is canonical, and says the same when it is read again.
+/// Checks that a translated response is canonical and keeps its meaning when it is read again.
 fn check_again(question: &Question, response: &Response) {
-    let Ok(line) = serde_json::to_vec(response) else { panic!("{response:?} is no JSON") };
+    let Ok(line) = serde_json::to_vec(response) else { panic!("{response:?} is not JSON") };
     let read = reply::read(&line, question);
     let Reply::Canonical(outcome) = read else { panic!("{response:?} is not canonical: {read:?}") };
     if let (Response::Answered { answers, .. }, Outcome::Answered(answer)) = (response, &outcome) {

@@ -1,5 +1,5 @@
-//! A bridge between whatever stands for its stdin and stdout, which are read and written by simply blocking: one
-//! that takes too long is killed, which ends them.
+//! A bridge whose stdin and stdout the test chooses, for tests that read and write them with blocking calls.
+//! A watchdog kills a bridge that takes too long, which ends the blocking calls.
 
 use std::{
     process::{Child, Command, ExitStatus, Stdio},
@@ -10,18 +10,18 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long anything may take. Nothing that works comes near it.
+/// The time after which the watchdog kills the bridge: far more than a passing test needs.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A running bridge, which is killed when it takes too long and when this is dropped.
+/// A running bridge, which is killed by the watchdog and on drop.
 pub(crate) struct Running {
     pub child: Child,
-    /// Dropped, it calls the watchdog off.
+    /// Stops the watchdog on drop.
     in_time: Option<SyncSender<()>>,
 }
 
 impl Running {
-    /// Starts it. Its ends of stdin and stdout are closed here, so that both can end.
+    /// Starts the bridge and closes our copies of its ends of stdin and stdout, so that the streams can end.
     pub(crate) fn start(mut command: Command, stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> Self {
         let child = command.stdin(stdin).stdout(stdout).spawn().unwrap();
         let (in_time, late) = sync_channel(0);
@@ -38,7 +38,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the bridge.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let status = self.child.wait().unwrap();
         self.in_time = None;

@@ -1,4 +1,4 @@
-//! What a component says to whatever a conductor says.
+//! The output of a component for any input of a conductor.
 //! The property tests and the fuzz targets share it.
 
 use std::time::Duration;
@@ -8,7 +8,7 @@ use askbridge::{
     wire::frame::{Piece, Splitter},
 };
 
-/// What a component says to these bytes, read in pieces of this size.
+/// Returns the output of a component for these bytes, read in pieces of this size.
 pub(crate) fn said(input: &[u8], piece: usize) -> Vec<u8> {
     let config = Config::default();
     let mut component = Component::new(Bridge::new(config));

@@ -67,7 +67,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
         &["acp", "cli", "control", "desk", "dialect", "exit", "machine", "question", "signals", "terminal"],
     ),
     // A peer like any other: it has nothing of the bridge's inside.
-    ("mock", &["cli", "exit", "terminal"]),
+    ("mock", &["exit", "terminal"]),
     ("cli", &["exit", "mock"]),
     ("log", &["cli"]),
 ];

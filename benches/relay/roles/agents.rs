@@ -1,5 +1,5 @@
-//! The agents behind the proxies: each does one thing, and spends as little on it as it can.
-//! They trust what they are told on their command line; what arrived is judged by `measure`.
+//! The agents behind the proxies: each does one thing at the lowest cost.
+//! Checking the transferred bytes is left to `measure`.
 
 use std::{
     fs::File,
@@ -11,7 +11,7 @@ use std::{
 
 use crate::lines::{self, Direction, READY, Shape, Tally};
 
-/// Reads until `TOTAL` bytes came, says what they were, and takes no more: `sink TOTAL CONTENTS`.
+/// Reads `TOTAL` bytes, reports their tally, and checks that no more come: `sink TOTAL CONTENTS`.
 pub(super) fn sink(arguments: &[String]) -> io::Result<ExitCode> {
     let total: u64 = number(arguments, 0)?;
     let mut tally = Tally::new(number(arguments, 1)?);
@@ -28,7 +28,7 @@ pub(super) fn sink(arguments: &[String]) -> io::Result<ExitCode> {
     until_end(&mut input)
 }
 
-/// Waits for a line, then writes: `source LINE WRITE TOTAL`.
+/// Waits for a line, then writes `TOTAL` bytes: `source LINE WRITE TOTAL`.
 pub(super) fn source(arguments: &[String]) -> io::Result<ExitCode> {
     let shape =
         Shape { direction: Direction::ToClient, line: number(arguments, 0)?, write: number(arguments, 1)? };
@@ -41,7 +41,7 @@ pub(super) fn source(arguments: &[String]) -> io::Result<ExitCode> {
     until_end(&mut input)
 }
 
-/// Answers each request at once with a response of so many bytes: `echo SIZE`.
+/// Answers each request at once with a response of `SIZE` bytes: `echo SIZE`.
 pub(super) fn echo(arguments: &[String]) -> io::Result<ExitCode> {
     let size = number(arguments, 0)?;
     answer_lines(|line, output| match lines::pong(line, size) {
@@ -50,7 +50,7 @@ pub(super) fn echo(arguments: &[String]) -> io::Result<ExitCode> {
     })
 }
 
-/// Asks a question in each turn, and ends the turn once the answer came.
+/// Asks a question in each turn, and ends the turn once the answer has come.
 pub(super) fn asker() -> io::Result<ExitCode> {
     let mut turn: Option<String> = None;
     answer_lines(|line, output| {
@@ -65,18 +65,18 @@ pub(super) fn asker() -> io::Result<ExitCode> {
             return Ok(());
         };
         if !lines::has(line, &format!("\"q-{asked}\"")) || !lines::has(line, r#""answers":[["a"]]"#) {
-            return Err(io::Error::other("that is not the answer to the question"));
+            return Err(io::Error::other("the answer does not belong to the question"));
         }
         output.write_all(turn_ended(&asked).as_bytes())
     })
 }
 
-/// Answers `initialize`, and nothing else.
+/// Answers `initialize`.
 pub(super) fn initializer() -> io::Result<ExitCode> {
     answer_lines(|_, output| output.write_all(INITIALIZED))
 }
 
-/// The response to `initialize`, whose id is 0 in all that we do.
+/// The response to `initialize`, which has the ID 0 in every row.
 const INITIALIZED: &[u8] = concat!(
     r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"#,
     r#""agentCapabilities":{"loadSession":false},"authMethods":[]}}"#,
@@ -100,7 +100,7 @@ fn turn_ended(turn: &str) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{turn},\"result\":{{\"stopReason\":\"end_turn\"}}}}\n")
 }
 
-/// Calls `answer` with each line that comes, until none comes any more.
+/// Calls `answer` with each line until the input ends.
 fn answer_lines(mut answer: impl FnMut(&[u8], &mut File) -> io::Result<()>) -> io::Result<ExitCode> {
     let (input, mut output) = stdio()?;
     let mut input = BufReader::with_capacity(64 << 10, input);
@@ -112,15 +112,15 @@ fn answer_lines(mut answer: impl FnMut(&[u8], &mut File) -> io::Result<()>) -> i
     Ok(ExitCode::SUCCESS)
 }
 
-/// Waits for the end of the input, which a proxy has to pass on; more bytes are bytes that nobody sent.
+/// Waits for the end of the input, which a proxy has to pass on. Further bytes are an error.
 fn until_end(input: &mut impl Read) -> io::Result<ExitCode> {
     match input.read(&mut [0; 1])? {
         0 => Ok(ExitCode::SUCCESS),
-        _ => Err(io::Error::other("more came than was sent")),
+        _ => Err(io::Error::other("more bytes came than were sent")),
     }
 }
 
-/// Our stdin and stdout without the buffers that std puts around them.
+/// Returns stdin and stdout without the buffers of std.
 fn stdio() -> io::Result<(File, File)> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;

@@ -1,4 +1,4 @@
-//! What the benchmark's own executable can be when it is started with a role as its first argument.
+//! The roles of the benchmark's executable: the first argument can name a proxy or an agent.
 
 mod agents;
 mod proxies;
@@ -6,7 +6,7 @@ mod proxies;
 use std::io;
 use std::process::ExitCode;
 
-/// Plays the role that the arguments begin with; none if they are options of the benchmark itself.
+/// Plays the role that the first argument names. Returns `None` if the arguments are options of the benchmark.
 pub(crate) fn play(arguments: &[String]) -> Option<io::Result<ExitCode>> {
     let (role, rest) = arguments.split_first()?;
     let played = match role.as_str() {

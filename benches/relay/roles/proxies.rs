@@ -1,4 +1,4 @@
-//! The proxies that the bridge is compared with: the least that a proxy must do, and what people write.
+//! The proxies that the bridge is compared with: one that only copies, and one that parses each line.
 //! Both end when the agent has ended, with its exit code.
 
 use std::{
@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::either::Either;
 
-/// As much as a pipe holds.
+/// The buffer size of a pipe.
 const BUFFER: usize = 64 << 10;
 
 /// Copies bytes both ways on one thread, without looking at them.
@@ -46,7 +46,7 @@ pub(super) fn naive(agent: &[String]) -> io::Result<ExitCode> {
         reprint(from_agent, tokio::io::stdout()).await?;
         child.wait().await
     });
-    // A read of stdin that nobody waits for any more cannot be stopped.
+    // A pending read of stdin cannot be stopped, so the runtime does not wait for it.
     runtime.shutdown_background();
     Ok(exit_code(ended?))
 }
@@ -63,7 +63,7 @@ async fn reprint(input: impl AsyncRead + Unpin, mut output: impl AsyncWrite + Un
     Ok(())
 }
 
-/// Dropping the output at the end is what passes the end of the input on.
+/// Copies bytes. Dropping the output at the end passes on the end of the input.
 async fn copy(input: impl AsyncRead + Unpin, mut output: impl AsyncWrite + Unpin) -> io::Result<u64> {
     copy_buf(&mut BufReader::with_capacity(BUFFER, input), &mut output).await
 }
@@ -84,7 +84,7 @@ fn child_pipes(child: &mut Child) -> io::Result<(pipe::Sender, pipe::Receiver)> 
 type Input = Either<pipe::Receiver, UnixStream>;
 type Output = Either<pipe::Sender, UnixStream>;
 
-/// Our stdin and stdout for the runtime, and nowhere else: an end that we drop is an end for our client.
+/// Returns our stdin and stdout for the runtime as the only handles, so that dropping one closes it for the client.
 fn our_stdio() -> io::Result<(Input, Output)> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     let input = io::stdin().as_fd().try_clone_to_owned()?;

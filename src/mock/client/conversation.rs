@@ -1,5 +1,5 @@
-//! The client's side of the protocol: one session, one turn, and what is asked in it.
-//! What comes from the peer is handled in `hearing.rs`, and what is asked answered in `person.rs`.
+//! The client's side of the protocol: one session, one turn, and the questions in it.
+//! Messages of the peer are left to `incoming.rs`, and answering questions to `answering.rs`.
 
 use std::{
     collections::VecDeque,
@@ -12,43 +12,42 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    asked::{Asked, capabilities},
+    answers::ScriptedAnswers,
+    draft::Draft,
     error::ClientError,
-    given::Given,
-    person::Asking,
-    process::{Event, Process},
+    process::{ClientEvent, Process},
+    request::{AgentRequest, capabilities},
     screen::Screen,
 };
-use crate::{
-    cli::Tier,
-    mock::{
-        lines::{READ, WRITTEN},
-        message::{self, RpcError},
-    },
+use crate::mock::{
+    ClientKind,
+    lines::{READ, WRITTEN},
+    message::{self, RpcError},
 };
 
-/// How long nothing comes from the agent's end of a bridge before it is taken to have nothing to show.
-const QUIET: Duration = Duration::from_millis(20);
-/// How many events may wait for what the agent's end of a bridge has to show.
-const MOST_PUT_OFF: usize = 64;
+/// The debounce of the agent's trace on stderr: after this time without a line its end has nothing more to show.
+const TRACE_DEBOUNCE: Duration = Duration::from_millis(20);
+/// The events that are deferred, at most, while the agent's trace is shown.
+const MAX_DEFERRED: usize = 64;
 /// How long the peer may take to end. A bridge has its own deadlines for the agent, which are shorter.
-const LAST_PATIENCE: Duration = Duration::from_secs(30);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How the client behaves.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::mock) struct Settings {
-    /// What it calls itself.
+pub(in crate::mock) struct ConversationSettings {
+    /// Its name in `initialize`.
     pub(in crate::mock) name: &'static str,
-    /// What it started: `bridge` or `agent`.
+    /// The program that it started: `bridge` or `agent`.
     pub(in crate::mock) peer: &'static str,
-    pub(in crate::mock) tier: Tier,
+    /// What it can show.
+    pub(in crate::mock) kind: ClientKind,
     /// Whether every line is shown.
     pub(in crate::mock) wire: bool,
-    /// How long the peer may take to answer what needs no person.
+    /// The timeout of requests that need no person.
     pub(in crate::mock) patience: Option<Duration>,
     /// When the turn must have ended.
     pub(in crate::mock) deadline: Option<Instant>,
-    /// Whether it waits for what the agent asks and says after its turn.
+    /// Whether it waits for questions and messages after the turn.
     pub(in crate::mock) lingers: bool,
 }
 
@@ -56,45 +55,47 @@ pub(in crate::mock) struct Settings {
 pub(in crate::mock) struct Conversation<W> {
     pub(super) process: Process,
     pub(super) screen: Screen<W>,
-    pub(super) settings: Settings,
-    /// What happened while the agent's end of the bridge was listened to.
-    put_off: VecDeque<Event>,
-    pub(super) given: Given,
+    pub(super) settings: ConversationSettings,
+    /// Events that came while the agent's trace was shown.
+    deferred: VecDeque<ClientEvent>,
+    pub(super) answers: ScriptedAnswers,
     next_id: u64,
-    /// What was asked and is not being answered yet.
-    pub(super) waiting: VecDeque<Asked>,
-    pub(super) asking: Option<Asking>,
-    /// Whether everything that the agent had to say to what we did last has been shown.
+    /// Requests that wait for their turn.
+    pub(super) waiting: VecDeque<AgentRequest>,
+    /// The request that is being answered.
+    pub(super) draft: Option<Draft>,
+    /// Whether everything that the agent sent in reaction to our last message has been shown.
     pub(super) caught_up: bool,
-    /// The first thing that the peer said and that nobody could understand.
-    pub(super) wrong: Option<String>,
+    /// The peer's first violation of the protocol.
+    pub(super) violation: Option<String>,
 }
 
-/// A response that came, by the id of our request.
-pub(super) type Response = (Option<u64>, Result<Box<RawValue>, RpcError>);
+/// A response to a request of our own, with the ID if it is one of ours.
+pub(super) type OwnResponse = (Option<u64>, Result<Box<RawValue>, RpcError>);
 
 impl<W: Write> Conversation<W> {
+    /// Returns a client of this process, before `initialize`.
     pub(in crate::mock) fn new(
         process: Process,
         screen: Screen<W>,
-        given: Given,
-        settings: Settings,
+        answers: ScriptedAnswers,
+        settings: ConversationSettings,
     ) -> Self {
         Self {
             process,
             screen,
             settings,
-            put_off: VecDeque::new(),
-            given,
+            deferred: VecDeque::new(),
+            answers,
             next_id: 0,
             waiting: VecDeque::new(),
-            asking: None,
+            draft: None,
             caught_up: true,
-            wrong: None,
+            violation: None,
         }
     }
 
-    /// Has one turn with this prompt, ends the peer, and returns why the turn ended.
+    /// Has one turn with this prompt and ends the peer. Returns the stop reason of the turn.
     pub(in crate::mock) fn converse(mut self, prompt: &str) -> Result<String, ClientError> {
         let ended = self.have_turn(prompt);
         self.close(ended)
@@ -103,7 +104,7 @@ impl<W: Write> Conversation<W> {
     fn have_turn(&mut self, prompt: &str) -> Result<String, ClientError> {
         let initialize = json!({
             "protocolVersion": 1,
-            "clientCapabilities": capabilities(self.settings.tier),
+            "clientCapabilities": capabilities(self.settings.kind),
             "clientInfo": { "name": self.settings.name, "version": env!("CARGO_PKG_VERSION") },
         });
         self.call::<Value>("initialize", initialize)?;
@@ -118,18 +119,18 @@ impl<W: Write> Conversation<W> {
         Ok(reason)
     }
 
-    /// Asks and shows until the turn has ended and nothing is left to ask, and returns why it ended.
+    /// Answers questions and shows messages until the turn has ended and no question is left. Returns the stop reason.
     fn run_turn(&mut self, prompt: u64) -> Result<String, ClientError> {
         let mut ended = None;
         let mut check = None;
         loop {
-            if self.asking.is_none() && check.is_none() {
+            if self.draft.is_none() && check.is_none() {
                 if !self.caught_up && self.settings.lingers {
-                    // The agent answers in order: with the answer to this, all that it said before is here.
+                    // The agent answers in order: when this response comes, all earlier messages have come.
                     self.caught_up = true;
                     check = Some(self.request("session/list", json!({}))?);
-                } else if let Some(asked) = self.next_to_answer() {
-                    self.begin(asked)?;
+                } else if let Some(request) = self.next_to_answer() {
+                    self.begin(request)?;
                     continue;
                 } else if let Some(reason) = ended {
                     return Ok(reason);
@@ -147,8 +148,8 @@ impl<W: Write> Conversation<W> {
         }
     }
 
-    fn next_to_answer(&mut self) -> Option<Asked> {
-        if self.given.leaves_open() { None } else { self.waiting.pop_front() }
+    fn next_to_answer(&mut self) -> Option<AgentRequest> {
+        if self.answers.leaves_open() { None } else { self.waiting.pop_front() }
     }
 
     /// Sends a request and waits for its result.
@@ -173,6 +174,7 @@ impl<W: Write> Conversation<W> {
         Ok(id)
     }
 
+    /// Sends a line, and shows it if every line is shown.
     pub(super) fn send(&mut self, line: &[u8]) -> Result<(), ClientError> {
         if self.settings.wire {
             self.screen.wire(&format!("client → {}", self.settings.peer), line)?;
@@ -181,44 +183,45 @@ impl<W: Write> Conversation<W> {
         Ok(())
     }
 
-    /// Waits for something to happen, and handles it, unless it is a response.
-    /// A method that is waited for is one that needs no person, and must be answered soon.
-    fn next(&mut self, waits_for: Option<&'static str>) -> Result<Option<Response>, ClientError> {
-        // A peer that never stops talking must not talk past it.
+    /// Waits for the next event and handles it. Returns it if it is a response.
+    ///
+    /// The request in `waits_for` needs no person, so it has a timeout.
+    fn next(&mut self, waits_for: Option<&'static str>) -> Result<Option<OwnResponse>, ClientError> {
+        // Checked first, because a peer that sends without a pause would never let the wait time out.
         if self.wait(None).is_some_and(|left| left.is_zero()) {
             return Err(ClientError::TimedOut);
         }
-        let event = match self.put_off.pop_front() {
+        let event = match self.deferred.pop_front() {
             Some(event) => Some(event),
             None => self.process.next_event(self.wait(waits_for.and(self.settings.patience))),
         };
-        if matches!(event, Some(Event::Line(_))) {
-            self.hear_the_other_side()?;
+        if matches!(event, Some(ClientEvent::Line(_))) {
+            self.show_trace_first()?;
         }
         let response = match (event, waits_for) {
-            (Some(Event::Line(line)), _) => self.handle(&line)?,
-            (Some(Event::Said(line)), _) => {
-                self.show_said(&line)?;
+            (Some(ClientEvent::Line(line)), _) => self.handle(&line)?,
+            (Some(ClientEvent::Stderr(line)), _) => {
+                self.show_stderr(&line)?;
                 None
             }
-            (Some(Event::Typed(line)), _) => {
+            (Some(ClientEvent::Typed(line)), _) => {
                 self.take_typed(line)?;
                 None
             }
-            (Some(Event::Ended), _) => return Err(ClientError::Gone),
+            (Some(ClientEvent::Ended), _) => return Err(ClientError::Gone),
             (None, method) => return Err(self.silence(method)),
         };
         self.ask_typing_again()?;
         Ok(response)
     }
 
-    /// How long to wait for something to happen, if not for ever.
+    /// Returns how long to wait for the next event, or `None` for no limit.
     fn wait(&self, patience: Option<Duration>) -> Option<Duration> {
         let left = self.settings.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         left.into_iter().chain(patience).min()
     }
 
-    /// Why nothing happened for so long.
+    /// Returns the error for a wait that timed out.
     fn silence(&self, waits_for: Option<&'static str>) -> ClientError {
         match (waits_for, self.settings.patience) {
             (Some(method), Some(patience)) => ClientError::Silence { method, seconds: patience.as_secs() },
@@ -226,21 +229,20 @@ impl<W: Write> Conversation<W> {
         }
     }
 
-    /// Shows what happened at the agent's end before what it led to here. It comes another way, a little later.
-    fn hear_the_other_side(&mut self) -> Result<(), ClientError> {
-        while self.settings.wire && self.process.is_heard && self.put_off.len() < MOST_PUT_OFF {
-            match self.process.next_event(Some(QUIET)) {
-                Some(Event::Said(line)) => self.show_said(&line)?,
-                Some(event) => self.put_off.push_back(event),
+    /// Shows the trace of the agent's end before the line that it led to: it comes over stderr, a little later.
+    fn show_trace_first(&mut self) -> Result<(), ClientError> {
+        while self.settings.wire && self.process.reads_stderr && self.deferred.len() < MAX_DEFERRED {
+            match self.process.next_event(Some(TRACE_DEBOUNCE)) {
+                Some(ClientEvent::Stderr(line)) => self.show_stderr(&line)?,
+                Some(event) => self.deferred.push_back(event),
                 None => break,
             }
         }
         Ok(())
     }
 
-    /// Shows what came over stderr: the lines at the agent's end of the bridge, as the agent sees them, and
-    /// whatever else is said there.
-    fn show_said(&mut self, line: &[u8]) -> Result<(), ClientError> {
+    /// Shows a line of stderr: a line of the agent's trace with its direction, or any other text as it is.
+    fn show_stderr(&mut self, line: &[u8]) -> Result<(), ClientError> {
         let directions = [(READ, "bridge → agent"), (WRITTEN, "agent → bridge")];
         let shown = directions.iter().find_map(|(label, direction)| {
             Some((*direction, line.strip_prefix(label.as_bytes())?.strip_prefix(b" ")?))
@@ -249,19 +251,19 @@ impl<W: Write> Conversation<W> {
         Ok(self.screen.wire(direction, line)?)
     }
 
-    /// Ends the peer, and returns what became of it all.
+    /// Ends the peer, and returns the result of the conversation.
     fn close(mut self, ended: Result<String, ClientError>) -> Result<String, ClientError> {
         let peer = self.settings.peer;
         self.process.close();
         if matches!(ended, Err(ClientError::TimedOut)) {
             self.process.terminate();
         }
-        self.asking = None;
+        self.draft = None;
         if !matches!(ended, Err(ClientError::Gone)) {
             self.wait_for_end();
         }
         self.screen.finish_line()?;
-        match (ended, self.process.finish(), self.wrong) {
+        match (ended, self.process.finish(), self.violation) {
             (Err(ClientError::Gone), Ok(status), _) => Err(ClientError::Ended { peer, status }),
             (Ok(_), _, Some(what)) => Err(ClientError::Wrong { peer, what }),
             (Ok(_), Ok(status), _) if !status.success() => Err(ClientError::BadEnd { peer, status }),
@@ -269,15 +271,15 @@ impl<W: Write> Conversation<W> {
         }
     }
 
-    /// Shows what still comes until the peer has ended, or has not for too long.
+    /// Shows further messages until the peer has ended or the timeout is over.
     fn wait_for_end(&mut self) {
-        let end = Instant::now() + LAST_PATIENCE;
+        let end = Instant::now() + EXIT_TIMEOUT;
         loop {
             match self.process.next_event(Some(end.saturating_duration_since(Instant::now()))) {
                 _ if Instant::now() >= end => return,
-                Some(Event::Line(line)) if self.handle(&line).is_ok() => {}
-                Some(Event::Said(line)) if self.show_said(&line).is_ok() => {}
-                Some(Event::Typed(_)) => {}
+                Some(ClientEvent::Line(line)) if self.handle(&line).is_ok() => {}
+                Some(ClientEvent::Stderr(line)) if self.show_stderr(&line).is_ok() => {}
+                Some(ClientEvent::Typed(_)) => {}
                 _ => return,
             }
         }

@@ -1,13 +1,13 @@
-//! A form as a client has it: the properties of a schema, one field each.
-//! What belongs together is not known here: a companion for free text is a field like any other.
+//! A form in the client: one field for each property of the schema.
+//! The client cannot tell a companion for free texts from another field. Typed input is left to `form.rs`.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::form::{Choice, Field, Form, Kind, text};
+use super::form::{ClientChoice, ClientField, ClientForm, ValueKind, text};
 use crate::mock::{
     message::{INVALID_PARAMS, RpcError},
-    ordered::Ordered,
+    ordered_map::OrderedMap,
 };
 
 #[derive(Deserialize)]
@@ -21,56 +21,57 @@ pub(super) struct Params {
 
 #[derive(Deserialize)]
 struct Schema {
-    properties: Ordered,
+    properties: OrderedMap,
     #[serde(default)]
     required: Vec<String>,
 }
 
-/// The fields of the form and their keys, or `None` if it cannot be shown. What is no form is refused.
-pub(super) fn read(params: Params) -> Result<Option<(Form, Vec<String>)>, RpcError> {
+/// Returns the form and the keys of its fields, or `None` if it has no valid schema. Other modes than `form` are an
+/// error.
+pub(super) fn read(params: Params) -> Result<Option<(ClientForm, Vec<String>)>, RpcError> {
     let mode = params.mode.as_deref().unwrap_or("form");
     if mode != "form" {
         return Err(RpcError::new(INVALID_PARAMS, format!("only forms are shown: {mode}")));
     }
-    let Some(Schema { properties: Ordered(properties), required }) = params.requested_schema else {
+    let Some(Schema { properties: OrderedMap(properties), required }) = params.requested_schema else {
         return Ok(None);
     };
     let (mut keys, mut fields) = (Vec::new(), Vec::new());
     for (key, property) in properties {
-        // A type that is not known is not rendered.
+        // A property of an unknown type is not shown.
         if let Some(field) = field(&key, &property, required.contains(&key)) {
             keys.push(key);
             fields.push(field);
         }
     }
-    if fields.iter().all(|field| field.aside) {
-        fields.iter_mut().for_each(|field| field.aside = false);
+    if fields.iter().all(|field| field.secondary) {
+        fields.iter_mut().for_each(|field| field.secondary = false);
     }
     let said = fields.iter().any(|field| field.question == params.message);
     let message = (!said && !params.message.is_empty()).then_some(params.message);
-    Ok(Some((Form { message, fields }, keys)))
+    Ok(Some((ClientForm { message, fields }, keys)))
 }
 
-fn field(key: &str, property: &Value, required: bool) -> Option<Field> {
+fn field(key: &str, property: &Value, required: bool) -> Option<ClientField> {
     let kind = match property["type"].as_str()? {
-        "string" | "array" => Kind::Text,
-        "integer" => Kind::Integer,
-        "number" => Kind::Number,
-        "boolean" => Kind::Boolean,
+        "string" | "array" => ValueKind::Text,
+        "integer" => ValueKind::Integer,
+        "number" => ValueKind::Number,
+        "boolean" => ValueKind::Boolean,
         _ => return None,
     };
     let multiple = property["type"] == "array";
     let options = match kind {
-        Kind::Boolean => vec![choice("true", "Yes"), choice("false", "No")],
+        ValueKind::Boolean => vec![choice("true", "Yes"), choice("false", "No")],
         _ if multiple => choices(&property["items"])?,
         _ => choices(property)?,
     };
     let title = text(property, &["title"]);
     let description = text(property, &["description"]);
-    Some(Field {
+    Some(ClientField {
         header: description.is_some().then(|| title.clone()).flatten(),
         question: description.or(title).unwrap_or_else(|| key.to_owned()),
-        aside: options.is_empty() && kind == Kind::Text && !required,
+        secondary: options.is_empty() && kind == ValueKind::Text && !required,
         options,
         multiple,
         custom: false,
@@ -78,8 +79,8 @@ fn field(key: &str, property: &Value, required: bool) -> Option<Field> {
     })
 }
 
-/// The options of `enum`, `oneOf` or `anyOf`; none for a plain text.
-fn choices(schema: &Value) -> Option<Vec<Choice>> {
+/// Returns the options of `enum`, `oneOf` or `anyOf`; an empty list for a plain text.
+fn choices(schema: &Value) -> Option<Vec<ClientChoice>> {
     let names = ["enum", "oneOf", "anyOf"];
     let Some(options) = names.iter().find_map(|name| schema[*name].as_array()) else {
         return Some(Vec::new());
@@ -88,14 +89,14 @@ fn choices(schema: &Value) -> Option<Vec<Choice>> {
         Some(value) => Some(choice(value, value)),
         None => {
             let value = option["const"].as_str()?.to_owned();
-            Some(Choice::new(value, text(option, &["title"]), text(option, &["description"])))
+            Some(ClientChoice::new(value, text(option, &["title"]), text(option, &["description"])))
         }
     });
     read.collect()
 }
 
-fn choice(value: &str, label: &str) -> Choice {
-    Choice::new(value.to_owned(), Some(label.to_owned()), None)
+fn choice(value: &str, label: &str) -> ClientChoice {
+    ClientChoice::new(value.to_owned(), Some(label.to_owned()), None)
 }
 
 #[cfg(test)]
@@ -104,13 +105,13 @@ mod tests {
 
     use super::*;
 
-    fn form(schema: Value) -> (Form, Vec<String>) {
+    fn form(schema: Value) -> (ClientForm, Vec<String>) {
         let params = json!({ "mode": "form", "message": "Why?", "requestedSchema": schema });
         read(serde_json::from_value(params).unwrap()).unwrap().unwrap()
     }
 
     #[test]
-    fn every_type_of_property_is_a_field_and_its_answer_of_that_type() {
+    fn every_type_of_property_is_a_field_with_an_answer_of_that_type() {
         let (form, keys) = form(json!({ "type": "object", "required": ["text"], "properties": {
             "text": { "type": "string" },
             "n": { "type": "integer" },
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(keys, ["text", "n", "x", "yes", "one", "many", "any"], "an unknown type is not rendered");
         let typed = ["hello", "-3", "1.5", "no", "A", "2,1", "D"];
         let contents = form.fields.iter().zip(typed).map(|(field, line)| match field.typed(line) {
-            Ok(super::super::form::Typed::Values(values)) => field.content(&values).unwrap(),
+            Ok(super::super::form::TypedLine::Values(values)) => field.content(&values).unwrap(),
             other => panic!("{line}: {other:?}"),
         });
         let contents: Vec<Value> = contents.collect();
@@ -134,21 +135,21 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_aside_only_beside_something_else() {
+    fn a_text_is_secondary_only_beside_other_fields() {
         let text = json!({ "type": "string" });
         let choice = json!({ "type": "string", "enum": ["a"] });
-        let asides =
-            |schema: Value| form(schema).0.fields.iter().map(|field| field.aside).collect::<Vec<_>>();
-        assert_eq!(asides(json!({ "properties": { "a": choice, "b": text } })), [false, true]);
+        let secondary =
+            |schema: Value| form(schema).0.fields.iter().map(|field| field.secondary).collect::<Vec<_>>();
+        assert_eq!(secondary(json!({ "properties": { "a": choice, "b": text } })), [false, true]);
         assert_eq!(
-            asides(json!({ "properties": { "a": choice, "b": text }, "required": ["b"] })),
+            secondary(json!({ "properties": { "a": choice, "b": text }, "required": ["b"] })),
             [false; 2]
         );
-        assert_eq!(asides(json!({ "properties": { "b": text } })), [false]);
+        assert_eq!(secondary(json!({ "properties": { "b": text } })), [false]);
     }
 
     #[test]
-    fn what_is_no_form_is_refused_and_what_cannot_be_read_is_not_understood() {
+    fn another_mode_is_an_error_and_a_missing_schema_is_not_a_form() {
         let read = |params| read(serde_json::from_value(params).unwrap());
         let url = json!({ "mode": "url", "url": "https://example.org", "message": "Go there" });
         assert_eq!(read(url).unwrap_err().code, INVALID_PARAMS);

@@ -1,11 +1,11 @@
-//! Why a client's conversation did not come to a good end.
-//! Which exit code that is, is left to who had it.
+//! Why a client's conversation failed.
+//! The exit code is left to `run.rs` and `demo.rs`.
 
 use std::{fmt, io, process::ExitStatus};
 
 use crate::mock::message::RpcError;
 
-/// Why the conversation did not come to a good end. `peer` is what the client started.
+/// Why the conversation failed. `peer` is the program that the client started.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::mock) enum ClientError {
     #[error("cannot start the {peer}: {source}")]
@@ -16,7 +16,7 @@ pub(in crate::mock) enum ClientError {
     Ended { peer: &'static str, status: ExitStatus },
     #[error("the turn ended well, but the {peer} ended with {}", Ending(*.status))]
     BadEnd { peer: &'static str, status: ExitStatus },
-    #[error("the other end is gone before the turn ended")]
+    #[error("the connection closed before the turn ended")]
     Gone,
     #[error("no answer to {method} within {seconds} s")]
     Silence { method: &'static str, seconds: u64 },
@@ -26,7 +26,7 @@ pub(in crate::mock) enum ClientError {
     Refused { method: &'static str, error: RpcError },
     #[error("the answer to {0} was not understood")]
     Misunderstood(&'static str),
-    #[error("the {peer} said something wrong: {what}")]
+    #[error("the {peer} broke the protocol: {what}")]
     Wrong { peer: &'static str, what: String },
     #[error("--answer: {0}")]
     DoesNotFit(String),
@@ -34,6 +34,7 @@ pub(in crate::mock) enum ClientError {
     Stopped(String),
 }
 
+/// An exit status in words.
 struct Ending(ExitStatus);
 
 impl fmt::Display for Ending {

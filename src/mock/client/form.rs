@@ -1,37 +1,37 @@
-//! A question as a person is asked it, and what a typed line means as an answer.
+//! A question in the client, and the meaning of a typed line as an answer.
 //! Showing it is left to `screen.rs`.
 
 use serde_json::{Number, Value, json};
 
-/// The marks before the name of an option that can be chosen beside others.
+/// The marks before the label of an option of a multiple choice: not chosen, chosen.
 const MARKS: [&str; 2] = ["☐ ", "☑ "];
 
 /// The fields of a question, in order.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Form {
-    /// What is said before the fields, if it is not one of their questions.
+pub(super) struct ClientForm {
+    /// The text before the fields, unless it is the question of a field.
     pub(super) message: Option<String>,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<ClientField>,
 }
 
-/// One thing that is asked.
+/// One field of a question.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Field {
+pub(super) struct ClientField {
     pub(super) header: Option<String>,
     pub(super) question: String,
-    /// Without options, any text is an answer.
-    pub(super) options: Vec<Choice>,
+    /// Its options; a field without options takes any text.
+    pub(super) options: Vec<ClientChoice>,
     pub(super) multiple: bool,
-    /// Whether a text that is no option is an answer as well.
+    /// Whether it takes a text beside its options.
     pub(super) custom: bool,
-    /// Whether it is a text beside fields that matter more, so that it is left out where nobody gives one.
-    pub(super) aside: bool,
-    pub(super) kind: Kind,
+    /// Whether it is an optional text beside other fields, such as a note, which is left out by default.
+    pub(super) secondary: bool,
+    pub(super) kind: ValueKind,
 }
 
-/// What the answer to a field is on the wire.
+/// The JSON type of the answer to a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     #[default]
     Text,
     Number,
@@ -42,38 +42,38 @@ pub(super) enum Kind {
 
 /// One option of a field.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct ClientChoice {
     pub(super) value: String,
     pub(super) label: String,
     pub(super) description: Option<String>,
 }
 
-/// What a typed line means.
+/// The meaning of a typed line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum TypedLine {
     /// The values for this field.
     Values(Vec<String>),
     /// The line was empty.
     Nothing,
-    /// The whole question is to be rejected.
+    /// The whole question is rejected.
     Skip,
 }
 
-impl Form {
-    /// Reads the parameters of a question, in any of the shapes that agents use.
+impl ClientForm {
+    /// Reads the parameters of a question, in any of the agents' shapes.
     pub(super) fn read(params: &Value) -> Option<Self> {
-        let fields: Option<Vec<Field>> = match &params["questions"] {
-            Value::Array(questions) => questions.iter().map(Field::read).collect(),
-            _ => Some(vec![Field::read(params)?]),
+        let fields: Option<Vec<ClientField>> = match &params["questions"] {
+            Value::Array(questions) => questions.iter().map(ClientField::read).collect(),
+            _ => Some(vec![ClientField::read(params)?]),
         };
         fields.filter(|fields| !fields.is_empty()).map(|fields| Self { message: None, fields })
     }
 }
 
-impl Field {
+impl ClientField {
     fn read(field: &Value) -> Option<Self> {
         let options = match &field["options"] {
-            Value::Array(options) => options.iter().map(Choice::read).collect::<Option<_>>()?,
+            Value::Array(options) => options.iter().map(ClientChoice::read).collect::<Option<_>>()?,
             _ => Vec::new(),
         };
         Some(Self {
@@ -82,15 +82,15 @@ impl Field {
             options,
             multiple: field["multiple"] == true || field["multiSelect"] == true,
             custom: field["custom"] == true,
-            aside: false,
-            kind: Kind::Text,
+            secondary: false,
+            kind: ValueKind::Text,
         })
     }
 
-    /// What may be typed, where this is one of so many fields.
+    /// Returns what can be typed, in a question with this number of fields.
     pub(super) fn hint(&self, fields: usize) -> String {
         let answer = match (self.options.len(), self.multiple) {
-            (0, _) if self.kind == Kind::Text => "a text".to_owned(),
+            (0, _) if self.kind == ValueKind::Text => "a text".to_owned(),
             (0, _) => "a number".to_owned(),
             (count, true) => format!("1-{count}, separated by commas"),
             (count, false) => format!("1-{count}"),
@@ -100,20 +100,20 @@ impl Field {
         format!("{answer}{other} ({enter})")
     }
 
-    /// Reads what a person typed: numbers, values or labels of options, or a text where that is asked.
-    pub(super) fn typed(&self, line: &str) -> Result<Typed, String> {
+    /// Reads a typed line: numbers, values or labels of options, or a text where the field takes one.
+    pub(super) fn typed(&self, line: &str) -> Result<TypedLine, String> {
         let line = line.trim();
         if line.is_empty() {
-            return Ok(Typed::Nothing);
+            return Ok(TypedLine::Nothing);
         }
         if let Some(value) = self.option(line) {
-            return Ok(Typed::Values(vec![value]));
+            return Ok(TypedLine::Values(vec![value]));
         }
         if line.eq_ignore_ascii_case("skip") {
-            return Ok(Typed::Skip);
+            return Ok(TypedLine::Skip);
         }
         if self.options.is_empty() {
-            return self.check_number(line).map(|()| Typed::Values(vec![line.to_owned()]));
+            return self.check_number(line).map(|()| TypedLine::Values(vec![line.to_owned()]));
         }
         let parts = if self.multiple { line.split(',').collect() } else { vec![line] };
         let mut values = Vec::new();
@@ -127,37 +127,38 @@ impl Field {
                 values.push(value);
             }
         }
-        if values.is_empty() { Err(self.complaint(line)) } else { Ok(Typed::Values(values)) }
+        if values.is_empty() { Err(self.complaint(line)) } else { Ok(TypedLine::Values(values)) }
     }
 
     fn check_number(&self, line: &str) -> Result<(), String> {
         let number = serde_json::from_str::<Number>(line);
         match self.kind {
-            Kind::Number if number.is_err() => Err(format!("“{line}” is no number")),
-            Kind::Integer if !number.is_ok_and(|number| number.is_i64() || number.is_u64()) => {
-                Err(format!("“{line}” is no whole number"))
+            ValueKind::Number if number.is_err() => Err(format!("“{line}” is not a number")),
+            ValueKind::Integer if !number.is_ok_and(|number| number.is_i64() || number.is_u64()) => {
+                Err(format!("“{line}” is not a whole number"))
             }
             _ => Ok(()),
         }
     }
 
-    /// The values as a form says them: an array of many, or one of its own kind; nothing for none.
+    /// Returns the values as the content of a form: an array for a multiple choice, otherwise a value of its type.
+    /// Returns `None` without values.
     pub(super) fn content(&self, values: &[String]) -> Option<Value> {
         let value = values.first()?;
         Some(match self.kind {
             _ if self.multiple => json!(values),
-            Kind::Text => json!(value),
-            Kind::Boolean => json!(value == "true"),
-            Kind::Number | Kind::Integer => serde_json::from_str(value).unwrap_or_default(),
+            ValueKind::Text => json!(value),
+            ValueKind::Boolean => json!(value == "true"),
+            ValueKind::Number | ValueKind::Integer => serde_json::from_str(value).unwrap_or_default(),
         })
     }
 
-    /// Whether its options can be chosen beside each other, one at a time.
+    /// Returns whether it is a multiple choice that is asked in rounds, one option at a time.
     pub(super) fn is_marked(&self) -> bool {
-        self.options.iter().any(Choice::is_marked)
+        self.options.iter().any(ClientChoice::is_marked)
     }
 
-    /// The value of the option with this number, value or label, in this order.
+    /// Returns the value of the option with this number, value or label, in this order of precedence.
     pub(super) fn option(&self, typed: &str) -> Option<String> {
         let numbered = typed.parse::<usize>().ok().and_then(|n| self.options.get(n.checked_sub(1)?));
         let by_value = || self.options.iter().find(|option| option.value == typed);
@@ -173,11 +174,11 @@ impl Field {
 
     fn complaint(&self, typed: &str) -> String {
         let count = self.options.len();
-        format!("“{typed}” is no option: type a number from 1 to {count}, a value or a label")
+        format!("“{typed}” is not an option: type a number from 1 to {count}, a value or a label")
     }
 }
 
-impl Choice {
+impl ClientChoice {
     fn read(option: &Value) -> Option<Self> {
         match option {
             Value::String(text) => Some(Self::new(text.clone(), None, None)),
@@ -196,26 +197,28 @@ impl Choice {
         }
     }
 
-    /// The label without the mark before it.
+    /// Returns the label without its mark.
     pub(super) fn name(&self) -> &str {
         MARKS.iter().find_map(|mark| self.label.strip_prefix(mark)).unwrap_or(&self.label)
     }
 
+    /// Returns whether it has a mark.
     pub(super) fn is_marked(&self) -> bool {
         self.name().len() < self.label.len()
     }
 
-    /// Whether it is one of many, and chosen already.
+    /// Returns whether its mark says that it is chosen already.
     pub(super) fn is_chosen(&self) -> bool {
         self.label.starts_with(MARKS[1])
     }
 
+    /// Returns an option whose label is its value if it has no other.
     pub(super) fn new(value: String, label: Option<String>, description: Option<String>) -> Self {
         Self { label: label.unwrap_or_else(|| value.clone()), value, description }
     }
 }
 
-/// The first of these members that is a text with something in it.
+/// Returns the first of these members that is a non-empty text.
 pub(super) fn text(object: &Value, names: &[&str]) -> Option<String> {
     let texts = names.iter().filter_map(|name| object[*name].as_str());
     texts.into_iter().find(|text| !text.is_empty()).map(str::to_owned)
@@ -227,18 +230,18 @@ mod tests {
 
     use super::*;
 
-    fn field(params: Value) -> Field {
-        let mut form = Form::read(&params).unwrap();
+    fn field(params: Value) -> ClientField {
+        let mut form = ClientForm::read(&params).unwrap();
         assert_eq!(form.fields.len(), 1);
         form.fields.remove(0)
     }
 
-    fn letters() -> Field {
+    fn letters() -> ClientField {
         field(json!({ "prompt": "?", "options": [["option-a", "Option A"], ["option-b", "Option B"]] }))
     }
 
-    fn values(values: &[&str]) -> Result<Typed, String> {
-        Ok(Typed::Values(values.iter().map(|value| (*value).to_owned()).collect()))
+    fn values(values: &[&str]) -> Result<TypedLine, String> {
+        Ok(TypedLine::Values(values.iter().map(|value| (*value).to_owned()).collect()))
     }
 
     #[test]
@@ -258,12 +261,12 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_read_and_nonsense_is_not() {
+    fn valid_fields_are_read_and_invalid_ones_refused() {
         let questions = json!([{ "question": "Q", "header": "H", "multiple": true, "custom": true }]);
         let read = field(json!({ "questions": questions }));
         assert_eq!((read.header.as_deref(), read.question.as_str()), (Some("H"), "Q"));
         assert!(read.multiple && read.custom && read.options.is_empty());
-        for nonsense in [
+        for invalid in [
             json!({}),
             json!(null),
             json!({ "questions": [] }),
@@ -271,12 +274,12 @@ mod tests {
             json!({ "prompt": "?", "options": [5] }),
             json!({ "prompt": "?", "options": [["a"]] }),
         ] {
-            assert_eq!(Form::read(&nonsense), None, "{nonsense}");
+            assert_eq!(ClientForm::read(&invalid), None, "{invalid}");
         }
     }
 
     #[test]
-    fn an_option_is_named_by_its_number_its_value_or_its_label() {
+    fn an_option_is_chosen_by_number_value_or_label() {
         for typed in ["2", " 2 ", "option-b", "Option B", "option b"] {
             assert_eq!(letters().typed(typed), values(&["option-b"]), "{typed}");
         }
@@ -286,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn a_number_comes_before_a_value_that_looks_like_one() {
+    fn an_option_number_takes_precedence_over_an_equal_value() {
         let numbers = field(json!({ "prompt": "?", "options": ["2", "1", "10"] }));
         assert_eq!(numbers.typed("1"), values(&["2"]));
         assert_eq!(numbers.typed("10"), values(&["10"]));
     }
 
     #[test]
-    fn many_options_are_separated_by_commas() {
+    fn several_options_are_separated_by_commas() {
         let many = json!([{ "question": "?", "options": ["Auth", "Search", "a, b"], "multiple": true }]);
         let many = field(json!({ "questions": many }));
         assert_eq!(many.typed("1, search,1,"), values(&["Auth", "Search"]));
@@ -303,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_taken_where_there_are_no_options_or_others_are_welcome() {
+    fn a_text_is_taken_without_options_or_with_custom() {
         let free = field(json!({ "prompt": "?", "options": [] }));
         assert_eq!(free.typed(" 1, two "), values(&["1, two"]));
         let custom = field(json!({ "questions": [{ "question": "?", "options": ["A"], "custom": true }] }));
@@ -311,10 +314,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_skip_are_no_answers() {
-        assert_eq!(letters().typed("  "), Ok(Typed::Nothing));
-        assert_eq!(letters().typed("SKIP"), Ok(Typed::Skip));
+    fn an_empty_line_and_skip_have_their_own_meaning() {
+        assert_eq!(letters().typed("  "), Ok(TypedLine::Nothing));
+        assert_eq!(letters().typed("SKIP"), Ok(TypedLine::Skip));
         let skip = field(json!({ "prompt": "?", "options": ["skip", "stay"] }));
-        assert_eq!(skip.typed("skip"), values(&["skip"]), "it is an option here");
+        assert_eq!(skip.typed("skip"), values(&["skip"]), "an option takes precedence");
     }
 }

@@ -1,5 +1,5 @@
-//! A deterministic ACP client: it has one turn with an agent, and answers what a client of its tier can answer.
-//! Whether a person answers, or the command line, is left to `demo.rs` and `run.rs`.
+//! A deterministic ACP client: it has one turn with an agent, and answers the requests that its kind knows.
+//! Whether a person or the command line answers is left to `demo.rs` and `run.rs`.
 
 mod process;
 
@@ -7,22 +7,24 @@ mod error;
 
 mod form;
 
-mod asked;
 mod elicitation;
 mod permission;
+mod request;
 
-mod given;
+mod answers;
+mod draft;
 mod screen;
 
 mod conversation;
-mod hearing;
-mod person;
+
+mod answering;
+mod incoming;
 
 mod run;
 
-pub(super) use conversation::{Conversation, Settings};
+pub(super) use answers::ScriptedAnswers;
+pub(super) use conversation::{Conversation, ConversationSettings};
 pub(super) use error::ClientError;
-pub(super) use given::{Given, Otherwise};
 pub(super) use process::Process;
 pub(crate) use run::HELP;
 pub use run::run;

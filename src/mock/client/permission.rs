@@ -1,10 +1,10 @@
-//! A permission request as a client has it: a title, and options of which one is chosen.
-//! Nothing in it says that it is a question.
+//! A permission request in the client: a title, and options of which one is selected.
+//! The client cannot tell a question from a permission. Choosing an option is left to `answers.rs`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::form::{Choice, Field, Form, text};
+use super::form::{ClientChoice, ClientField, ClientForm, text};
 
 /// The options of a permission request, each with its kind.
 #[derive(Debug)]
@@ -19,31 +19,34 @@ struct PermissionOption {
 }
 
 impl Permission {
-    /// The first option of a kind that starts like this.
+    /// Returns the first option whose kind has this prefix.
     pub(super) fn first(&self, kind: &str) -> Option<&str> {
         let found = self.0.iter().find(|option| option.kind.starts_with(kind));
         found.map(|option| option.option_id.as_str())
     }
 }
 
-/// Reads the parameters as one field.
-pub(super) fn read(params: &Value) -> Option<(Form, Permission)> {
+/// Reads the parameters as a form of one field.
+pub(super) fn read(params: &Value) -> Option<(ClientForm, Permission)> {
     let options = Vec::<PermissionOption>::deserialize(&params["options"]).ok()?;
-    let choices =
-        options.iter().map(|option| Choice::new(option.option_id.clone(), Some(option.name.clone()), None));
-    let field = Field {
+    let choices = options
+        .iter()
+        .map(|option| ClientChoice::new(option.option_id.clone(), Some(option.name.clone()), None));
+    let field = ClientField {
         question: text(&params["toolCall"], &["title", "toolCallId"])?,
         options: choices.collect(),
-        ..Field::default()
+        ..ClientField::default()
     };
-    let form = Form { message: None, fields: vec![field] };
+    let form = ClientForm { message: None, fields: vec![field] };
     (!options.is_empty()).then_some((form, Permission(options)))
 }
 
+/// Returns the result that selects an option.
 pub(super) fn selected(option: &str) -> Value {
     json!({ "outcome": { "outcome": "selected", "optionId": option } })
 }
 
+/// Returns the result for a cancelled request.
 pub(super) fn cancelled() -> Value {
     json!({ "outcome": { "outcome": "cancelled" } })
 }

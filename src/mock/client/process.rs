@@ -1,5 +1,5 @@
-//! The agent's process as the client has it: its pipes, and what happens on them in one channel.
-//! What the lines say is left to `conversation.rs`.
+//! The peer's process: its pipes, and their events and the keyboard's in one channel.
+//! The meaning of the lines is left to `conversation.rs`.
 
 use std::{
     io::{self, Read, Write},
@@ -11,38 +11,38 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use crate::mock::lines::{Input, Wire};
+use crate::mock::lines::{LineReader, WireTrace};
 
-/// How many lines may wait to be looked at, before the child must wait.
+/// The capacity of the event channel. When it is full, the readers block, and so does the child.
 const EVENTS: usize = 64;
 
-/// Everything that can happen to the client.
+/// An event of the client.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(super) enum ClientEvent {
     /// The child wrote a line.
     Line(Vec<u8>),
-    /// The child said a line on stderr, which is listened to.
-    Said(Vec<u8>),
-    /// The child has ended, and nothing more will come from it.
+    /// The child wrote a line on stderr.
+    Stderr(Vec<u8>),
+    /// The child has ended, and all its lines have been delivered.
     Ended,
-    /// The line that was asked for was typed, or stdin has ended.
+    /// The requested line was typed; `None` if stdin has ended.
     Typed(Option<String>),
 }
 
-/// The child, and where its lines and ours come together.
+/// The child process and its events.
 pub(in crate::mock) struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
-    events: Receiver<Event>,
+    events: Receiver<ClientEvent>,
     keyboard: SyncSender<()>,
     keyboard_asked: bool,
-    /// Whether its stderr is listened to.
-    pub(super) is_heard: bool,
+    /// Whether its stderr is read.
+    pub(super) reads_stderr: bool,
 }
 
 impl Process {
-    /// Starts the command, and reads a line of `typed` each time that one is asked for. Its stderr is an event
-    /// each line if the command has a pipe for it.
+    /// Starts the command. Reads a line of `typed` each time that one is requested. Reads its stderr if the command
+    /// has a pipe for it.
     pub(in crate::mock) fn start(
         command: &mut Command,
         typed: impl Read + Send + 'static,
@@ -56,16 +56,16 @@ impl Process {
             thread::spawn(move || read_child(stdout, pid, &sender));
         }
         let stderr = child.stderr.take();
-        let is_heard = stderr.is_some();
+        let reads_stderr = stderr.is_some();
         if let Some(stderr) = stderr {
             let sender = sender.clone();
             thread::spawn(move || read_stderr(stderr, &sender));
         }
         thread::spawn(move || read_typed(typed, &asked, &sender));
-        Ok(Self { child, stdin, events, keyboard, keyboard_asked: false, is_heard })
+        Ok(Self { child, stdin, events, keyboard, keyboard_asked: false, reads_stderr })
     }
 
-    /// Writes a line. If the child is gone, its end will be the next event, and says more.
+    /// Writes a line. An error is ignored, because [`ClientEvent::Ended`] follows and says more.
     pub(super) fn send(&mut self, line: &[u8]) {
         let Some(stdin) = &mut self.stdin else { return };
         let written = stdin.write_all(line).and_then(|()| stdin.write_all(b"\n"));
@@ -74,7 +74,7 @@ impl Process {
         }
     }
 
-    /// Asks for one typed line, unless one was asked for and has not come yet.
+    /// Requests one typed line, unless a request is pending.
     pub(super) fn ask_keyboard(&mut self) {
         if !self.keyboard_asked {
             self.keyboard_asked = self.keyboard.try_send(()).is_ok();
@@ -82,34 +82,34 @@ impl Process {
     }
 
     /// Waits for the next event; for ever, if no time is given.
-    pub(super) fn next_event(&mut self, within: Option<Duration>) -> Option<Event> {
+    pub(super) fn next_event(&mut self, within: Option<Duration>) -> Option<ClientEvent> {
         let event = match within {
             None => self.events.recv().map_err(RecvTimeoutError::from),
             Some(time) => self.events.recv_timeout(time),
         };
         match event {
             Ok(event) => {
-                self.keyboard_asked &= !matches!(event, Event::Typed(_));
+                self.keyboard_asked &= !matches!(event, ClientEvent::Typed(_));
                 Some(event)
             }
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Event::Ended),
+            Err(RecvTimeoutError::Disconnected) => Some(ClientEvent::Ended),
         }
     }
 
-    /// Ends the child's stdin, so that it ends as well.
+    /// Closes the child's stdin, which asks it to end.
     pub(super) fn close(&mut self) {
         self.stdin = None;
     }
 
-    /// Asks the child to end, whatever it is doing. If that is not possible, it has ended.
+    /// Sends SIGTERM to the child. An error means that it has ended already.
     pub(super) fn terminate(&self) {
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             kill_process(pid, Signal::TERM).unwrap_or_default();
         }
     }
 
-    /// Returns how the child ended, and ends it by force if it has not.
+    /// Returns the child's exit status, and kills it if it has not ended.
     pub(super) fn finish(mut self) -> io::Result<ExitStatus> {
         self.reap()
     }
@@ -124,43 +124,43 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Nobody is left to be told that the child could not be ended.
+        // An error cannot be reported from here.
         self.reap().map(drop).unwrap_or_default();
     }
 }
 
-/// Hands on the child's lines, and its end once it can be reaped without waiting.
-fn read_child(stdout: ChildStdout, pid: Pid, events: &SyncSender<Event>) {
-    let mut input = Input::new(stdout, Wire::default());
+/// Forwards the child's lines, and its end once it can be reaped without blocking.
+fn read_child(stdout: ChildStdout, pid: Pid, events: &SyncSender<ClientEvent>) {
+    let mut input = LineReader::new(stdout, WireTrace::default());
     while let Ok(Some(line)) = input.next_line() {
-        if events.send(Event::Line(line.to_owned())).is_err() {
+        if events.send(ClientEvent::Line(line.to_owned())).is_err() {
             return;
         }
     }
-    // The child is left to be reaped by who owns it; an error means that it was already.
+    // NOWAIT leaves the zombie to `Process`, which reaps it; an error means that it did so already.
     waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).map(drop).unwrap_or_default();
-    events.send(Event::Ended).unwrap_or_default();
+    events.send(ClientEvent::Ended).unwrap_or_default();
 }
 
-/// Hands on what the child says on stderr.
-fn read_stderr(stderr: ChildStderr, events: &SyncSender<Event>) {
-    let mut input = Input::new(stderr, Wire::default());
+/// Forwards the child's stderr.
+fn read_stderr(stderr: ChildStderr, events: &SyncSender<ClientEvent>) {
+    let mut input = LineReader::new(stderr, WireTrace::default());
     while let Ok(Some(line)) = input.next_line() {
-        if events.send(Event::Said(line.to_owned())).is_err() {
+        if events.send(ClientEvent::Stderr(line.to_owned())).is_err() {
             return;
         }
     }
 }
 
-/// Reads a line each time that one is asked for, and none ahead, so that little is held.
-fn read_typed(typed: impl Read, asked: &Receiver<()>, events: &SyncSender<Event>) {
-    let mut input = Input::new(typed, Wire::default());
+/// Reads one line for each request, and none ahead, so that input after the demo is left to the shell.
+fn read_typed(typed: impl Read, asked: &Receiver<()>, events: &SyncSender<ClientEvent>) {
+    let mut input = LineReader::new(typed, WireTrace::default());
     while let Ok(()) = asked.recv() {
         let line = match input.next_line() {
             Ok(Some(line)) => Some(String::from_utf8_lossy(line).into_owned()),
             Ok(None) | Err(_) => None,
         };
-        if events.send(Event::Typed(line)).is_err() {
+        if events.send(ClientEvent::Typed(line)).is_err() {
             return;
         }
     }

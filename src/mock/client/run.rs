@@ -1,5 +1,5 @@
-//! `askbridge mock-client`: the client around an agent's command, with answers from the command line.
-//! What it is asked, and how it answers, is left to `conversation.rs` and `given.rs`.
+//! `askbridge mock-client`: a client around an agent's command, with prepared answers.
+//! The conversation is left to `conversation.rs`, and the choice of an answer to `answers.rs`.
 
 use std::{
     io::{self, Write},
@@ -8,17 +8,17 @@ use std::{
 };
 
 use super::{
-    conversation::{Conversation, Settings},
+    answers::ScriptedAnswers,
+    conversation::{Conversation, ConversationSettings},
     error::ClientError,
-    given::{Given, Otherwise},
     process::Process,
     screen::Screen,
 };
-use crate::{cli::MockClientArgs, exit, terminal::printable_line};
+use crate::{exit, mock::ClientSettings, terminal::printable_line};
 
-/// The agent failed, or said something wrong.
+/// The exit code if the agent failed or broke the protocol, or an answer did not fit.
 const FAILED: u8 = 1;
-/// The turn did not end in time.
+/// The exit code if the turn did not end in time.
 const TIMED_OUT: u8 = 3;
 
 /// The exit codes, for `--help`.
@@ -30,8 +30,8 @@ Exit codes:
   3  the turn did not end within the time of --timeout";
 
 /// Runs the client until the agent's turn has ended.
-pub fn run(args: &MockClientArgs) -> ExitCode {
-    let code = match converse(args) {
+pub fn run(settings: &ClientSettings) -> ExitCode {
+    let code = match converse(settings) {
         Ok(_) => exit::OK,
         Err(ClientError::Screen(error)) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK,
         Err(error) => {
@@ -44,27 +44,22 @@ pub fn run(args: &MockClientArgs) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn converse(args: &MockClientArgs) -> Result<String, ClientError> {
-    let deadline = args.timeout.map(|timeout| Instant::now() + *timeout);
-    let settings = Settings {
+fn converse(settings: &ClientSettings) -> Result<String, ClientError> {
+    let deadline = settings.timeout.map(|timeout| Instant::now() + timeout);
+    let conversation = ConversationSettings {
         name: "askbridge-mock-client",
         peer: "agent",
-        tier: args.tier,
-        wire: args.wire,
+        kind: settings.kind,
+        wire: settings.wire,
         patience: None,
         deadline,
         lingers: false,
     };
-    let otherwise = match (args.reject, args.leave_open) {
-        (true, _) => Otherwise::Reject,
-        (_, true) => Otherwise::LeaveOpen,
-        _ => Otherwise::TakeFirst,
-    };
-    let (program, arguments) = args.agent.split_first().unzip();
+    let (program, arguments) = settings.agent.split_first().unzip();
     let mut command = Command::new(program.map(|program| program.as_os_str()).unwrap_or_default());
     command.args(arguments.unwrap_or_default());
     let process = Process::start(&mut command, io::empty())
-        .map_err(|source| ClientError::Start { peer: settings.peer, source })?;
-    Conversation::new(process, Screen::on_stdout(), Given::new(&args.answer, otherwise), settings)
-        .converse(&args.prompt)
+        .map_err(|source| ClientError::Start { peer: conversation.peer, source })?;
+    let answers = ScriptedAnswers::new(&settings.answers, settings.fallback);
+    Conversation::new(process, Screen::on_stdout(), answers, conversation).converse(&settings.prompt)
 }

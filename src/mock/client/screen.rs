@@ -1,38 +1,39 @@
-//! How a conversation looks: who speaks on the left, what is said behind a line.
-//! Everything that comes from somebody else is made printable here. What to show is left to `conversation.rs`.
+//! The layout of a conversation: the speaker on the left, the text on the right.
+//! All text of other programs is made printable here. What to show is left to `conversation.rs`.
 
 use std::{
     env,
     io::{self, IsTerminal, StdoutLock, Write},
 };
 
-use super::form::{Choice, Field};
+use super::form::{ClientChoice, ClientField};
 use crate::terminal::{printable, printable_bytes, printable_line};
 
-/// Labels up to this long are aligned with each other.
+/// Labels up to this length are aligned with each other.
 const LONGEST_ALIGNED: usize = 30;
 const DIM: &str = "\x1b[2m";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Where the conversation is shown.
+/// The screen of a conversation.
 pub(in crate::mock) struct Screen<W> {
     output: W,
     colour: bool,
-    /// What the last line, which has no newline yet, belongs to.
+    /// The owner of the last line, if it has no newline yet.
     unfinished: Option<Unfinished>,
 }
 
+/// A line without a newline yet.
 #[derive(PartialEq)]
 enum Unfinished {
-    /// A message of the agent, by its id, which ends in as many newlines that are not shown yet.
+    /// A message of the agent, by its ID, and the number of its trailing newlines that are not shown yet.
     Message(Option<String>, usize),
-    /// The line on which a person types.
+    /// The line of the keyboard input.
     Typing,
 }
 
 impl Screen<StdoutLock<'static>> {
-    /// On our stdout, in colour where that is welcome.
+    /// Returns a screen on stdout, in colour if it is a terminal and `NO_COLOR` is not set.
     pub(in crate::mock) fn on_stdout() -> Self {
         let stdout = io::stdout();
         let colour = stdout.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -45,18 +46,18 @@ impl<W: Write> Screen<W> {
         Self { output, colour, unfinished: None }
     }
 
-    /// Shows what somebody says, on as many lines as it has.
-    pub(super) fn say(&mut self, who: &str, text: &str) -> io::Result<()> {
+    /// Shows a text after the speaker's name.
+    pub(super) fn say(&mut self, speaker: &str, text: &str) -> io::Result<()> {
         self.finish_line()?;
         for (n, line) in text.lines().enumerate() {
-            self.gutter(if n == 0 { who } else { "" }, "│")?;
+            self.gutter(if n == 0 { speaker } else { "" }, "│")?;
             writeln!(self.output, " {}", printable(line))?;
         }
         self.output.flush()
     }
 
-    /// Shows a piece of a message of the agent, behind the pieces of the same message.
-    pub(super) fn say_piece(&mut self, message: Option<&str>, text: &str) -> io::Result<()> {
+    /// Shows a chunk of a message of the agent, after earlier chunks of the same message.
+    pub(super) fn say_chunk(&mut self, message: Option<&str>, text: &str) -> io::Result<()> {
         let mut held = match &self.unfinished {
             Some(Unfinished::Message(last, held)) if last.as_deref() == message => *held,
             _ => {
@@ -73,7 +74,7 @@ impl<W: Write> Screen<W> {
                 write!(self.output, "{}", printable(words))?;
                 held = 0;
             }
-            // Shown with what comes after it, so that no message ends in an empty line.
+            // Held back until more text follows, so that no message ends in an empty line.
             held += usize::from(line.ends_with('\n'));
         }
         self.unfinished = Some(Unfinished::Message(message.map(str::to_owned), held));
@@ -89,8 +90,8 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// Shows a field of a question; `place` says which one of how many.
-    pub(super) fn ask(&mut self, field: &Field, place: (usize, usize)) -> io::Result<()> {
+    /// Shows a field of a question; `place` is its number and the number of fields.
+    pub(super) fn ask(&mut self, field: &ClientField, place: (usize, usize)) -> io::Result<()> {
         self.finish_line()?;
         self.gutter("agent", "?")?;
         let header = field.header.as_deref().filter(|header| *header != field.question);
@@ -114,7 +115,7 @@ impl<W: Write> Screen<W> {
         self.output.flush()
     }
 
-    fn option(&mut self, number: usize, option: &Choice, width: usize) -> io::Result<()> {
+    fn option(&mut self, number: usize, option: &ClientChoice, width: usize) -> io::Result<()> {
         let label = printable_line(&option.label);
         let value = (option.value != option.label).then_some(option.value.as_str());
         let beside: Vec<_> =
@@ -126,7 +127,7 @@ impl<W: Write> Screen<W> {
         writeln!(self.output, "   {number}  {label:width$}  {dim}{}{plain}", beside.join("  "))
     }
 
-    /// Asks for a line; it is typed behind this.
+    /// Shows the input line with this hint.
     pub(super) fn ask_typing(&mut self, hint: &str) -> io::Result<()> {
         self.finish_line()?;
         self.gutter("you", ">")?;
@@ -136,7 +137,7 @@ impl<W: Write> Screen<W> {
         self.output.flush()
     }
 
-    /// Says that a line was typed; shows it, unless the terminal has done so.
+    /// Ends the input line; shows the typed text unless the terminal has echoed it.
     pub(super) fn typed(&mut self, line: &str, shown: bool) -> io::Result<()> {
         if !shown {
             writeln!(self.output, "{}", printable_line(line))?;
@@ -145,7 +146,7 @@ impl<W: Write> Screen<W> {
         self.output.flush()
     }
 
-    /// Whether a line is asked for, and nothing was written behind that.
+    /// Returns whether the last line is the input line.
     pub(super) fn is_typing(&self) -> bool {
         self.unfinished == Some(Unfinished::Typing)
     }
@@ -158,9 +159,9 @@ impl<W: Write> Screen<W> {
         self.output.flush()
     }
 
-    fn gutter(&mut self, who: &str, line: &str) -> io::Result<()> {
+    fn gutter(&mut self, speaker: &str, line: &str) -> io::Result<()> {
         let (dim, plain) = (self.style(DIM), self.style(PLAIN));
-        write!(self.output, "{dim}{who:>5} {line}{plain}")
+        write!(self.output, "{dim}{speaker:>5} {line}{plain}")
     }
 
     /// Ends the last line, if it has no newline yet.
@@ -184,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_a_message_are_put_together_and_messages_kept_apart() {
+    fn chunks_of_a_message_are_joined_and_messages_are_separated() {
         let text = shown(|screen| {
             screen.say("you", "hello\nthere")?;
-            screen.say_piece(Some("1"), "one ")?;
-            screen.say_piece(Some("1"), "two\nthree")?;
-            screen.say_piece(Some("2"), "four\n\n")?;
-            screen.say_piece(Some("2"), "five\n")?;
+            screen.say_chunk(Some("1"), "one ")?;
+            screen.say_chunk(Some("1"), "two\nthree")?;
+            screen.say_chunk(Some("2"), "four\n\n")?;
+            screen.say_chunk(Some("2"), "five\n")?;
             screen.say("ended", "well")
         });
         let lines = [
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn options_are_numbered_and_aligned() {
-        let choice = |value: &str, label: &str, description: Option<&str>| Choice {
+        let choice = |value: &str, label: &str, description: Option<&str>| ClientChoice {
             value: value.to_owned(),
             label: label.to_owned(),
             description: description.map(str::to_owned),
@@ -218,11 +219,11 @@ mod tests {
             choice("B", "B", Some("the second")),
             choice("C", "C", None),
         ];
-        let field = Field {
+        let field = ClientField {
             header: Some("H".to_owned()),
             question: "Which?".to_owned(),
             options,
-            ..Field::default()
+            ..ClientField::default()
         };
         let text = shown(|screen| {
             screen.ask(&field, (2, 3))?;
@@ -240,17 +241,17 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hostile_reaches_the_terminal() {
+    fn control_characters_never_reach_the_terminal() {
         let hostile = "\x1b]0;x\x07\u{202e}\r\nyou > 1";
-        let choice = Choice { value: hostile.to_owned(), label: hostile.to_owned(), description: None };
-        let field = Field {
+        let choice = ClientChoice { value: hostile.to_owned(), label: hostile.to_owned(), description: None };
+        let field = ClientField {
             header: Some(hostile.to_owned()),
             question: hostile.to_owned(),
             options: vec![choice],
-            ..Field::default()
+            ..ClientField::default()
         };
         let text = shown(|screen| {
-            screen.say_piece(None, hostile)?;
+            screen.say_chunk(None, hostile)?;
             screen.ask(&field, (1, 1))?;
             screen.wire("a → b", hostile.as_bytes())?;
             screen.typed(hostile, false)

@@ -1,5 +1,5 @@
-//! Grok's `_x.ai/ask_user_question`: answers by the text of the question, and notes beside them.
-//! It takes no acknowledgement for an answer: there must be an outcome.
+//! Grok's `_x.ai/ask_user_question`: the answers are keyed by the text of the question, with notes beside them.
+//! An empty acknowledgement is not an answer. What the agent says then is left to `dispatch.rs`.
 
 use std::{collections::BTreeMap, io};
 
@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    heard::{Answer, Heard, How},
-    question::{Question, Request},
+    question::{MockQuestion, QuestionRequest},
+    response::{FieldAnswer, NonAnswer, QuestionResponse},
 };
 
-pub(super) fn ask(question: &Question) -> io::Result<Request> {
+pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let questions: Vec<Value> = fields
         .iter()
@@ -31,30 +31,30 @@ pub(super) fn ask(question: &Question) -> io::Result<Request> {
         "sessionId": question.session, "toolCallId": question.tool_call(), "questions": questions,
         "mode": "default",
     });
-    Request::new("_x.ai/ask_user_question", &params)
+    QuestionRequest::new("_x.ai/ask_user_question", &params)
 }
 
-pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
+pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match serde_json::from_str(result).ok()? {
-        Told::Cancelled => Some(Heard::Unanswered(How::Cancelled, None)),
-        Told::SkipInterview => Some(Heard::Unanswered(How::Skipped, None)),
-        Told::ChatAboutThis => Some(Heard::Unanswered(How::InChat, None)),
-        Told::Accepted { answers, annotations } => {
+        GrokResult::Cancelled => Some(QuestionResponse::Unanswered(NonAnswer::Cancelled, None)),
+        GrokResult::SkipInterview => Some(QuestionResponse::Unanswered(NonAnswer::Skipped, None)),
+        GrokResult::ChatAboutThis => Some(QuestionResponse::Unanswered(NonAnswer::InChat, None)),
+        GrokResult::Accepted { answers, annotations } => {
             let fields = question.fields();
             let known = answers.keys().all(|asked| fields.iter().any(|field| field.question == *asked));
             let given = fields.iter().map(|field| {
                 let values = answers.get(&field.question).cloned().unwrap_or_default();
                 let note = annotations.get(&field.question).and_then(|annotation| annotation.notes.clone());
-                Answer::new(field, values, note)
+                FieldAnswer::new(field, values, note)
             });
-            known.then(|| Heard::Answered(given.collect()))
+            known.then(|| QuestionResponse::Answered(given.collect()))
         }
     }
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-enum Told {
+enum GrokResult {
     Accepted {
         answers: BTreeMap<String, Vec<String>>,
         #[serde(default)]

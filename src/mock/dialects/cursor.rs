@@ -1,5 +1,5 @@
-//! Cursor's `cursor/ask_question`: no session, no descriptions, and no text of one's own.
-//! A client finds the session by the tool call, which was told before.
+//! Cursor's `cursor/ask_question`: no session ID, no descriptions, and no free text.
+//! The tool call by which a client finds the session is left to `dispatch.rs`.
 
 use std::io;
 
@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    heard::{Answer, Heard, How},
-    question::{Question, Request},
+    question::{MockQuestion, QuestionRequest},
+    response::{FieldAnswer, NonAnswer, QuestionResponse},
 };
 
-pub(super) fn ask(question: &Question) -> io::Result<Request> {
+pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let questions: Vec<Value> = fields
         .iter()
@@ -26,14 +26,14 @@ pub(super) fn ask(question: &Question) -> io::Result<Request> {
         })
         .collect();
     let params = json!({ "toolCallId": question.tool_call(), "title": "Setup", "questions": questions });
-    Request::new("cursor/ask_question", &params)
+    QuestionRequest::new("cursor/ask_question", &params)
 }
 
-pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
-    let Told { outcome } = serde_json::from_str(result).ok()?;
+pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
+    let CursorResult { outcome } = serde_json::from_str(result).ok()?;
     match outcome {
-        Outcome::Skipped { reason } => Some(Heard::Unanswered(How::Skipped, reason)),
-        Outcome::Cancelled => Some(Heard::Unanswered(How::Cancelled, None)),
+        Outcome::Skipped { reason } => Some(QuestionResponse::Unanswered(NonAnswer::Skipped, reason)),
+        Outcome::Cancelled => Some(QuestionResponse::Unanswered(NonAnswer::Cancelled, None)),
         Outcome::Answered { answers } => {
             let fields = question.fields();
             let known = answers.iter().all(|Chosen { question_id, selected_option_ids }| {
@@ -45,15 +45,15 @@ pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
             let given = fields.iter().map(|field| {
                 let chosen = answers.iter().find(|chosen| chosen.question_id == field.id);
                 let ids = chosen.map(|chosen| chosen.selected_option_ids.clone()).unwrap_or_default();
-                Answer::new(field, ids, None)
+                FieldAnswer::new(field, ids, None)
             });
-            known.then(|| Heard::Answered(given.collect()))
+            known.then(|| QuestionResponse::Answered(given.collect()))
         }
     }
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct CursorResult {
     outcome: Outcome,
 }
 

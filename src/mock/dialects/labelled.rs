@@ -1,21 +1,22 @@
-//! Forms of agents that number their properties and leave room for other texts: oh-my-pi's and Devin's.
-//! oh-my-pi takes such a text in a property of its own, Devin in the place of a choice.
+//! The forms of oh-my-pi and Devin, which number their properties and accept free texts.
+//! oh-my-pi has a second property for the free text; Devin takes it as the value. The form itself is left to
+//! `elicitation.rs`.
 
 use std::io;
 
 use serde_json::{Value, json};
 
 use super::{
-    elicitation::{Form, by_label, content, property, text, values},
-    field::Choice,
-    heard::{Answer, Heard},
-    question::{Question, Request},
+    elicitation::{ElicitationForm, by_label, content, property, text, values},
+    field::MockChoice,
+    question::{MockQuestion, QuestionRequest},
+    response::{FieldAnswer, QuestionResponse},
 };
 
 const ALLOW_OTHER: &str = "cognition.ai/allowOther";
 
-/// The first option is the recommended one.
-pub(super) fn ask_oh_my_pi(question: &Question) -> io::Result<Request> {
+/// Asks in oh-my-pi's form. The first option is the recommended one.
+pub(super) fn ask_oh_my_pi(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let mut properties = Vec::new();
     for (at, field) in question.fields().iter().enumerate() {
         let mut choice = property(field, by_label);
@@ -25,13 +26,13 @@ pub(super) fn ask_oh_my_pi(question: &Question) -> io::Result<Request> {
         properties.push((key(at), choice));
         properties.push((other_key(at), json!({ "type": "string", "title": "Other" })));
     }
-    Form::new(question, properties).request()
+    ElicitationForm::new(question, properties).request()
 }
 
-pub(super) fn hear_oh_my_pi(question: &Question, result: &str) -> Option<Heard> {
+pub(super) fn read_oh_my_pi(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     let content = match content(result)? {
         Ok(content) => content,
-        Err(heard) => return Some(heard),
+        Err(response) => return Some(response),
     };
     let fields = question.fields();
     let answers = fields.iter().enumerate().map(|(at, field)| {
@@ -41,14 +42,16 @@ pub(super) fn hear_oh_my_pi(question: &Question, result: &str) -> Option<Heard> 
             values.clear();
         }
         values.extend(other);
-        Some(Answer::new(field, values, None))
+        Some(FieldAnswer::new(field, values, None))
     });
-    answers.collect::<Option<_>>().map(Heard::Answered)
+    answers.collect::<Option<_>>().map(QuestionResponse::Answered)
 }
 
-/// Its labels are the constants, and its descriptions the titles. The mark that allows other texts has been seen
-/// on the request, and is said to stand on the property: it stands on both.
-pub(super) fn ask_devin(question: &Question) -> io::Result<Request> {
+/// Asks in Devin's form: labels are the constants, descriptions the titles.
+///
+/// Devin's documentation puts the `allowOther` mark on the property, but Devin was seen to put it on the request: the
+/// mock puts it on both.
+pub(super) fn ask_devin(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let properties: Vec<(String, Value)> = fields
         .iter()
@@ -60,25 +63,25 @@ pub(super) fn ask_devin(question: &Question) -> io::Result<Request> {
         })
         .collect();
     let required = (0..fields.len()).map(key).collect();
-    let mut form = Form::new(question, properties).requiring(required);
+    let mut form = ElicitationForm::new(question, properties).requiring(required);
     form.meta = Some(json!({ ALLOW_OTHER: true }));
     form.request()
 }
 
-pub(super) fn hear_devin(question: &Question, result: &str) -> Option<Heard> {
+pub(super) fn read_devin(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     let content = match content(result)? {
         Ok(content) => content,
-        Err(heard) => return Some(heard),
+        Err(response) => return Some(response),
     };
     let fields = question.fields();
     let answers = fields
         .iter()
         .enumerate()
-        .map(|(at, field)| Some(Answer::new(field, values(&content, &key(at), field.multiple)?, None)));
-    answers.collect::<Option<_>>().map(Heard::Answered)
+        .map(|(at, field)| Some(FieldAnswer::new(field, values(&content, &key(at), field.multiple)?, None)));
+    answers.collect::<Option<_>>().map(QuestionResponse::Answered)
 }
 
-fn by_description(choice: &Choice) -> Value {
+fn by_description(choice: &MockChoice) -> Value {
     json!({ "const": choice.label, "title": choice.description })
 }
 

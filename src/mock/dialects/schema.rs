@@ -1,35 +1,36 @@
-//! A plain form of the standard, of every type that a property can have, and the same under its first name.
-//! Its answer is held against the schema, as the standard asks of agents.
+//! A plain form of the standard, with every type of property, and the same form under its first method name.
+//! It checks the content against the schema, as the standard asks of agents. The form itself is left to
+//! `elicitation.rs`.
 
 use std::io;
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    elicitation::{Form, content, property},
-    field::Choice,
-    heard::{Answer, Heard},
-    question::{Question, Request},
+    elicitation::{ElicitationForm, content, property},
+    field::MockChoice,
+    question::{MockQuestion, QuestionRequest},
+    response::{FieldAnswer, QuestionResponse},
 };
 use crate::mock::behaviour::Shape;
 
 const HISTORIC: &str = "session/elicitation";
 
-pub(super) fn ask(question: &Question) -> io::Result<Request> {
+pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let (properties, required) = properties(question);
-    let mut form = Form::new(question, properties).requiring(required);
+    let mut form = ElicitationForm::new(question, properties).requiring(required);
     if question.shape == Shape::Fields {
         form.message = "Please fill in this form.".to_owned();
     }
     form.request()
 }
 
-pub(super) fn ask_historic(question: &Question) -> io::Result<Request> {
-    Ok(Request { method: HISTORIC, ..ask(question)? })
+pub(super) fn ask_historic(question: &MockQuestion) -> io::Result<QuestionRequest> {
+    Ok(QuestionRequest { method: HISTORIC, ..ask(question)? })
 }
 
-/// The properties, and the names of those that are required.
-fn properties(question: &Question) -> (Vec<(String, Value)>, Vec<String>) {
+/// Returns the properties, and the names of the required ones.
+fn properties(question: &MockQuestion) -> (Vec<(String, Value)>, Vec<String>) {
     if question.shape == Shape::Fields {
         let required = ["name", "port", "debug", "database"].map(str::to_owned).to_vec();
         return (every_type().map(|(key, property)| (key.to_owned(), property)).to_vec(), required);
@@ -39,11 +40,11 @@ fn properties(question: &Question) -> (Vec<(String, Value)>, Vec<String>) {
     (properties.collect(), fields.iter().map(|field| field.id.to_owned()).collect())
 }
 
-fn by_value(choice: &Choice) -> Value {
+fn by_value(choice: &MockChoice) -> Value {
     json!({ "const": choice.value, "title": choice.label, "description": choice.description })
 }
 
-/// Their order is not that of their names.
+/// Returns a property of every type. They are not in alphabetical order, so that a client that sorts them is noticed.
 fn every_type() -> [(&'static str, Value); 9] {
     [
         (
@@ -84,11 +85,11 @@ fn every_type() -> [(&'static str, Value); 9] {
     ]
 }
 
-/// An answer that the schema does not allow is no answer.
-pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
+/// Reads the response. Content that the schema does not allow is not an answer.
+pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     let content = match content(result).or_else(|| wrapped(result))? {
         Ok(content) => content,
-        Err(heard) => return Some(heard),
+        Err(response) => return Some(response),
     };
     let (properties, required) = properties(question);
     let known = content.keys().all(|name| properties.iter().any(|(key, _)| key == name));
@@ -103,14 +104,14 @@ pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
         };
         let header = property["title"].as_str().unwrap_or(key).to_owned();
         let written = property["oneOf"].is_null() && property["type"] == "string";
-        fits.then_some(Answer { header, values, note: None, written })
+        fits.then_some(FieldAnswer { header, values, note: None, written })
     });
-    let answers: Vec<Answer> = answers.collect::<Option<_>>()?;
-    (known && complete).then_some(Heard::Answered(answers))
+    let answers: Vec<FieldAnswer> = answers.collect::<Option<_>>()?;
+    (known && complete).then_some(QuestionResponse::Answered(answers))
 }
 
-/// Some clients of the first name wrapped the action in one more.
-fn wrapped(result: &str) -> Option<Result<Map<String, Value>, Heard>> {
+/// Reads the action of early clients of `session/elicitation`, which wrapped it in a second `action`.
+fn wrapped(result: &str) -> Option<Result<Map<String, Value>, QuestionResponse>> {
     let result: Value = serde_json::from_str(result).ok()?;
     content(&result["action"].to_string())
 }
@@ -135,7 +136,7 @@ fn fits(property: &Value, value: &Value) -> bool {
     }
 }
 
-/// Formats and patterns are left to the person.
+/// Returns whether a text fits. Formats and patterns are not checked.
 fn text_fits(property: &Value, text: &str) -> bool {
     let length = text.chars().count() as u64;
     let is_option = |options: &Value| {

@@ -1,5 +1,5 @@
 //! Kiro's `_kiro/userInput`: one field, whose answer is one text.
-//! A client takes part in it only if it promised to.
+//! Whether the client advertised it is left to `capabilities.rs`.
 
 use std::io;
 
@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    heard::{Answer, Heard, How},
-    question::{Question, Request},
+    question::{MockQuestion, QuestionRequest},
+    response::{FieldAnswer, NonAnswer, QuestionResponse},
 };
 
-pub(super) fn ask(question: &Question) -> io::Result<Request> {
+pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let field = &fields[0];
     let mut options: Vec<Value> =
@@ -23,21 +23,23 @@ pub(super) fn ask(question: &Question) -> io::Result<Request> {
         "sessionId": question.session, "toolCallId": question.tool_call(), "question": field.question,
         "options": options,
     });
-    Request::new("_kiro/userInput", &params)
+    QuestionRequest::new("_kiro/userInput", &params)
 }
 
-pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
+pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match serde_json::from_str(result).ok()? {
-        Told::Dismissed => Some(Heard::Unanswered(How::Dismissed, None)),
-        Told::Answered { answer } => {
-            Some(Heard::Answered(vec![Answer::new(&question.fields()[0], vec![answer], None)]))
-        }
+        KiroResult::Dismissed => Some(QuestionResponse::Unanswered(NonAnswer::Dismissed, None)),
+        KiroResult::Answered { answer } => Some(QuestionResponse::Answered(vec![FieldAnswer::new(
+            &question.fields()[0],
+            vec![answer],
+            None,
+        )])),
     }
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
-enum Told {
+enum KiroResult {
     Answered { answer: String },
     Dismissed,
 }

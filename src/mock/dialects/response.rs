@@ -1,24 +1,25 @@
-//! What came back for a question, as every dialect can have it, and the sentence that says so.
+//! The response to a question, independent of the dialect, and the sentence that reports it.
 //! Reading it is left to the dialects.
 
-use super::field::Field;
+use super::field::MockField;
 use crate::mock::message::RpcError;
 
-/// What came back for a question.
+/// The response to a question.
 #[derive(Debug, PartialEq)]
-pub(in crate::mock) enum Heard {
+pub(in crate::mock) enum QuestionResponse {
     /// An answer for each field.
-    Answered(Vec<Answer>),
-    /// No answer, in one of the ways that the dialect has, with the reason if one was given.
-    Unanswered(How, Option<String>),
+    Answered(Vec<FieldAnswer>),
+    /// No answer, in one of the dialect's ways, with the reason if the client gave one.
+    Unanswered(NonAnswer, Option<String>),
+    /// A JSON-RPC error.
     Failed(RpcError),
-    /// A result that the dialect does not have.
+    /// A result that the dialect does not have, as raw JSON.
     Garbled(String),
 }
 
-/// How a question was not answered.
+/// The way in which a client did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::mock) enum How {
+pub(in crate::mock) enum NonAnswer {
     Rejected,
     Declined,
     Cancelled,
@@ -29,29 +30,25 @@ pub(in crate::mock) enum How {
 
 /// The answer to one field.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::mock) struct Answer {
+pub(in crate::mock) struct FieldAnswer {
     pub(super) header: String,
     pub(super) values: Vec<String>,
     pub(super) note: Option<String>,
-    /// Whether it is a text of the person's own, and no choice.
+    /// Whether it is a free text instead of a choice.
     pub(super) written: bool,
 }
 
-impl Answer {
-    /// An answer is the person's own text as far as no choice was taken.
-    pub(super) fn new(field: &Field, values: Vec<String>, note: Option<String>) -> Self {
+impl FieldAnswer {
+    /// Returns the answer to this field; it counts as a free text if none of its values is a choice.
+    pub(super) fn new(field: &MockField, values: Vec<String>, note: Option<String>) -> Self {
         let written = !values.is_empty() && !values.iter().any(|value| field.has(value));
         Self { header: field.header.to_owned(), values, note, written }
     }
 }
 
-impl Heard {
-    pub(super) fn garbled(result: &str) -> Self {
-        Self::Garbled(result.to_owned())
-    }
-
-    /// Whether nobody chose or wrote anything.
-    pub(super) fn is_nothing(&self) -> bool {
+impl QuestionResponse {
+    /// Returns whether it has no value and no note. An error is not empty.
+    pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Answered(answers) => {
                 answers.iter().all(|answer| answer.values.is_empty() && answer.note.is_none())
@@ -61,7 +58,7 @@ impl Heard {
         }
     }
 
-    /// Says in a sentence what came back.
+    /// Returns the sentence that reports it.
     pub(super) fn sentence(&self) -> String {
         match self {
             Self::Answered(answers) => match answers.as_slice() {
@@ -82,7 +79,8 @@ impl Heard {
     }
 }
 
-impl How {
+impl NonAnswer {
+    /// Returns the participle that reports it.
     fn word(self) -> &'static str {
         match self {
             Self::Rejected => "rejected",
@@ -95,7 +93,7 @@ impl How {
     }
 }
 
-fn said(answer: &Answer) -> String {
+fn said(answer: &FieldAnswer) -> String {
     let values = if answer.values.is_empty() { "nothing".to_owned() } else { answer.values.join(", ") };
     match &answer.note {
         Some(note) => format!("{values} (note: {note})"),

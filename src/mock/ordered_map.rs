@@ -1,5 +1,5 @@
-//! A JSON object that keeps the order of its members: the order of a form's fields is what a person sees.
-//! A `serde_json::Value` sorts them.
+//! A JSON object that keeps the order of its members, which a `serde_json::Value` sorts.
+//! The order of a form's fields is visible to the user. What the members mean is left to the forms.
 
 use std::fmt;
 
@@ -9,33 +9,33 @@ use serde::{
 };
 use serde_json::Value;
 
-/// The members of an object, in the order in which they stand.
+/// The members of an object, in their original order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ordered(pub(super) Vec<(String, Value)>);
+pub(super) struct OrderedMap(pub(super) Vec<(String, Value)>);
 
-impl Serialize for Ordered {
+impl Serialize for OrderedMap {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl<'de> Deserialize<'de> for Ordered {
+impl<'de> Deserialize<'de> for OrderedMap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
 
         impl<'de> Visitor<'de> for Members {
-            type Value = Ordered;
+            type Value = OrderedMap;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OrderedMap, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Ordered(members))
+                Ok(OrderedMap(members))
             }
         }
 
@@ -48,10 +48,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_stay_in_their_order() {
+    fn members_keep_their_order() {
         let text = r#"{"b":1,"a":{"z":[]},"c":null}"#;
-        let read: Ordered = serde_json::from_str(text).unwrap();
+        let read: OrderedMap = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text);
-        assert!(serde_json::from_str::<Ordered>("[]").is_err());
+        assert!(serde_json::from_str::<OrderedMap>("[]").is_err());
     }
 }

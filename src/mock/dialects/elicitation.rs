@@ -1,5 +1,5 @@
-//! A form as the standard has it: `elicitation/create`, its schema, and `accept`, `decline`, `cancel`.
-//! Which properties stand for a field is left to the dialects that ask with forms.
+//! The standard's form: `elicitation/create`, its schema, and the actions `accept`, `decline` and `cancel`.
+//! Which properties a field has is left to the dialects that ask with forms.
 
 use std::io;
 
@@ -7,18 +7,18 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    field::{Choice, Field},
-    heard::{Heard, How},
-    question::{Question, Request},
+    field::{MockChoice, MockField},
+    question::{MockQuestion, QuestionRequest},
+    response::{NonAnswer, QuestionResponse},
 };
-use crate::mock::ordered::Ordered;
+use crate::mock::ordered_map::OrderedMap;
 
 const METHOD: &str = "elicitation/create";
 
-/// The parameters of the request.
+/// The parameters of `elicitation/create`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Form<'a> {
+pub(super) struct ElicitationForm<'a> {
     mode: &'static str,
     session_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,15 +33,16 @@ pub(super) struct Form<'a> {
 struct Schema {
     #[serde(rename = "type")]
     kind: &'static str,
-    properties: Ordered,
+    properties: OrderedMap,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     required: Vec<String>,
 }
 
-impl<'a> Form<'a> {
-    pub(super) fn new(question: &'a Question, properties: Vec<(String, Value)>) -> Self {
+impl<'a> ElicitationForm<'a> {
+    /// Returns a form with these properties, whose message is the questions.
+    pub(super) fn new(question: &'a MockQuestion, properties: Vec<(String, Value)>) -> Self {
         let requested_schema =
-            Schema { kind: "object", properties: Ordered(properties), required: Vec::new() };
+            Schema { kind: "object", properties: OrderedMap(properties), required: Vec::new() };
         Self {
             mode: "form",
             session_id: &question.session,
@@ -52,23 +53,25 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// Makes these properties required.
     pub(super) fn requiring(mut self, required: Vec<String>) -> Self {
         self.requested_schema.required = required;
         self
     }
 
-    pub(super) fn request(&self) -> io::Result<Request> {
-        Request::new(METHOD, self)
+    /// Returns the request that asks with this form.
+    pub(super) fn request(&self) -> io::Result<QuestionRequest> {
+        QuestionRequest::new(METHOD, self)
     }
 }
 
-/// The questions themselves, one a line.
-fn message(fields: &[Field]) -> String {
+/// Returns the questions, one a line.
+fn message(fields: &[MockField]) -> String {
     fields.iter().map(|field| field.question.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// The property of a field, with its choices spelled like this.
-pub(super) fn property(field: &Field, spelled: impl Fn(&Choice) -> Value) -> Value {
+/// Returns the property of a field; `spelled` gives the schema of a choice.
+pub(super) fn property(field: &MockField, spelled: impl Fn(&MockChoice) -> Value) -> Value {
     let choices: Vec<Value> = field.choices.iter().map(spelled).collect();
     let mut property = json!({ "title": field.header, "description": field.question });
     match (choices.is_empty(), field.multiple) {
@@ -85,13 +88,14 @@ pub(super) fn property(field: &Field, spelled: impl Fn(&Choice) -> Value) -> Val
     property
 }
 
-/// A choice that is named by its label.
-pub(super) fn by_label(choice: &Choice) -> Value {
+/// Returns the schema of a choice whose constant is its label.
+pub(super) fn by_label(choice: &MockChoice) -> Value {
     json!({ "const": choice.label, "title": choice.label, "description": choice.description })
 }
 
-/// The content that was accepted, or what came in its place; `None` is what no form is answered with.
-pub(super) fn content(result: &str) -> Option<Result<Map<String, Value>, Heard>> {
+/// Returns the accepted content, or the response that stands in its place. Returns `None` if the result is not
+/// valid for a form.
+pub(super) fn content(result: &str) -> Option<Result<Map<String, Value>, QuestionResponse>> {
     let mut result: Value = serde_json::from_str(result).ok()?;
     match result["action"].as_str()? {
         "accept" => match result["content"].take() {
@@ -99,13 +103,13 @@ pub(super) fn content(result: &str) -> Option<Result<Map<String, Value>, Heard>>
             Value::Null => Some(Ok(Map::new())),
             _ => None,
         },
-        "decline" => Some(Err(Heard::Unanswered(How::Declined, None))),
-        "cancel" => Some(Err(Heard::Unanswered(How::Cancelled, None))),
+        "decline" => Some(Err(QuestionResponse::Unanswered(NonAnswer::Declined, None))),
+        "cancel" => Some(Err(QuestionResponse::Unanswered(NonAnswer::Cancelled, None))),
         _ => None,
     }
 }
 
-/// The values of a property: none where it is left out, and `None` where it has the wrong type.
+/// Returns the values of a property: an empty list if it is absent, `None` if it has the wrong type.
 pub(super) fn values(content: &Map<String, Value>, key: &str, multiple: bool) -> Option<Vec<String>> {
     match content.get(key) {
         None | Some(Value::Null) => Some(Vec::new()),
@@ -117,7 +121,7 @@ pub(super) fn values(content: &Map<String, Value>, key: &str, multiple: bool) ->
     }
 }
 
-/// The text of a companion, if there is one in it.
+/// Returns the text of a companion property, `Some(None)` if it is absent or empty, `None` if it has the wrong type.
 pub(super) fn text(content: &Map<String, Value>, key: &str) -> Option<Option<String>> {
     let text = values(content, key, false)?.pop();
     Some(text.filter(|text| !text.is_empty()))

@@ -1,5 +1,6 @@
-//! Questions that are put as permission requests: Qwen's, Kimi's for clients without forms, and pi-acp's.
-//! A permission request is answered with an option's id; only Qwen reads an answer beside it.
+//! Questions in permission requests: Qwen's, Kimi's for clients without forms, and pi-acp's.
+//! The response is the ID of an option; only Qwen reads answers beside it. What the agent says then is left to
+//! `dispatch.rs`.
 
 use std::io;
 
@@ -7,15 +8,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    field::Field,
-    heard::{Answer, Heard, How},
-    question::{Question, Request},
+    field::MockField,
+    question::{MockQuestion, QuestionRequest},
+    response::{FieldAnswer, NonAnswer, QuestionResponse},
 };
 use crate::mock::behaviour::Shape;
 
 const METHOD: &str = "session/request_permission";
 
-pub(super) fn ask_qwen(question: &Question) -> io::Result<Request> {
+pub(super) fn ask_qwen(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let questions: Vec<Value> = fields.iter().map(entry).collect();
     let plural = if fields.len() == 1 { "" } else { "s" };
@@ -37,10 +38,10 @@ pub(super) fn ask_qwen(question: &Question) -> io::Result<Request> {
             },
         },
     });
-    Request::new(METHOD, &params)
+    QuestionRequest::new(METHOD, &params)
 }
 
-fn entry(field: &Field) -> Value {
+fn entry(field: &MockField) -> Value {
     let choices = field.choices.iter();
     let options: Vec<Value> =
         choices.map(|choice| json!({ "label": choice.label, "description": choice.description })).collect();
@@ -51,10 +52,10 @@ fn entry(field: &Field) -> Value {
     entry
 }
 
-/// The answers stand beside the outcome, by the place of their question. Without them there is nothing valid.
-pub(super) fn hear_qwen(question: &Question, result: &str) -> Option<Heard> {
+/// Reads Qwen's response: the answers stand beside the outcome, keyed by the index of their question.
+pub(super) fn read_qwen(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match chosen(result)? {
-        Err(heard) => Some(heard),
+        Err(response) => Some(response),
         Ok(option) => match option.as_str() {
             "proceed_once" => {
                 let result: Value = serde_json::from_str(result).ok()?;
@@ -64,38 +65,38 @@ pub(super) fn hear_qwen(question: &Question, result: &str) -> Option<Heard> {
                     let answer = answer.filter(|answer| !answer.is_empty());
                     let chosen =
                         answer.iter().flat_map(|answer| answer.split(", ")).any(|name| field.has(name));
-                    Answer {
+                    FieldAnswer {
                         written: answer.is_some() && !chosen,
-                        ..Answer::new(field, answer.into_iter().collect(), None)
+                        ..FieldAnswer::new(field, answer.into_iter().collect(), None)
                     }
                 });
-                Some(Heard::Answered(answers.collect()))
+                Some(QuestionResponse::Answered(answers.collect()))
             }
-            "cancel" => Some(Heard::Unanswered(How::Declined, None)),
+            "cancel" => Some(QuestionResponse::Unanswered(NonAnswer::Declined, None)),
             _ => None,
         },
     }
 }
 
-pub(super) fn ask_kimi(question: &Question) -> io::Result<Request> {
+pub(super) fn ask_kimi(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let field = &fields[0];
     let choices = field.choices.iter().enumerate();
     let mut options: Vec<Value> =
         choices.map(|(at, choice)| option(&format!("q0_opt_{at}"), choice.label, "allow_once")).collect();
     options.push(option("q0_skip", "Skip", "reject_once"));
-    Request::new(METHOD, &plain(question, field, &options))
+    QuestionRequest::new(METHOD, &plain(question, field, &options))
 }
 
-pub(super) fn hear_kimi(question: &Question, result: &str) -> Option<Heard> {
+pub(super) fn read_kimi(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match chosen(result)? {
-        Err(heard) => Some(heard),
-        Ok(option) if option == "q0_skip" => Some(Heard::Unanswered(How::Skipped, None)),
+        Err(response) => Some(response),
+        Ok(option) if option == "q0_skip" => Some(QuestionResponse::Unanswered(NonAnswer::Skipped, None)),
         Ok(option) => numbered(question, option.strip_prefix("q0_opt_")?),
     }
 }
 
-pub(super) fn ask_pi(question: &Question) -> io::Result<Request> {
+pub(super) fn ask_pi(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let field = &fields[0];
     let choices = field.choices.iter().enumerate();
@@ -104,22 +105,24 @@ pub(super) fn ask_pi(question: &Question) -> io::Result<Request> {
     } else {
         choices.map(|(at, choice)| option(&format!("choice-{at}"), choice.label, "allow_once")).collect()
     };
-    Request::new(METHOD, &plain(question, field, &options))
+    QuestionRequest::new(METHOD, &plain(question, field, &options))
 }
 
-pub(super) fn hear_pi(question: &Question, result: &str) -> Option<Heard> {
+pub(super) fn read_pi(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match chosen(result)? {
-        Err(heard) => Some(heard),
+        Err(response) => Some(response),
         Ok(option) if question.shape == Shape::Confirm => {
             let known = ["yes", "no"].contains(&option.as_str());
-            known.then(|| Heard::Answered(vec![Answer::new(&question.fields()[0], vec![option], None)]))
+            known.then(|| {
+                QuestionResponse::Answered(vec![FieldAnswer::new(&question.fields()[0], vec![option], None)])
+            })
         }
         Ok(option) => numbered(question, option.strip_prefix("choice-")?),
     }
 }
 
-/// A permission request that says nothing but the question and its options.
-fn plain(question: &Question, field: &Field, options: &[Value]) -> Value {
+/// Returns the parameters of a permission request that has only the question and its options.
+fn plain(question: &MockQuestion, field: &MockField, options: &[Value]) -> Value {
     let tool_call = json!({
         "toolCallId": question.tool_call(), "title": field.question, "kind": "other", "status": "pending",
     });
@@ -130,15 +133,15 @@ fn option(id: &str, name: &str, kind: &str) -> Value {
     json!({ "optionId": id, "name": name, "kind": kind })
 }
 
-/// The label of the choice with this number, which counts from 0.
-fn numbered(question: &Question, number: &str) -> Option<Heard> {
+/// Returns the answer for the choice with this number, counted from 0.
+fn numbered(question: &MockQuestion, number: &str) -> Option<QuestionResponse> {
     let fields = question.fields();
     let choice = fields[0].choices.get(number.parse::<usize>().ok()?)?;
-    Some(Heard::Answered(vec![Answer::new(&fields[0], vec![choice.label.to_owned()], None)]))
+    Some(QuestionResponse::Answered(vec![FieldAnswer::new(&fields[0], vec![choice.label.to_owned()], None)]))
 }
 
-/// The option that was chosen, or that the request was cancelled.
-fn chosen(result: &str) -> Option<Result<String, Heard>> {
+/// Returns the ID of the selected option, or the response if the request was cancelled.
+fn chosen(result: &str) -> Option<Result<String, QuestionResponse>> {
     #[derive(Deserialize)]
     struct Permission {
         outcome: Outcome,
@@ -157,6 +160,6 @@ fn chosen(result: &str) -> Option<Result<String, Heard>> {
     let Permission { outcome } = serde_json::from_str(result).ok()?;
     Some(match outcome {
         Outcome::Selected { option_id } => Ok(option_id),
-        Outcome::Cancelled => Err(Heard::Unanswered(How::Cancelled, None)),
+        Outcome::Cancelled => Err(QuestionResponse::Unanswered(NonAnswer::Cancelled, None)),
     })
 }

@@ -1,17 +1,17 @@
-//! Kimi's form: `q0`, `q1` and so on, all of them required, and no text of one's own.
-//! Its fallback for clients without forms is a permission request.
+//! Kimi's form: `q0`, `q1` and so on, all of them required, without a free text.
+//! Its fallback for clients without forms is left to `permission.rs`.
 
 use std::io;
 
 use serde_json::{Value, json};
 
 use super::{
-    elicitation::{Form, by_label, content, property, values},
-    heard::{Answer, Heard},
-    question::{Question, Request},
+    elicitation::{ElicitationForm, by_label, content, property, values},
+    question::{MockQuestion, QuestionRequest},
+    response::{FieldAnswer, QuestionResponse},
 };
 
-pub(super) fn ask(question: &Question) -> io::Result<Request> {
+pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let properties: Vec<(String, Value)> = fields
         .iter()
@@ -25,22 +25,22 @@ pub(super) fn ask(question: &Question) -> io::Result<Request> {
         })
         .collect();
     let required = (0..fields.len()).map(key).collect();
-    Form::new(question, properties).requiring(required).request()
+    ElicitationForm::new(question, properties).requiring(required).request()
 }
 
-/// What is none of the labels is dropped.
-pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
+/// Reads the response. Kimi drops values that are not labels.
+pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     let content = match content(result)? {
         Ok(content) => content,
-        Err(heard) => return Some(heard),
+        Err(response) => return Some(response),
     };
     let fields = question.fields();
     let answers = fields.iter().enumerate().map(|(at, field)| {
         let mut values = values(&content, &key(at), field.multiple)?;
         values.retain(|value| field.choices.iter().any(|choice| choice.label == value));
-        Some(Answer::new(field, values, None))
+        Some(FieldAnswer::new(field, values, None))
     });
-    answers.collect::<Option<_>>().map(Heard::Answered)
+    answers.collect::<Option<_>>().map(QuestionResponse::Answered)
 }
 
 fn key(at: usize) -> String {

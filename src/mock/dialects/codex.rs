@@ -1,57 +1,58 @@
 //! Codex's forms: titles are the questions, descriptions the headers, and each field has a note.
-//! The asynchronous one is asked while Codex works on, and names no tool call.
+//! Codex goes on working while the asynchronous form is open, which has no tool call. The form itself is left to
+//! `elicitation.rs`.
 
 use std::io;
 
 use serde_json::{Value, json};
 
 use super::{
-    elicitation::{Form, by_label, content, property, text, values},
-    field::Field,
-    heard::{Answer, Heard},
-    question::{Question, Request},
+    elicitation::{ElicitationForm, by_label, content, property, text, values},
+    field::MockField,
+    question::{MockQuestion, QuestionRequest},
+    response::{FieldAnswer, QuestionResponse},
 };
 
 const NONE: &str = "None of the above";
 
-pub(super) fn ask(question: &Question) -> io::Result<Request> {
+pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
     let fields = question.fields();
     let required = fields.iter().map(|field| field.id.to_owned()).collect();
-    let mut form = Form::new(question, properties(&fields, id)).requiring(required);
+    let mut form = ElicitationForm::new(question, properties(&fields, id)).requiring(required);
     form.tool_call_id = Some(question.tool_call());
     form.message = "Codex needs your input to continue.".to_owned();
     form.meta = Some(json!({ "codex": { "autoResolutionMs": null } }));
     form.request()
 }
 
-pub(super) fn ask_async(question: &Question) -> io::Result<Request> {
-    let mut form = Form::new(question, properties(&question.fields(), numbered));
+pub(super) fn ask_async(question: &MockQuestion) -> io::Result<QuestionRequest> {
+    let mut form = ElicitationForm::new(question, properties(&question.fields(), numbered));
     form.message =
         "Codex keeps working while you answer. An answer sent after it finishes is not delivered.".to_owned();
     form.meta = Some(json!({ "codex": { "delivery": "async" } }));
     form.request()
 }
 
-pub(super) fn hear(question: &Question, result: &str) -> Option<Heard> {
+pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     answers(question, result, id)
 }
 
-pub(super) fn hear_async(question: &Question, result: &str) -> Option<Heard> {
+pub(super) fn read_async(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     answers(question, result, numbered)
 }
 
-/// The key of a field, by its place.
-type Key = fn(usize, &Field) -> String;
+/// Returns the key of the field at this place.
+type Key = fn(usize, &MockField) -> String;
 
-fn id(_: usize, field: &Field) -> String {
+fn id(_: usize, field: &MockField) -> String {
     field.id.to_owned()
 }
 
-fn numbered(at: usize, _: &Field) -> String {
+fn numbered(at: usize, _: &MockField) -> String {
     format!("question_{at}")
 }
 
-fn properties(fields: &[Field], key: Key) -> Vec<(String, Value)> {
+fn properties(fields: &[MockField], key: Key) -> Vec<(String, Value)> {
     let mut properties = Vec::new();
     for (at, field) in fields.iter().enumerate() {
         let key = key(at, field);
@@ -77,18 +78,18 @@ fn note_key(key: &str) -> String {
     format!("{key}_note")
 }
 
-fn answers(question: &Question, result: &str, key: Key) -> Option<Heard> {
+fn answers(question: &MockQuestion, result: &str, key: Key) -> Option<QuestionResponse> {
     let content = match content(result)? {
         Ok(content) => content,
-        Err(heard) => return Some(heard),
+        Err(response) => return Some(response),
     };
     let fields = question.fields();
     let answers = fields.iter().enumerate().map(|(at, field)| {
         let key = key(at, field);
         let values = values(&content, &key, field.multiple)?;
-        let answer = Answer::new(field, values, text(&content, &note_key(&key))?);
-        // It is no text of the person's own: that stands in the note.
-        Some(Answer { written: false, ..answer })
+        let answer = FieldAnswer::new(field, values, text(&content, &note_key(&key))?);
+        // The value is never a free text: Codex has the note for that.
+        Some(FieldAnswer { written: false, ..answer })
     });
-    answers.collect::<Option<_>>().map(Heard::Answered)
+    answers.collect::<Option<_>>().map(QuestionResponse::Answered)
 }

@@ -1,65 +1,71 @@
-//! Something that a client is asked: which request it is, and how it is answered, rejected or cancelled.
-//! Reading the fields is left to the kind of request, and answering them to `given.rs` and `person.rs`.
+//! A request that asks the client something, and the results that answer, reject or cancel it.
+//! Reading the fields is left to `elicitation.rs`, `form.rs` and `permission.rs`.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
     elicitation,
-    form::Form,
+    form::ClientForm,
     permission::{self, Permission},
 };
-use crate::{
-    cli::Tier,
-    mock::message::{CANCELLED, INVALID_PARAMS, Id, Params, RpcError},
+use crate::mock::{
+    ClientKind,
+    message::{CANCELLED, INVALID_PARAMS, Id, Params, RpcError},
 };
 
 const NATIVE: &str = "_sandboxagent/session/request_question";
 const ELICITATION: &str = "elicitation/create";
 const PERMISSION: &str = "session/request_permission";
 
-/// A request that was understood, and is not answered yet.
+/// A valid request without a response yet.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct AgentRequest {
     pub(super) id: Id,
-    pub(super) form: Form,
-    kind: Kind,
+    pub(super) form: ClientForm,
+    kind: RequestKind,
 }
 
+/// The method of a request, with what the result needs.
 #[derive(Debug)]
-enum Kind {
+enum RequestKind {
     Native,
-    /// A form, with the keys of its fields.
+    /// A form with the keys of its fields.
     Elicitation(Vec<String>),
     Permission(Permission),
 }
 
-/// What a client of this tier says that it can do.
-pub(super) fn capabilities(tier: Tier) -> Value {
-    match tier {
-        Tier::Native => {
+/// Returns the capabilities that a client of this kind advertises.
+pub(super) fn capabilities(client: ClientKind) -> Value {
+    match client {
+        ClientKind::Native => {
             json!({ "_meta": { "sandboxagent.dev": { "extensions": { "sessionRequestQuestion": true } } } })
         }
-        Tier::Forms => json!({ "elicitation": { "form": {} } }),
-        Tier::Permission | Tier::Silent | Tier::Approve => json!({}),
+        ClientKind::Forms => json!({ "elicitation": { "form": {} } }),
+        ClientKind::Permission | ClientKind::Silent | ClientKind::Approve => json!({}),
     }
 }
 
-impl Asked {
-    /// Reads a request, or returns `None` if a client of this tier does not know the method.
-    pub(super) fn read(tier: Tier, id: &Id, method: &str, params: &Params) -> Option<Result<Self, RpcError>> {
-        let read = match (method, tier) {
-            (NATIVE, Tier::Native) => params.read().map(|params| {
-                let form = Form::read(&params)?;
-                Some((form, Kind::Native))
+impl AgentRequest {
+    /// Reads a request. Returns `None` if a client of this kind does not know the method.
+    pub(super) fn read(
+        client: ClientKind,
+        id: &Id,
+        method: &str,
+        params: &Params,
+    ) -> Option<Result<Self, RpcError>> {
+        let read = match (method, client) {
+            (NATIVE, ClientKind::Native) => params.read().map(|params| {
+                let form = ClientForm::read(&params)?;
+                Some((form, RequestKind::Native))
             }),
-            (ELICITATION, Tier::Forms) => params.read().and_then(|params| {
+            (ELICITATION, ClientKind::Forms) => params.read().and_then(|params| {
                 let form = elicitation::read(params)?;
-                Ok(form.map(|(form, keys)| (form, Kind::Elicitation(keys))))
+                Ok(form.map(|(form, keys)| (form, RequestKind::Elicitation(keys))))
             }),
             (PERMISSION, _) => params.read().map(|params| {
                 let (form, permission) = permission::read(&params)?;
-                Some((form, Kind::Permission(permission)))
+                Some((form, RequestKind::Permission(permission)))
             }),
             _ => return None,
         };
@@ -70,32 +76,33 @@ impl Asked {
         })
     }
 
+    /// Returns whether it is a permission request.
     pub(super) fn is_permission(&self) -> bool {
-        matches!(self.kind, Kind::Permission(_))
+        matches!(self.kind, RequestKind::Permission(_))
     }
 
-    /// The option that a client takes which asks nobody.
+    /// Returns the option that an approving client selects: the first one that allows.
     pub(super) fn first_allowed(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Permission(permission) => permission.first("allow_"),
-            Kind::Native | Kind::Elicitation(_) => None,
+            RequestKind::Permission(permission) => permission.first("allow_"),
+            RequestKind::Native | RequestKind::Elicitation(_) => None,
         }
     }
 
-    /// The result for values of each field. No values at all are a rejection.
+    /// Returns the result for the values of each field. No values at all are a rejection.
     pub(super) fn result(&self, answers: &[Vec<String>]) -> Value {
         if !self.form.fields.is_empty() && answers.iter().all(Vec::is_empty) {
             return self.rejection();
         }
         match &self.kind {
-            Kind::Native => answered(&Answer::Answered { answers }),
-            Kind::Elicitation(keys) => {
+            RequestKind::Native => answered(&NativeAnswer::Answered { answers }),
+            RequestKind::Elicitation(keys) => {
                 let fields = keys.iter().zip(&self.form.fields).zip(answers);
                 let content =
                     fields.filter_map(|((key, field), values)| Some((key.clone(), field.content(values)?)));
                 json!({ "action": "accept", "content": Value::Object(content.collect()) })
             }
-            Kind::Permission(_) => answers
+            RequestKind::Permission(_) => answers
                 .concat()
                 .first()
                 .map_or_else(permission::cancelled, |option| permission::selected(option)),
@@ -104,70 +111,75 @@ impl Asked {
 
     fn rejection(&self) -> Value {
         match &self.kind {
-            Kind::Native => answered(&Answer::Rejected),
-            Kind::Elicitation(_) => json!({ "action": "decline" }),
-            Kind::Permission(permission) => {
+            RequestKind::Native => answered(&NativeAnswer::Rejected),
+            RequestKind::Elicitation(_) => json!({ "action": "decline" }),
+            RequestKind::Permission(permission) => {
                 permission.first("reject_").map_or_else(permission::cancelled, permission::selected)
             }
         }
     }
 
-    /// The response to a request that was cancelled before it was answered.
+    /// Returns the response to a request that the agent cancelled.
     pub(super) fn cancelled(&self) -> Result<Value, RpcError> {
         match &self.kind {
-            Kind::Native => Err(RpcError::new(CANCELLED, "request cancelled")),
-            Kind::Elicitation(_) => Ok(json!({ "action": "cancel" })),
-            Kind::Permission(_) => Ok(permission::cancelled()),
+            RequestKind::Native => Err(RpcError::new(CANCELLED, "request cancelled")),
+            RequestKind::Elicitation(_) => Ok(json!({ "action": "cancel" })),
+            RequestKind::Permission(_) => Ok(permission::cancelled()),
         }
     }
 }
 
-/// What the agent hears in the native dialect.
+/// The result in the native dialect.
 #[derive(Serialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
-enum Answer<'a> {
+enum NativeAnswer<'a> {
     Answered { answers: &'a [Vec<String>] },
     Rejected,
 }
 
-fn answered(answer: &Answer<'_>) -> Value {
+fn answered(answer: &NativeAnswer<'_>) -> Value {
     json!(answer)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mock::message::{self, Message};
+    use crate::mock::message::{self, RpcMessage};
 
-    fn read(tier: Tier, method: &str, params: &Value) -> Option<Result<Asked, RpcError>> {
+    fn read(client: ClientKind, method: &str, params: &Value) -> Option<Result<AgentRequest, RpcError>> {
         let line = message::request(0, method, params).unwrap();
-        let Ok(Message::Request { id, method, params }) = Message::read(&line) else { panic!("no request") };
-        Asked::read(tier, &id, &method, &params)
+        let Ok(RpcMessage::Request { id, method, params }) = RpcMessage::read(&line) else {
+            panic!("no request")
+        };
+        AgentRequest::read(client, &id, &method, &params)
     }
 
-    fn permission(kinds: &[&str]) -> Asked {
+    fn permission(kinds: &[&str]) -> AgentRequest {
         let options: Vec<Value> = kinds
             .iter()
             .map(|kind| json!({ "optionId": format!("{kind} id"), "name": kind, "kind": kind }))
             .collect();
         let params = json!({ "toolCall": { "toolCallId": "t" }, "options": options });
-        read(Tier::Approve, PERMISSION, &params).unwrap().unwrap()
+        read(ClientKind::Approve, PERMISSION, &params).unwrap().unwrap()
     }
 
     #[test]
-    fn each_tier_knows_its_own_methods() {
+    fn each_client_kind_knows_its_own_methods() {
         let native = json!({ "prompt": "?" });
         let form = json!({ "mode": "form", "requestedSchema": { "properties": {} } });
-        for tier in [Tier::Native, Tier::Forms, Tier::Permission, Tier::Silent, Tier::Approve] {
-            assert_eq!(read(tier, NATIVE, &native).is_some(), tier == Tier::Native);
-            assert_eq!(read(tier, ELICITATION, &form).is_some(), tier == Tier::Forms);
-            assert!(read(tier, PERMISSION, &json!({})).unwrap().is_err(), "it is known, and has no options");
+        for client in ClientKind::ALL {
+            assert_eq!(read(client, NATIVE, &native).is_some(), client == ClientKind::Native);
+            assert_eq!(read(client, ELICITATION, &form).is_some(), client == ClientKind::Forms);
+            assert!(
+                read(client, PERMISSION, &json!({})).unwrap().is_err(),
+                "every client knows the method, but there are no options"
+            );
         }
     }
 
     #[test]
-    fn nonsense_is_an_error_and_no_more() {
-        let nonsense = [
+    fn invalid_parameters_are_an_error() {
+        let invalid = [
             json!(null),
             json!([]),
             json!("text"),
@@ -177,18 +189,20 @@ mod tests {
             json!({ "requestedSchema": { "properties": [] } }),
             json!({ "questions": [5] }),
         ];
-        for params in &nonsense {
-            for (tier, method) in
-                [(Tier::Native, NATIVE), (Tier::Forms, ELICITATION), (Tier::Silent, PERMISSION)]
-            {
-                assert!(read(tier, method, params).unwrap().is_err(), "{method} {params}");
+        for params in &invalid {
+            for (client, method) in [
+                (ClientKind::Native, NATIVE),
+                (ClientKind::Forms, ELICITATION),
+                (ClientKind::Silent, PERMISSION),
+            ] {
+                assert!(read(client, method, params).unwrap().is_err(), "{method} {params}");
             }
         }
     }
 
     #[test]
-    fn an_answer_is_said_as_the_request_takes_it() {
-        let native = read(Tier::Native, NATIVE, &json!({ "prompt": "?" })).unwrap().unwrap();
+    fn an_answer_has_the_shape_of_its_request() {
+        let native = read(ClientKind::Native, NATIVE, &json!({ "prompt": "?" })).unwrap().unwrap();
         let values = [vec!["a".to_owned()]];
         assert_eq!(native.result(&values), json!({ "status": "answered", "answers": [["a"]] }));
         assert_eq!(native.result(&[Vec::new()]), json!({ "status": "rejected" }));
@@ -196,7 +210,7 @@ mod tests {
 
         let properties = json!({ "k": { "type": "string" }, "left": { "type": "string" } });
         let form = json!({ "mode": "form", "requestedSchema": { "properties": properties } });
-        let form = read(Tier::Forms, ELICITATION, &form).unwrap().unwrap();
+        let form = read(ClientKind::Forms, ELICITATION, &form).unwrap().unwrap();
         let values = [vec!["a".to_owned()], Vec::new()];
         assert_eq!(form.result(&values), json!({ "action": "accept", "content": { "k": "a" } }));
         assert_eq!(form.result(&[Vec::new(), Vec::new()]), json!({ "action": "decline" }));
@@ -206,12 +220,12 @@ mod tests {
     #[test]
     fn a_form_without_fields_is_accepted() {
         let form = json!({ "mode": "form", "requestedSchema": { "properties": {} } });
-        let form = read(Tier::Forms, ELICITATION, &form).unwrap().unwrap();
+        let form = read(ClientKind::Forms, ELICITATION, &form).unwrap().unwrap();
         assert_eq!(form.result(&[]), json!({ "action": "accept", "content": {} }));
     }
 
     #[test]
-    fn a_permission_request_is_rejected_by_its_own_option_if_it_has_one() {
+    fn a_permission_request_is_rejected_by_its_reject_option_or_cancelled() {
         let asked = permission(&["allow_once", "reject_once"]);
         let chosen = json!({ "outcome": { "outcome": "selected", "optionId": "reject_once id" } });
         assert_eq!(asked.result(&[Vec::new()]), chosen);
@@ -221,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_option_that_allows_is_known() {
+    fn an_approving_client_selects_the_first_option_that_allows() {
         assert_eq!(
             permission(&["reject_once", "allow_always", "allow_once"]).first_allowed(),
             Some("allow_always id")
