@@ -10,7 +10,10 @@ use std::{
     mem,
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use rustix::{
@@ -22,10 +25,15 @@ use tracing::level_filters::LevelFilter;
 use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::fmt::{MakeWriter, writer::OptionalWriter};
 
-use crate::cli::{LogArgs, LogFormat, LogLevel};
+use crate::{
+    cli::{LogArgs, LogFormat, LogLevel},
+    terminal::printable_json,
+};
 
 /// Lines that may wait to be written.
 const WAITING: usize = 1024;
+/// Bytes of the lines that may wait to be written: at the level `trace`, one has up to 1 MiB.
+const WAITING_BYTES: usize = 4 * 1024 * 1024;
 
 /// The log's file could not be opened.
 #[derive(Debug, Error)]
@@ -59,11 +67,13 @@ static NOTICES: OnceLock<Lazy> = OnceLock::new();
 
 /// Starts the log.
 pub fn start(args: &LogArgs) -> Result<Log, LogError> {
-    let stderr = Lazy::new(Box::new(io::stderr()));
+    let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
+    let escapes_json = is_terminal && matches!(args.log_format, LogFormat::Json);
+    let stderr = Lazy::new(Box::new(io::stderr()), escapes_json);
     let writer = match &args.log_file {
         Some(path) => {
             let file = open(path).map_err(|source| LogError { path: path.clone(), source })?;
-            Lazy::new(Box::new(file))
+            Lazy::new(Box::new(file), false)
         }
         None => stderr.clone(),
     };
@@ -78,7 +88,7 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
         // It fails only if a log was started before.
         drop(NOTICES.set(stderr.clone()));
     }
-    let colours = args.log_file.is_none() && io::IsTerminal::is_terminal(&io::stderr());
+    let colours = args.log_file.is_none() && is_terminal;
     subscribe(args, writer.clone(), colours);
     Ok(Log(vec![stderr, writer]))
 }
@@ -105,7 +115,82 @@ pub fn notice(text: &str) {
 
 /// A thread that writes lines. It starts with the first line: most runs have none.
 #[derive(Clone, Debug)]
-struct Lazy(Arc<Mutex<State>>);
+struct Lazy {
+    state: Arc<Mutex<State>>,
+    queued: Arc<Queued>,
+    /// Whether JSON goes to a terminal, which must not act on what an agent says (I10).
+    escapes_json: bool,
+}
+
+/// How much waits to be written.
+#[derive(Debug, Default)]
+struct Queued {
+    lines: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl Queued {
+    /// Counts one more line, if it fits.
+    fn add(&self, bytes: usize) -> bool {
+        // A line that comes at the same time may be let in beyond the limit, which is far below what a queue holds.
+        let fits = self.lines.load(Ordering::Relaxed) < WAITING - WRITERS
+            && self.bytes.load(Ordering::Relaxed) + bytes <= WAITING_BYTES;
+        if fits {
+            self.lines.fetch_add(1, Ordering::Relaxed);
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        fits
+    }
+
+    fn remove(&self, bytes: usize) {
+        self.lines.fetch_sub(1, Ordering::Relaxed);
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Threads that may log at the same time, and more.
+const WRITERS: usize = 24;
+
+/// Where the thread writes. Each call is one line.
+struct Counted {
+    target: Box<dyn Write + Send>,
+    queued: Arc<Queued>,
+}
+
+impl Write for Counted {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let written = self.target.write_all(line);
+        self.queued.remove(line.len());
+        written.map(|()| line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.target.flush()
+    }
+}
+
+/// Queues one line.
+struct LineQueue {
+    writer: OptionalWriter<NonBlocking>,
+    queued: Arc<Queued>,
+    escapes_json: bool,
+}
+
+impl Write for LineQueue {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = self.escapes_json.then(|| String::from_utf8_lossy(line));
+        let escaped = text.as_ref().map(|text| printable_json(text));
+        let queued = escaped.as_ref().map_or(line, |escaped| escaped.as_bytes());
+        if self.queued.add(queued.len()) {
+            self.writer.write_all(queued)?;
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
 
 enum State {
     Unused(Box<dyn Write + Send>),
@@ -114,8 +199,10 @@ enum State {
 }
 
 impl Lazy {
-    fn new(target: Box<dyn Write + Send>) -> Self {
-        Lazy(Arc::new(Mutex::new(State::Unused(target))))
+    fn new(target: Box<dyn Write + Send>, escapes_json: bool) -> Self {
+        let queued = Arc::<Queued>::default();
+        let target = Box::new(Counted { target, queued: Arc::clone(&queued) });
+        Lazy { state: Arc::new(Mutex::new(State::Unused(target))), queued, escapes_json }
     }
 
     /// Waits until the queued lines are written. Later lines are dropped.
@@ -126,12 +213,12 @@ impl Lazy {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl MakeWriter<'_> for Lazy {
-    type Writer = OptionalWriter<NonBlocking>;
+    type Writer = LineQueue;
 
     fn make_writer(&self) -> Self::Writer {
         let mut state = self.state();
@@ -141,10 +228,11 @@ impl MakeWriter<'_> for Lazy {
             let (writer, guard) = builder.finish(target);
             *state = State::Used { writer, _guard: guard };
         }
-        match &*state {
+        let writer = match &*state {
             State::Used { writer, .. } => OptionalWriter::some(writer.clone()),
             State::Unused(_) | State::Over => OptionalWriter::none(),
-        }
+        };
+        LineQueue { writer, queued: Arc::clone(&self.queued), escapes_json: self.escapes_json }
     }
 }
 
@@ -178,5 +266,68 @@ fn level(level: LogLevel) -> LevelFilter {
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    use super::*;
+
+    /// Writes nothing until it is told to.
+    struct Stalled(Receiver<()>);
+
+    impl Write for Stalled {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            drop(self.0.recv());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_that_are_not_read_take_bounded_memory() {
+        let (go_on, stalled) = sync_channel(0);
+        let lazy = Lazy::new(Box::new(Stalled(stalled)), false);
+        for length in [100_000, 10] {
+            let line = "x".repeat(length);
+            for _ in 0..4 * WAITING {
+                lazy.make_writer().write_all(line.as_bytes()).expect("a log never fails");
+            }
+            assert!(lazy.queued.bytes.load(Ordering::Relaxed) <= WAITING_BYTES);
+            assert!(lazy.queued.lines.load(Ordering::Relaxed) <= WAITING);
+        }
+        drop(go_on);
+        lazy.end();
+        assert_eq!(lazy.queued.bytes.load(Ordering::Relaxed), 0, "all of it is written in the end");
+    }
+
+    #[test]
+    fn json_on_a_terminal_has_no_character_that_acts_on_it() {
+        let (sender, written) = sync_channel(16);
+        struct Kept(std::sync::mpsc::SyncSender<Vec<u8>>);
+        impl Write for Kept {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.send(bytes.to_owned()).expect("the test reads it");
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let lazy = Lazy::new(Box::new(Kept(sender)), true);
+        let line = "{\"session\":\"\u{9b}2J\u{202e}\u{85}\u{7f}\"}\n";
+        lazy.make_writer().write_all(line.as_bytes()).expect("a log never fails");
+        lazy.end();
+        let written = String::from_utf8(written.recv().expect("a line")).expect("text");
+        assert!(
+            written.ends_with('\n') && written.trim_end().chars().all(|c| (' '..='~').contains(&c)),
+            "{written:?}"
+        );
     }
 }

@@ -69,7 +69,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["exit", "terminal"]),
     ("cli", &["exit", "mock"]),
-    ("log", &["cli"]),
+    ("log", &["cli", "terminal"]),
 ];
 
 #[test]
