@@ -1,6 +1,6 @@
-//! A question as responders see it.
+//! A question as responders see it: what is asked, where it is in its life, and how it was settled.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -87,9 +87,10 @@ impl Record {
         self
     }
 
-    /// Returns whether it is neither settled nor lost: it is listed as waiting.
+    /// Returns whether it is neither settled nor lost: it is listed as waiting. A state of another version counts as
+    /// open unless there is a settlement, so that no question is hidden.
     pub fn is_open(&self) -> bool {
-        !matches!(self.state, State::Settled | State::Lost)
+        self.settlement.is_none() && !matches!(self.state, State::Settled | State::Lost)
     }
 
     /// Returns what orders questions by their age. The number decides between questions of the same millisecond.
@@ -97,7 +98,8 @@ impl Record {
         (self.opened_at, &self.bridge, self.id.asker, self.id.number)
     }
 
-    /// Returns how many bytes the record takes as JSON, which is about what it takes in memory.
+    /// Returns how many bytes the record takes as JSON, which is about what it takes in memory. Each call serializes
+    /// the record: whatever needs the size again stores it.
     pub fn size(&self) -> usize {
         json_size(self)
     }
@@ -129,17 +131,30 @@ impl Settlement {
     /// Leaves out the values of secret fields, which are not to be kept.
     #[must_use]
     pub fn without_secrets(mut self, question: &Question) -> Self {
-        if let Outcome::Answered(answer) = &mut self.outcome {
-            for field in question.fields.iter().filter(|field| field.secret) {
-                answer.values.remove(&field.name);
-            }
+        if let Outcome::Answered(answer) = self.outcome {
+            self.outcome = Outcome::Answered(answer.without_secrets(question));
         }
         self
     }
 }
 
-/// Counts the bytes of a value's JSON.
+/// Counts the bytes of a value's JSON, without building it.
 fn json_size(value: &impl Serialize) -> usize {
-    // Our own types have string keys and finite numbers, so that this cannot fail.
-    serde_json::to_string(value).map_or(0, |json| json.len())
+    struct Count(usize);
+
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    // This cannot fail: the counter takes every byte, and the keys of our own types are texts.
+    drop(serde_json::to_writer(&mut count, value));
+    count.0
 }

@@ -1,14 +1,14 @@
-//! Why something that a responder wanted came to nothing: one table for every way in.
+//! Why a submission is refused: one table of names, codes and meanings for every interface.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{QuestionId, Record, Submission};
+use super::{QuestionId, Record, State, Submission};
 use crate::question::{Answer, FieldError, Outcome, Reason};
 
-/// Why a submission, or a question of a program, came to nothing.
+/// Why a submission, or a question of a program, is refused.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -44,8 +44,9 @@ pub enum Refusal {
     Unavailable,
 }
 
-/// What every way in says for a refusal.
+/// What the interfaces say for a refusal: JSON-RPC, HTTP, the commands and the documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RefusalKind {
     /// The stable name.
     pub name: &'static str,
@@ -78,7 +79,7 @@ pub const KINDS: [RefusalKind; 10] = [
 ];
 
 impl Refusal {
-    /// Returns what every way in says for it.
+    /// Returns what the interfaces say for it.
     pub fn kind(&self) -> RefusalKind {
         KINDS[match self {
             Refusal::NotFound => 0,
@@ -119,7 +120,7 @@ pub struct Detail {
     /// What is wrong with the answer or the question, by field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// The IDs that were meant, perhaps.
+    /// The IDs that the given one may stand for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub ids: Vec<QuestionId>,
@@ -155,8 +156,9 @@ pub(super) fn late_verdict(
     submission: &Submission,
     is_same: impl FnOnce(&Answer) -> Option<bool>,
 ) -> Result<(), Refusal> {
-    let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
-    match (outcome, submission) {
+    // What a lost record says is for followers: how the question ended is not known.
+    let settlement = record.settlement.as_ref().filter(|_| record.state != State::Lost);
+    match (settlement.map(|settlement| &settlement.outcome), submission) {
         (Some(Outcome::Answered(_)), Submission::Answer(answer)) => match is_same(answer) {
             Some(true) => Ok(()),
             Some(false) => Err(Refusal::Conflict(Arc::clone(record))),

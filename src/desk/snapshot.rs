@@ -1,4 +1,5 @@
 //! The questions of one bridge or of many at one moment: those that are open, and those that were settled last.
+//! Where the records come from is left to the rooms above. Open questions are bounded there, settled ones here.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,7 +17,8 @@ use crate::{
 /// Open questions and the last settled ones. Copies share the records.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    open: BTreeMap<QuestionId, Arc<Record>>,
+    /// The records with their sizes.
+    open: BTreeMap<QuestionId, (Arc<Record>, usize)>,
     /// The oldest first, with their sizes.
     settled: VecDeque<(Arc<Record>, usize)>,
     settled_bytes: usize,
@@ -26,7 +28,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Returns the open questions, oldest first. Those that are on their way are among them.
     pub fn open(&self) -> Vec<Arc<Record>> {
-        let mut records: Vec<_> = self.open.values().cloned().collect();
+        let mut records: Vec<_> = self.open.values().map(|(record, _)| Arc::clone(record)).collect();
         records.sort_by(|one, other| one.age().cmp(&other.age()));
         records
     }
@@ -43,7 +45,7 @@ impl Snapshot {
 
     /// Returns the question with this ID, open, settled or lost.
     pub fn get(&self, id: &QuestionId) -> Option<&Arc<Record>> {
-        self.open.get(id).or_else(|| self.settled().rev().find(|record| record.id == *id))
+        self.open.get(id).map(|(record, _)| record).or_else(|| self.settled().rev().find(|record| record.id == *id))
     }
 
     /// Finds the question that a person means: an open one, or where there is none, a settled one.
@@ -51,7 +53,8 @@ impl Snapshot {
     /// # Errors
     /// `NotFound`; `Ambiguous` with the IDs of all that are meant; `Unavailable` for a lost one.
     pub fn find(&self, typed: &IdPrefix) -> Result<&Arc<Record>, Refusal> {
-        let mut found: Vec<_> = self.open.values().filter(|record| typed.matches(&record.id)).collect();
+        let open = self.open.values().map(|(record, _)| record);
+        let mut found: Vec<_> = open.filter(|record| typed.matches(&record.id)).collect();
         if found.is_empty() {
             found = self.settled().filter(|record| typed.matches(&record.id)).collect();
             let known = found.iter().any(|record| record.state != State::Lost);
@@ -79,7 +82,7 @@ impl Snapshot {
         lost.filter(move |id| id.bridge == *bridge)
     }
 
-    /// Returns how many bytes the records take as JSON.
+    /// Returns how many bytes all records take as JSON.
     pub fn bytes(&self) -> usize {
         self.open_bytes + self.settled_bytes
     }
@@ -87,43 +90,51 @@ impl Snapshot {
     /// Returns what a submission to a question that is over is told, by its record alone.
     ///
     /// # Errors
-    /// `Unavailable` where the answer had secrets, which are not in the record.
+    /// `Conflict` and `Gone`; `Unavailable` where that is not known: the question is open or lost, or its answer had
+    /// secrets, which are not in the record.
     pub fn judge_late(record: &Arc<Record>, submission: &Submission) -> Result<(), Refusal> {
         late_verdict(record, submission, |answer| is_same_answer(record, answer))
     }
 
     /// Takes over a question as it is now. Returns what happened, if anything did. A settled question stays as it is; a
-    /// lost one may be found again.
+    /// lost one that is found again is lost no longer.
     pub fn put(&mut self, record: Arc<Record>) -> Option<Event> {
-        let is_known =
-            |(known, _): &(Arc<Record>, usize)| known.id == record.id && known.state != State::Lost;
-        if self.settled.iter().any(is_known) {
-            return None;
+        if let Some(index) = self.settled.iter().rposition(|(known, _)| known.id == record.id) {
+            if self.settled.get(index).is_some_and(|(known, _)| known.state != State::Lost) {
+                return None;
+            }
+            let (_, bytes) = self.settled.remove(index)?;
+            self.settled_bytes -= bytes;
         }
         if !record.is_open() {
             return Some(self.settle(record));
         }
-        self.open_bytes += record.size();
-        match self.open.insert(record.id.clone(), Arc::clone(&record)) {
+        let is_same = |(known, _): &(Arc<Record>, usize)| Arc::ptr_eq(known, &record) || **known == *record;
+        if self.open.get(&record.id).is_some_and(is_same) {
+            return None;
+        }
+        let bytes = record.size();
+        self.open_bytes += bytes;
+        match self.open.insert(record.id.clone(), (Arc::clone(&record), bytes)) {
             None => Some(Event::Opened(record)),
-            Some(before) => {
-                self.open_bytes -= before.size();
-                (before != record).then_some(Event::Changed(record))
+            Some((_, before)) => {
+                self.open_bytes -= before;
+                Some(Event::Changed(record))
             }
         }
     }
 
     /// Forgets an open question that is over, and of which its bridge remembers nothing. Returns whether it was there.
     pub fn forget(&mut self, id: &QuestionId) -> bool {
-        let Some(record) = self.open.remove(id) else { return false };
-        self.open_bytes -= record.size();
+        let Some((_, bytes)) = self.open.remove(id) else { return false };
+        self.open_bytes -= bytes;
         true
     }
 
     /// Records that a question's bridge disappeared. Followers are told this settlement; a responder is told that
     /// nothing is known.
     pub fn lose(&mut self, id: &QuestionId, told: Settlement) -> Option<Event> {
-        let mut record = Record::clone(self.open.get(id)?).settled(told);
+        let mut record = Record::clone(&self.open.get(id)?.0).settled(told);
         record.state = State::Lost;
         Some(self.settle(Arc::new(record)))
     }

@@ -1,4 +1,5 @@
 //! The desk: every open question of one asker, and what may happen to it.
+//! How an outcome is formatted and sent, and when the desk's functions are called, is left to the asker.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -46,6 +47,10 @@ pub struct Opening {
 /// The asker opens a question, and carries out what a submission or an end decides: it formats the outcome and sends
 /// it. Until it says that this arrived ([`Desk::delivered`]) or cannot ([`Desk::undeliverable`]), the question is
 /// `delivering`, and counts. Time is what has passed since [`Setup::started`], and never goes back.
+///
+/// A desk holds at most [`limits::OPEN`] questions of [`limits::OPEN_BYTES`] bytes, if its caller asks
+/// [`Desk::check_room`] before each; and of settled ones what [`limits::REMEMBERED`] and [`limits::REMEMBERED_BYTES`]
+/// allow. The caller bounds the submissions that wait for their verdict, and polls the notices after each call.
 #[derive(Debug)]
 pub struct Desk {
     setup: Setup,
@@ -56,9 +61,10 @@ pub struct Desk {
     /// When the next warning or deadline of each question is due.
     timers: BTreeSet<(Duration, u64)>,
     memory: Memory,
-    /// The questions that changed since the changes were last taken.
+    /// The questions that changed since the changes were last taken. All of them are open, remembered or shown, so
+    /// that their number is bounded.
     changed: BTreeSet<u64>,
-    /// The questions that were open when the changes were last taken.
+    /// The questions that followers believe to be open: those that were open when the changes were last taken.
     shown: BTreeSet<u64>,
     notices: VecDeque<Notice>,
 }
@@ -67,8 +73,10 @@ pub struct Desk {
 struct Entry {
     record: Arc<Record>,
     since: Duration,
+    /// The bytes that it counts for, with those of what the client answered.
     weight: usize,
     deadline: Option<Duration>,
+    /// When four fifths of its time are over; `None` once that was said.
     warning: Option<Duration>,
     stage: Stage,
     /// Submissions that came while the question was closing. They are judged by how it was settled.
@@ -143,7 +151,11 @@ impl Desk {
         question.weight(bytes).max(record.size())
     }
 
-    /// Checks whether one more question of this session and weight may open. The refusal names the limit.
+    /// Checks whether one more question of this session and weight may open. Questions without a session share one
+    /// limit, as if it were a session.
+    ///
+    /// # Errors
+    /// `Full`, which names the limit.
     pub fn check_room(&self, session: Option<&str>, weight: usize) -> Result<(), Refusal> {
         let of_session = |entry: &&Entry| entry.record.question.session.as_deref() == session;
         let full = |what: &str, most: usize| Err(Refusal::Full(format!("{what}; the most is {most}")));
@@ -153,13 +165,13 @@ impl Desk {
         if self.open.len() >= limits::OPEN {
             return full("too many open questions", limits::OPEN);
         }
-        if self.weight + weight > limits::OPEN_BYTES {
+        if weight > self.room() {
             return full("too many bytes of open questions", limits::OPEN_BYTES);
         }
         Ok(())
     }
 
-    /// Opens a question, and returns its number. The caller has checked that there is room.
+    /// Opens a question, and returns its number. The caller has checked that there is room ([`Desk::check_room`]).
     pub fn open(&mut self, opening: Opening, now: Duration) -> u64 {
         let Opening { question, weight, timeout, elsewhere } = opening;
         self.last += 1;
@@ -184,25 +196,40 @@ impl Desk {
         number
     }
 
-    /// Records that the client leaves the question to other responders, and what it answered of it.
+    /// Records that the client leaves the question to other responders, and what it answered of it. Values of secret
+    /// fields are left out, and so is an answer for which there is no room: an answer from before stays then.
     pub fn leave(&mut self, number: u64, kept: Option<Answer>) {
+        let room = self.room();
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        let kept = kept.map(|answer| answer.without_secrets(&entry.record.question));
+        let kept = kept.filter(|answer| !answer.values.is_empty() && answer.bytes() <= room);
+        if let Some(answer) = &kept {
+            let before = entry.record.kept.as_ref().map_or(0, Answer::bytes);
+            entry.weight = entry.weight - before + answer.bytes();
+            self.weight = self.weight - before + answer.bytes();
+        } else if entry.record.elsewhere {
+            return;
+        }
         self.change(number, |record| {
             record.elsewhere = true;
-            record.kept = kept.filter(|answer| !answer.values.is_empty()).or(record.kept.take());
+            record.kept = kept.or(record.kept.take());
         });
     }
 
-    /// Keeps responders from settling a question that the asker took back. It ends at this time by itself.
+    /// Keeps responders from settling a question that the asker took back: only the asker ends it, at this time at
+    /// the latest. Submissions wait until then. What responders see does not change.
     pub fn close(&mut self, number: u64, until: Duration) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if matches!(entry.stage, Stage::Open) {
             entry.stage = Stage::Closing;
-            self.set_deadline(number, Some(until));
-            self.set_warning(number, None);
+            self.set_timers(number, Some(until), None);
         }
     }
 
     /// Judges a submission. Returns the outcome that the asker has to deliver now, if it settled the question.
+    ///
+    /// Each submission gets one verdict ([`Notice::Verdict`]): that of the settling one comes with
+    /// [`Desk::delivered`] or [`Desk::undeliverable`], and so do those of submissions that come meanwhile.
     ///
     /// The values are checked here but for patterns, which can take long: [`crate::question::check_patterns`] tries
     /// them where nothing else waits.
@@ -238,13 +265,18 @@ impl Desk {
     }
 
     /// Settles a question by what happened on the asker's side, such as the client's own answer. The asker delivers
-    /// the outcome. A question that is on its way already stays as it is.
+    /// the outcome. A question that is on its way already stays as it is; one that the asker took back counts as
+    /// withdrawn, whatever the outcome is.
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        let settlement = Settlement::new(outcome, by, self.at(now));
-        self.deliver(number, settlement, None, now);
+        let is_closing = |entry: &Entry| matches!(entry.stage, Stage::Closing);
+        let outcome = match self.open.get(&number).is_some_and(is_closing) {
+            true => Outcome::Rejected(Reason::Withdrawn),
+            false => outcome,
+        };
+        self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
     }
 
-    /// Records that the asker has the outcome of a question. Responders are told from now on.
+    /// Records that the asker has the outcome of a question that is on its way. Responders are told from now on (I9).
     pub fn delivered(&mut self, number: u64) {
         let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { settlement, winner } = stage else { return };
@@ -255,7 +287,8 @@ impl Desk {
         self.judge_parked(number, &parked);
     }
 
-    /// Records that the asker is gone, so that the outcome of a question that was on its way is not known to it.
+    /// Records that the asker is gone, so that the outcome of a question that was on its way did not reach it. A
+    /// decision of the client or of a responder counts as lost: responders see that the agent is gone.
     pub fn undeliverable(&mut self, number: u64) {
         let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { mut settlement, winner } = stage else { return };
@@ -264,6 +297,7 @@ impl Desk {
             _ => true,
         };
         if was_decided {
+            // The remark goes with it: nobody reads it.
             let gone = Outcome::Rejected(Reason::AgentGone);
             settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
         }
@@ -289,7 +323,8 @@ impl Desk {
             let warned =
                 self.open.get(number).is_some_and(|entry| entry.warning.is_some_and(|due| due <= now));
             if warned {
-                self.set_warning(*number, None);
+                let deadline = self.open.get(number).and_then(|entry| entry.deadline);
+                self.set_timers(*number, deadline, None);
                 self.change(*number, |record| record.expiring = true);
                 self.notices.extend(self.get(*number).cloned().map(Notice::Warned));
             }
@@ -311,14 +346,19 @@ impl Desk {
         if self.changed.is_empty() {
             return None;
         }
+        let mut changed = std::mem::take(&mut self.changed);
         let mut changes = Changes::default();
-        for number in std::mem::take(&mut self.changed) {
+        // In the order in which they were settled, which is not that of their numbers.
+        for (number, record) in self.memory.iter() {
+            if changed.remove(&number) {
+                self.shown.remove(&number);
+                changes.questions.push(Arc::clone(record));
+            }
+        }
+        for number in changed {
             if let Some(entry) = self.open.get(&number) {
                 self.shown.insert(number);
                 changes.questions.push(Arc::clone(&entry.record));
-            } else if let Some(record) = self.memory.get(number) {
-                self.shown.remove(&number);
-                changes.questions.push(Arc::clone(record));
             } else if self.shown.remove(&number) {
                 changes.gone.push(self.id(number));
             }
@@ -329,6 +369,11 @@ impl Desk {
     /// Returns whether there is something for [`Desk::take_changes`] to return.
     pub fn has_changes(&self) -> bool {
         !self.changed.is_empty()
+    }
+
+    /// Returns how many more bytes may be open.
+    fn room(&self) -> usize {
+        limits::OPEN_BYTES.saturating_sub(self.weight)
     }
 
     fn at(&self, time: Duration) -> Timestamp {
@@ -347,7 +392,8 @@ impl Desk {
             after,
         });
         entry.stage = Stage::Delivering { settlement, winner };
-        self.set_deadline(number, None);
+        // The record goes on saying when it would have expired.
+        self.set_timers(number, None, None);
         self.change(number, |record| record.state = State::Delivering);
     }
 
@@ -362,7 +408,7 @@ impl Desk {
 
     fn settle(&mut self, number: u64, record: Arc<Record>, settlement: Settlement) {
         for forgotten in self.memory.remember(number, record, settlement) {
-            // A question that was never shown as open is not missed.
+            // No follower waits for the end of a question that was never shown as open.
             if !self.shown.contains(&forgotten) {
                 self.changed.remove(&forgotten);
             }
@@ -380,33 +426,25 @@ impl Desk {
 
     /// Sets the deadline, and a warning for when four fifths of the time are over.
     fn set_deadline(&mut self, number: u64, deadline: Option<Duration>) {
-        let Some(entry) = self.open.get_mut(&number) else { return };
+        let Some(entry) = self.open.get(&number) else { return };
         let since = entry.since;
-        self.timers.extend(deadline.map(|due| (due, number)));
-        if let Some(before) =
-            std::mem::replace(&mut entry.deadline, deadline).filter(|due| Some(*due) != deadline)
-        {
-            self.timers.remove(&(before, number));
-        }
-        self.set_warning(
-            number,
-            deadline.map(|deadline| {
-                let time = deadline.saturating_sub(since);
-                since.saturating_add(time - time / 5)
-            }),
-        );
+        let warning = deadline.map(|deadline| {
+            let time = deadline.saturating_sub(since);
+            since.saturating_add(time - time / 5)
+        });
+        self.set_timers(number, deadline, warning);
         let told = deadline.map(|deadline| self.at(deadline));
-        self.change(number, |record| record.deadline = told.or(record.deadline));
+        self.change(number, |record| record.deadline = told);
     }
 
-    fn set_warning(&mut self, number: u64, warning: Option<Duration>) {
+    fn set_timers(&mut self, number: u64, deadline: Option<Duration>, warning: Option<Duration>) {
         let Some(entry) = self.open.get_mut(&number) else { return };
-        if let Some(before) = std::mem::replace(&mut entry.warning, warning)
-            && entry.deadline != Some(before)
-        {
-            self.timers.remove(&(before, number));
+        // Both may be due at the same time, and are one entry then: all are removed before any is set.
+        for due in [entry.deadline, entry.warning].into_iter().flatten() {
+            self.timers.remove(&(due, number));
         }
-        self.timers.extend(warning.map(|due| (due, number)));
+        (entry.deadline, entry.warning) = (deadline, warning);
+        self.timers.extend([deadline, warning].into_iter().flatten().map(|due| (due, number)));
     }
 
     fn change(&mut self, number: u64, change: impl FnOnce(&mut Record)) {
@@ -423,9 +461,9 @@ impl Desk {
 
     /// Judges a submission to a question that is over.
     fn judge(&mut self, ticket: Ticket, number: u64, submission: &Submission) {
-        let verdict = match number > self.last {
-            true => Err(Refusal::NotFound),
-            false => self.memory.judge(number, submission),
+        let verdict = match (1..=self.last).contains(&number) {
+            true => self.memory.judge(number, submission),
+            false => Err(Refusal::NotFound),
         };
         self.tell(ticket, verdict);
     }
