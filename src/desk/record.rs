@@ -158,3 +158,68 @@ fn json_size(value: &impl Serialize) -> usize {
     drop(serde_json::to_writer(&mut count, value));
     count.0
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::desk::samples::question;
+
+    #[test]
+    fn a_record_of_another_version_is_read_and_written_again() {
+        let question = json!({
+            "questionId": "q", "message": "Why?", "origin": "of_next_year", "purpose": "confession",
+            "dangerous": false, "blocking": true,
+            "fields": [{ "name": "f", "label": "F", "required": true, "kind": "drawing", "colours": ["red"] }],
+        });
+        let mut json = json!({
+            "id": "b-1", "bridge": "b", "state": "pondering", "question": question,
+            "openedAt": "2026-11-21T00:00:00.000Z", "expiring": false, "elsewhere": false,
+        });
+        let record: Record = serde_json::from_value(json.clone()).expect("a record");
+        assert!(record.is_open(), "a state of another version hides no question");
+        assert_eq!(serde_json::to_value(&record).expect("JSON"), json);
+        json["mood"] = "grim".into();
+        json["question"]["mood"] = "grim".into();
+        assert_eq!(serde_json::from_value::<Record>(json.clone()).expect("a record"), record);
+        json["settlement"] = json!({
+            "outcome": { "status": "dreamt", "depth": 2 },
+            "by": { "responder": "phone", "name": "Ada" },
+            "at": "2026-11-21T00:00:01.000Z",
+        });
+        let record: Record = serde_json::from_value(json.clone()).expect("a record");
+        assert!(!record.is_open());
+        let written = serde_json::to_value(&record).expect("JSON");
+        assert_eq!(written["settlement"], json["settlement"]);
+    }
+
+    #[test]
+    fn names_of_another_version_survive_in_a_state() {
+        for name in ["pondering", "Open", ""] {
+            let json = format!("{name:?}");
+            let state: State = serde_json::from_str(&json).expect("a state");
+            assert!(matches!(state, State::Other(_)));
+            assert_eq!((state.name(), serde_json::to_string(&state).expect("JSON")), (name, json));
+        }
+        assert_eq!(serde_json::from_str::<State>("\"delivering\"").expect("a state"), State::Delivering);
+    }
+
+    #[test]
+    fn optional_members_that_are_missing_have_their_defaults() {
+        let json = json!({
+            "id": "b-1", "bridge": "b", "openedAt": "1970-01-01T00:00:00.000Z",
+            "question": question("Why?", None),
+        });
+        let record: Record = serde_json::from_value(json).expect("a record");
+        let id = "b-1".parse().expect("an ID");
+        assert_eq!(record, Record::new(id, question("Why?", None), Timestamp::default()));
+    }
+
+    #[test]
+    fn the_size_is_that_of_the_json() {
+        let id = "b-1".parse().expect("an ID");
+        let record = Record::new(id, question("\u{1}Wä?\n", Some("s")), Timestamp::default());
+        assert_eq!(record.size(), serde_json::to_string(&record).expect("JSON").len());
+    }
+}

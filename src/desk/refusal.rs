@@ -176,3 +176,48 @@ pub(super) fn late_verdict(
 fn list(items: &[impl ToString], separator: &str) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::desk::{Timestamp, samples::question};
+
+    #[test]
+    fn each_refusal_is_read_from_its_details() {
+        let id: QuestionId = "b-1".parse().expect("an ID");
+        let record = Arc::new(Record::new(id.clone(), question("Why?", None), Timestamp::default()));
+        let error = FieldError { field: "f".to_owned(), message: "is required".to_owned() };
+        let all = [
+            Refusal::NotFound,
+            Refusal::Ambiguous(vec![id]),
+            Refusal::Conflict(Arc::clone(&record)),
+            Refusal::Gone(record),
+            Refusal::DoesNotFit(vec![error]),
+            Refusal::BadQuestion("why not".to_owned()),
+            Refusal::Full("too many".to_owned()),
+            Refusal::NoDeadline,
+            Refusal::TooManyRequests,
+            Refusal::Unavailable,
+        ];
+        for (refusal, kind) in all.into_iter().zip(KINDS) {
+            assert_eq!(refusal.kind(), kind);
+            let json = serde_json::to_value(refusal.detail()).expect("JSON");
+            let detail: Detail = serde_json::from_value(json).expect("details");
+            assert_eq!(Refusal::from(detail), refusal);
+        }
+    }
+
+    #[test]
+    fn a_refusal_of_another_version_or_without_its_record_is_unavailable() {
+        for json in [
+            json!({ "name": "of_next_year", "why": 1 }),
+            json!({ "name": "conflict" }),
+            json!({ "name": "gone", "errors": [] }),
+        ] {
+            let detail: Detail = serde_json::from_value(json).expect("details");
+            assert_eq!(Refusal::from(detail), Refusal::Unavailable);
+        }
+    }
+}

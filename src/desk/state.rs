@@ -1,5 +1,6 @@
 //! The desk: every open question of one asker, and what may happen to it.
-//! How an outcome is formatted and sent, and when the desk's functions are called, is left to the asker.
+//! How an outcome is formatted and sent, and when the desk's functions are called, is left to the asker. What time does to a
+//! question is in `deadlines`.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -8,39 +9,13 @@ use std::{
 };
 
 use super::{
-    Asker, BridgeName, Changes, Notice, QuestionId, Record, Refusal, Settlement, State, Submission,
-    Submitted, Ticket, Timestamp, memory::Memory,
+    Changes, Notice, Opening, QuestionId, Record, Refusal, Settlement, Setup, State, Submission, Submitted,
+    Ticket, Timestamp, memory::Memory,
 };
 use crate::{
     limits,
     question::{Answer, Outcome, Provenance, Question, Reason, check_shape},
 };
-
-/// What a desk is told when it is set up.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The bridge whose questions these are.
-    pub bridge: BridgeName,
-    /// Who asks.
-    pub asker: Asker,
-    /// The time of day at which the desk's clock starts. All other times that it is told have passed since then.
-    pub started: Timestamp,
-    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
-    pub key: u64,
-}
-
-/// A question that opens.
-#[derive(Clone, Debug)]
-pub struct Opening {
-    /// What is asked.
-    pub question: Arc<Question>,
-    /// How many bytes it counts for: see [`Desk::weigh`].
-    pub weight: usize,
-    /// How long it may stay open.
-    pub timeout: Option<Duration>,
-    /// Whether the client cannot show it.
-    pub elsewhere: bool,
-}
 
 /// The open questions of one asker, and the last that were settled.
 ///
@@ -55,29 +30,29 @@ pub struct Opening {
 pub struct Desk {
     setup: Setup,
     last: u64,
-    open: BTreeMap<u64, Entry>,
+    pub(super) open: BTreeMap<u64, Entry>,
     /// The bytes of all questions in `open`.
-    weight: usize,
+    pub(super) weight: usize,
     /// When the next warning or deadline of each question is due.
-    timers: BTreeSet<(Duration, u64)>,
-    memory: Memory,
+    pub(super) timers: BTreeSet<(Duration, u64)>,
+    pub(super) memory: Memory,
     /// The questions that changed since the changes were last taken. All of them are open, remembered or shown, so
     /// that their number is bounded.
-    changed: BTreeSet<u64>,
+    pub(super) changed: BTreeSet<u64>,
     /// The questions that followers believe to be open: those that were open when the changes were last taken.
-    shown: BTreeSet<u64>,
-    notices: VecDeque<Notice>,
+    pub(super) shown: BTreeSet<u64>,
+    pub(super) notices: VecDeque<Notice>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    record: Arc<Record>,
-    since: Duration,
+pub(super) struct Entry {
+    pub(super) record: Arc<Record>,
+    pub(super) since: Duration,
     /// The bytes that it counts for, with those of what the client answered.
     weight: usize,
-    deadline: Option<Duration>,
+    pub(super) deadline: Option<Duration>,
     /// When four fifths of its time are over; `None` once that was said.
-    warning: Option<Duration>,
+    pub(super) warning: Option<Duration>,
     stage: Stage,
     /// Submissions that came while the question was closing. They are judged by how it was settled.
     parked: Vec<(Ticket, Submission)>,
@@ -297,7 +272,7 @@ impl Desk {
             _ => true,
         };
         if was_decided {
-            // The remark goes with it: nobody reads it.
+            // The remark explained the decision that is lost, and goes with it.
             let gone = Outcome::Rejected(Reason::AgentGone);
             settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
         }
@@ -306,33 +281,6 @@ impl Desk {
             self.tell(ticket, Err(Refusal::Unavailable));
         }
         self.judge_parked(number, &parked);
-    }
-
-    /// Returns when [`Desk::tick`] is due, if it is.
-    pub fn next_deadline(&self) -> Option<Duration> {
-        self.timers.first().map(|(due, _)| *due)
-    }
-
-    /// Warns of questions whose time is nearly over, and returns those whose time is over, oldest first. The asker
-    /// ends them.
-    #[must_use]
-    pub fn tick(&mut self, now: Duration) -> Vec<u64> {
-        let due: BTreeSet<u64> =
-            self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| *number).collect();
-        for number in &due {
-            let warned =
-                self.open.get(number).is_some_and(|entry| entry.warning.is_some_and(|due| due <= now));
-            if warned {
-                let deadline = self.open.get(number).and_then(|entry| entry.deadline);
-                self.set_timers(*number, deadline, None);
-                self.change(*number, |record| record.expiring = true);
-                self.notices.extend(self.get(*number).cloned().map(Notice::Warned));
-            }
-        }
-        let is_over = |number: &u64| {
-            self.open.get(number).is_some_and(|entry| entry.deadline.is_some_and(|due| due <= now))
-        };
-        due.into_iter().filter(is_over).collect()
     }
 
     /// Returns the next thing that the shell is told.
@@ -376,7 +324,7 @@ impl Desk {
         limits::OPEN_BYTES.saturating_sub(self.weight)
     }
 
-    fn at(&self, time: Duration) -> Timestamp {
+    pub(super) fn at(&self, time: Duration) -> Timestamp {
         self.setup.started.after(time)
     }
 
@@ -415,39 +363,7 @@ impl Desk {
         }
     }
 
-    fn extend(&mut self, number: u64, time: Duration) -> Result<(), Refusal> {
-        let deadline = self.open.get(&number).and_then(|entry| entry.deadline).ok_or(Refusal::NoDeadline)?;
-        let deadline = deadline.saturating_add(time.min(limits::WAIT));
-        self.set_deadline(number, Some(deadline));
-        self.change(number, |record| record.expiring = false);
-        self.notices.extend(self.get(number).cloned().map(|record| Notice::Extended(record, deadline)));
-        Ok(())
-    }
-
-    /// Sets the deadline, and a warning for when four fifths of the time are over.
-    fn set_deadline(&mut self, number: u64, deadline: Option<Duration>) {
-        let Some(entry) = self.open.get(&number) else { return };
-        let since = entry.since;
-        let warning = deadline.map(|deadline| {
-            let time = deadline.saturating_sub(since);
-            since.saturating_add(time - time / 5)
-        });
-        self.set_timers(number, deadline, warning);
-        let told = deadline.map(|deadline| self.at(deadline));
-        self.change(number, |record| record.deadline = told);
-    }
-
-    fn set_timers(&mut self, number: u64, deadline: Option<Duration>, warning: Option<Duration>) {
-        let Some(entry) = self.open.get_mut(&number) else { return };
-        // Both may be due at the same time, and are one entry then: all are removed before any is set.
-        for due in [entry.deadline, entry.warning].into_iter().flatten() {
-            self.timers.remove(&(due, number));
-        }
-        (entry.deadline, entry.warning) = (deadline, warning);
-        self.timers.extend([deadline, warning].into_iter().flatten().map(|due| (due, number)));
-    }
-
-    fn change(&mut self, number: u64, change: impl FnOnce(&mut Record)) {
+    pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut Record)) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         change(Arc::make_mut(&mut entry.record));
         self.changed.insert(number);
@@ -470,5 +386,175 @@ impl Desk {
 
     fn tell(&mut self, ticket: Ticket, verdict: Result<(), Refusal>) {
         self.notices.push_back(Notice::Verdict(ticket, verdict));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::samples::{answer, answered, desk, open, question, submit, verdicts};
+
+    fn gone() -> Outcome {
+        Outcome::Rejected(Reason::Cancelled)
+    }
+
+    #[test]
+    fn the_first_valid_submission_wins_and_the_others_are_told_how_it_was_settled() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        assert!(!submit(&mut desk, 1, number, answered("long")));
+        assert!(submit(&mut desk, 2, number, answered("a")));
+        assert!(!submit(&mut desk, 3, number, answered("a")));
+        assert!(!submit(&mut desk, 4, number, answered("b")));
+        assert!(!submit(&mut desk, 5, number, Submission::Reject(None)));
+        assert_eq!(verdicts(&mut desk), ["1 does_not_fit"], "the others wait for the delivery (I9)");
+        desk.delivered(number);
+        assert_eq!(verdicts(&mut desk), ["2 ok", "3 ok", "4 conflict", "5 conflict"]);
+        assert!(!submit(&mut desk, 6, number, answered("a")) && !submit(&mut desk, 7, 0, answered("a")));
+        assert!(!submit(&mut desk, 8, number + 1, answered("a")));
+        assert_eq!(verdicts(&mut desk), ["6 ok", "7 not_found", "8 not_found"]);
+    }
+
+    #[test]
+    fn a_question_on_its_way_counts_and_is_not_shown_as_settled() {
+        let mut desk = desk();
+        let number = open(&mut desk, Some(Duration::from_secs(5)));
+        assert!(submit(&mut desk, 1, number, answered("a")));
+        let shown = desk.take_changes().expect("a change").questions;
+        assert_eq!((shown[0].state, &shown[0].settlement), (State::Delivering, &None));
+        assert_eq!((desk.len(), desk.weight, desk.next_deadline()), (1, 10, None));
+        desk.delivered(number);
+        let shown = desk.take_changes().expect("a change").questions;
+        assert!(shown[0].state == State::Settled && shown[0].settlement.is_some());
+        assert_eq!((desk.len(), desk.weight, desk.has_changes()), (0, 0, false));
+    }
+
+    #[test]
+    fn an_outcome_that_cannot_arrive_is_lost_for_its_responder() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        assert!(submit(&mut desk, 1, number, answered("a")));
+        submit(&mut desk, 2, number, answered("a"));
+        desk.undeliverable(number);
+        assert_eq!(verdicts(&mut desk), ["1 unavailable", "2 gone"]);
+        let shown = desk.take_changes().expect("a change").questions;
+        let outcome = shown[0].settlement.as_ref().map(|settlement| &settlement.outcome);
+        assert_eq!(outcome, Some(&Outcome::Rejected(Reason::AgentGone)));
+        // What ended by itself stays as it ended.
+        let number = open(&mut desk, None);
+        desk.end(number, gone(), Provenance::bridge(), Duration::ZERO);
+        desk.undeliverable(number);
+        let shown = desk.take_changes().expect("a change").questions;
+        assert_eq!(shown[0].settlement.as_ref().map(|settlement| &settlement.outcome), Some(&gone()));
+    }
+
+    #[test]
+    fn a_question_that_is_taken_back_is_withdrawn_whatever_the_client_says() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        desk.take_changes();
+        desk.close(number, Duration::from_secs(2));
+        assert!(!desk.has_changes(), "responders see no difference");
+        assert!(!submit(&mut desk, 1, number, answered("a")));
+        assert_eq!(desk.tick(Duration::from_secs(2)), [number]);
+        desk.end(number, Outcome::Answered(answer("a", None)), Provenance::bridge(), Duration::ZERO);
+        desk.delivered(number);
+        assert_eq!(verdicts(&mut desk), ["1 gone"]);
+    }
+
+    #[test]
+    fn answers_with_secrets_are_compared_as_a_whole_and_secrets_are_not_kept() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        let secret = |text| Submission::Answer(answer("a", Some(text)));
+        assert!(submit(&mut desk, 1, number, secret("x")));
+        desk.delivered(number);
+        submit(&mut desk, 2, number, secret("x"));
+        submit(&mut desk, 3, number, secret("y"));
+        assert_eq!(verdicts(&mut desk), ["1 ok", "2 ok", "3 conflict"]);
+        let shown = desk.take_changes().expect("a change").questions;
+        let settlement = shown[0].settlement.as_ref().expect("a settlement");
+        assert_eq!(settlement.outcome, Outcome::Answered(answer("a", None)));
+    }
+
+    #[test]
+    fn the_limits_are_named_and_settled_questions_give_room() {
+        let mut desk = desk();
+        let mut fill = |session: &str, weight: usize| {
+            let number = desk.next_number();
+            desk.check_room(Some(session), weight).map_err(|refusal| refusal.to_string())?;
+            let opening = Opening {
+                question: question("Why?", Some(session)),
+                weight,
+                timeout: None,
+                elsewhere: false,
+            };
+            assert_eq!(desk.open(opening, Duration::ZERO), number);
+            Ok::<_, String>(number)
+        };
+        for _ in 0..limits::OPEN_PER_SESSION {
+            fill("one", 1).expect("room");
+        }
+        let in_session = "too many open questions in the session; the most is 64: settle some first";
+        assert_eq!(fill("one", 1), Err(in_session.to_owned()));
+        for session in 0..limits::OPEN - limits::OPEN_PER_SESSION {
+            fill(&session.to_string(), 1).expect("room");
+        }
+        assert_eq!(fill("x", 1).unwrap_err(), "too many open questions; the most is 1024: settle some first");
+        desk.end(1, gone(), Provenance::bridge(), Duration::ZERO);
+        assert!(desk.check_room(Some("one"), 1).is_err(), "it counts until it is delivered");
+        desk.delivered(1);
+        let rest = limits::OPEN_BYTES - desk.weight;
+        assert!(desk.check_room(Some("one"), rest).is_ok());
+        let refusal = desk.check_room(Some("one"), rest + 1).expect_err("too many bytes");
+        assert!(refusal.to_string().starts_with("too many bytes of open questions; the most is 4194304"));
+    }
+
+    #[test]
+    fn changes_hold_settled_questions_first_in_the_order_in_which_they_were_settled() {
+        let mut desk = desk();
+        let numbers: Vec<_> = (0..4).map(|_| open(&mut desk, None)).collect();
+        for number in [numbers[2], numbers[0]] {
+            desk.end(number, gone(), Provenance::bridge(), Duration::ZERO);
+            desk.delivered(number);
+        }
+        let changes = desk.take_changes().expect("changes");
+        let told: Vec<_> = changes.questions.iter().map(|record| record.id.number).collect();
+        assert_eq!((told, changes.gone), (vec![3, 1, 2, 4], Vec::new()));
+        assert_eq!(desk.take_changes(), None);
+    }
+
+    #[test]
+    fn forgotten_questions_are_gone_for_those_that_saw_them_open_only() {
+        let mut desk = desk();
+        let end = |desk: &mut Desk, number| {
+            desk.end(number, gone(), Provenance::bridge(), Duration::ZERO);
+            desk.delivered(number);
+        };
+        let seen = open(&mut desk, None);
+        desk.take_changes();
+        end(&mut desk, seen);
+        for _ in 0..2 * limits::REMEMBERED {
+            let number = open(&mut desk, None);
+            end(&mut desk, number);
+        }
+        assert!(desk.changed.len() <= limits::REMEMBERED + 1);
+        let changes = desk.take_changes().expect("changes");
+        assert_eq!((changes.questions.len(), changes.gone), (limits::REMEMBERED, vec![desk.id(seen)]));
+        submit(&mut desk, 1, seen, answered("a"));
+        assert_eq!(verdicts(&mut desk).last().map(String::as_str), Some("1 unavailable"));
+    }
+
+    #[test]
+    fn a_left_answer_has_no_secrets_and_is_kept_only_where_there_is_room() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        desk.leave(number, Some(answer("a", Some("x"))));
+        let kept = |desk: &Desk| desk.get(number).and_then(|record| record.kept.clone());
+        assert_eq!(kept(&desk), Some(answer("a", None)));
+        desk.leave(number, Some(answer(&"x".repeat(limits::OPEN_BYTES), None)));
+        desk.leave(number, Some(Answer::default()));
+        assert_eq!(kept(&desk), Some(answer("a", None)), "what does not fit, or is empty, replaces nothing");
+        assert_eq!(desk.weight, 10 + answer("a", None).bytes());
     }
 }
