@@ -480,7 +480,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 150,
+        cases: 100,
         ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
     })]
 
