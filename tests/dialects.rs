@@ -8,13 +8,14 @@ mod asking;
 #[cfg(test)]
 mod any {
     use askbridge::question::{Answer, Field, FieldOption, Kind, Origin, Question, Value, check};
-    use proptest::{prelude::*, sample::select};
+    use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
     use serde_json::{Number, Value as Json, json};
 
     use crate::asking::{METHODS, check_request};
 
     fn config(cases: u32) -> ProptestConfig {
-        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+        let seeds = FileFailurePersistence::WithSource("seeds");
+        ProptestConfig { cases, ..ProptestConfig::with_failure_persistence(seeds) }
     }
 
     /// Names that the dialects look for.

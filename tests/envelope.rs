@@ -16,7 +16,7 @@ mod envelope {
         },
     };
     use bytes::Bytes;
-    use proptest::{prelude::*, sample::select};
+    use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
 
     use crate::saying::said;
 
@@ -36,7 +36,8 @@ mod envelope {
     ];
 
     fn config(cases: u32) -> ProptestConfig {
-        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+        let seeds = FileFailurePersistence::WithSource("seeds");
+        ProptestConfig { cases, ..ProptestConfig::with_failure_persistence(seeds) }
     }
 
     fn spelling() -> impl Strategy<Value = Spelling> {

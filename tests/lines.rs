@@ -11,12 +11,13 @@ mod splitter {
         limits::{HOLD, READ, STREAM},
         wire::frame::{Piece, Splitter, Verdict},
     };
-    use proptest::prelude::*;
+    use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
     use crate::cutting::{Cutting, Temper};
 
     fn config(cases: u32) -> ProptestConfig {
-        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+        let seeds = FileFailurePersistence::WithSource("seeds");
+        ProptestConfig { cases, ..ProptestConfig::with_failure_persistence(seeds) }
     }
 
     fn temper() -> impl Strategy<Value = Temper> {

@@ -10,7 +10,7 @@ mod reference;
 
 #[cfg(test)]
 mod scan {
-    use proptest::{prelude::*, sample::select};
+    use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
 
     use crate::reference::{check_beginnings, check_insert, check_members, check_message, check_peek};
 
@@ -70,7 +70,8 @@ mod scan {
     ];
 
     fn config(cases: u32) -> ProptestConfig {
-        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+        let seeds = FileFailurePersistence::WithSource("seeds");
+        ProptestConfig { cases, ..ProptestConfig::with_failure_persistence(seeds) }
     }
 
     fn space() -> impl Strategy<Value = &'static str> {

@@ -7,7 +7,7 @@ mod replying;
 
 #[cfg(test)]
 mod native {
-    use proptest::{prelude::*, sample::select};
+    use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
     use serde_json::{Map, Value, json};
 
     use crate::replying::{question, told};
@@ -32,7 +32,8 @@ mod native {
     const LABELS: [&str; 10] = ["Which?", "Why, and how?", "DB", "0", "1", "2", "q0", "q1", "", "\"?\""];
 
     fn config(cases: u32) -> ProptestConfig {
-        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+        let seeds = FileFailurePersistence::WithSource("seeds");
+        ProptestConfig { cases, ..ProptestConfig::with_failure_persistence(seeds) }
     }
 
     /// How many values a field takes.

@@ -97,3 +97,89 @@ impl EventLog {
         self.bytes = self.entries.iter().map(|known| known.bytes).sum();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        desk::{Settlement, Timestamp, samples::question},
+        question::{Outcome, Provenance, Reason},
+    };
+
+    fn record(number: u64, label: &str) -> Arc<Record> {
+        let id = format!("b-{number}").parse().expect("an ID");
+        Arc::new(Record::new(id, question(label, None), Timestamp::default()))
+    }
+
+    fn settled(number: u64) -> Event {
+        let outcome = Outcome::Rejected(Reason::User);
+        let settlement = Settlement::new(outcome, Provenance::bridge(), Timestamp::default());
+        Event::Settled(Arc::new(Record::clone(&record(number, "Why?")).settled(settlement)))
+    }
+
+    fn opened(number: u64) -> Event {
+        Event::Opened(record(number, "Why?"))
+    }
+
+    /// Writes events in short: `3+1` is number 3, which opened question 1; `~` changed it, `-` settled it.
+    fn short(events: Option<Vec<(u64, Event)>>) -> Option<String> {
+        let sign = |event: &Event| match event {
+            Event::Opened(_) => '+',
+            Event::Changed(_) => '~',
+            Event::Settled(_) => '-',
+        };
+        let one =
+            |(number, event): (u64, Event)| format!("{number}{}{}", sign(&event), event.record().id.number);
+        events.map(|events| events.into_iter().map(one).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn a_later_event_replaces_those_that_it_makes_out_of_date() {
+        let mut log = EventLog::default();
+        assert_eq!((log.revision(), short(log.since(0))), (0, Some(String::new())));
+        for event in [opened(1), opened(2), Event::Changed(record(1, "a")), Event::Changed(record(1, "b"))] {
+            log.push(event);
+        }
+        assert_eq!(short(log.since(0)).as_deref(), Some("0+1 1+2 3~1"));
+        log.push(settled(1));
+        assert_eq!(short(log.since(0)).as_deref(), Some("1+2 4-1"));
+        assert_eq!(short(log.since(2)).as_deref(), Some("4-1"));
+        assert_eq!((log.revision(), short(log.since(5)).as_deref()), (5, Some("")));
+        assert_eq!(short(log.since(6)), None, "that number is not given yet");
+    }
+
+    #[test]
+    fn a_question_that_is_found_again_opens_after_it_was_settled() {
+        let mut log = EventLog::default();
+        [opened(1), settled(1), opened(1)].into_iter().for_each(|event| log.push(event));
+        assert_eq!(short(log.since(0)).as_deref(), Some("1-1 2+1"));
+        log.push(settled(1));
+        assert_eq!(short(log.since(0)).as_deref(), Some("3-1"));
+    }
+
+    #[test]
+    fn a_follower_that_was_away_for_too_long_starts_over() {
+        let mut log = EventLog::default();
+        (0..=limits::EVENTS as u64).for_each(|number| log.push(opened(number)));
+        assert_eq!(short(log.since(0)), None);
+        assert!(short(log.since(1)).is_some_and(|events| events.starts_with("1+1 2+2 ")));
+        let before = log.revision();
+        log.start_over();
+        assert_eq!((short(log.since(before)), short(log.since(before + 1))), (None, Some(String::new())));
+    }
+
+    #[test]
+    fn the_log_holds_so_many_bytes_and_always_the_last_event() {
+        let mut log = EventLog::default();
+        let long = "x".repeat(limits::EVENTS_BYTES / 10);
+        for number in 0..20 {
+            log.push(Event::Opened(record(number, &long)));
+            let bytes: usize = log.entries.iter().map(|entry| entry.event.record().size()).sum();
+            assert!(log.bytes == bytes && bytes <= limits::EVENTS_BYTES, "{bytes} bytes after {number}");
+        }
+        assert_eq!(log.entries.len(), 9);
+        log.push(Event::Opened(record(20, &"x".repeat(2 * limits::EVENTS_BYTES))));
+        assert_eq!(short(log.since(20)).as_deref(), Some("20+20"));
+        assert_eq!(short(log.since(19)), None);
+    }
+}

@@ -1,4 +1,5 @@
 //! The questions that were settled last, so that a responder that comes late is told how.
+//! The values of secret fields are not kept: a keyed digest of the whole answer stands for them.
 
 use std::{
     collections::VecDeque,
@@ -12,6 +13,7 @@ use crate::{limits, question::Answer, question::Outcome};
 /// The last settled questions of a desk, oldest first.
 #[derive(Debug)]
 pub(super) struct Memory {
+    /// The key of the digests, so that a secret cannot be guessed from one.
     key: u64,
     settled: VecDeque<Settled>,
     /// The sizes of all of them.
@@ -23,7 +25,7 @@ struct Settled {
     number: u64,
     record: Arc<Record>,
     bytes: usize,
-    /// What the whole answer is compared by: the record has no secrets.
+    /// The digest of the whole answer, by which a later one is compared: the record has no secrets.
     digest: Option<u64>,
 }
 
@@ -32,8 +34,9 @@ impl Memory {
         Memory { key, settled: VecDeque::new(), bytes: 0 }
     }
 
-    pub(super) fn get(&self, number: u64) -> Option<&Arc<Record>> {
-        self.find(number).map(|settled| &settled.record)
+    /// Returns the questions with their numbers, oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &Arc<Record>)> {
+        self.settled.iter().map(|settled| (settled.number, &settled.record))
     }
 
     /// Remembers a question, and returns the numbers of those that are forgotten for it. The last one is remembered

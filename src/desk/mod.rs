@@ -17,19 +17,30 @@ pub mod changes;
 
 mod memory;
 
+pub mod opening;
+
 pub mod state;
+
+mod deadlines;
 
 pub mod event_log;
 
 pub mod snapshot;
 
+#[cfg(test)]
+mod samples;
+
+#[cfg(test)]
+mod model;
+
 pub use changes::Changes;
 pub use event_log::{Event, EventLog};
 pub use id::{Asker, BridgeName, IdPrefix, QuestionId};
 pub use notice::Notice;
+pub use opening::{Opening, Setup};
 pub use record::{Record, Settlement, State};
 pub use refusal::{Refusal, RefusalKind};
 pub use snapshot::Snapshot;
-pub use state::{Desk, Opening, Setup};
+pub use state::Desk;
 pub use submission::{Submission, Submitted, Ticket};
 pub use time::Timestamp;

@@ -1,6 +1,6 @@
-//! A question as responders see it.
+//! A question as responders see it: what is asked, where it is in its life, and how it was settled.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -87,9 +87,10 @@ impl Record {
         self
     }
 
-    /// Returns whether it is neither settled nor lost: it is listed as waiting.
+    /// Returns whether it is neither settled nor lost: it is listed as waiting. A state of another version counts as
+    /// open unless there is a settlement, so that no question is hidden.
     pub fn is_open(&self) -> bool {
-        !matches!(self.state, State::Settled | State::Lost)
+        self.settlement.is_none() && !matches!(self.state, State::Settled | State::Lost)
     }
 
     /// Returns what orders questions by their age. The number decides between questions of the same millisecond.
@@ -97,7 +98,8 @@ impl Record {
         (self.opened_at, &self.bridge, self.id.asker, self.id.number)
     }
 
-    /// Returns how many bytes the record takes as JSON, which is about what it takes in memory.
+    /// Returns how many bytes the record takes as JSON, which is about what it takes in memory. Each call serializes
+    /// the record: whatever needs the size again stores it.
     pub fn size(&self) -> usize {
         json_size(self)
     }
@@ -129,17 +131,95 @@ impl Settlement {
     /// Leaves out the values of secret fields, which are not to be kept.
     #[must_use]
     pub fn without_secrets(mut self, question: &Question) -> Self {
-        if let Outcome::Answered(answer) = &mut self.outcome {
-            for field in question.fields.iter().filter(|field| field.secret) {
-                answer.values.remove(&field.name);
-            }
+        if let Outcome::Answered(answer) = self.outcome {
+            self.outcome = Outcome::Answered(answer.without_secrets(question));
         }
         self
     }
 }
 
-/// Counts the bytes of a value's JSON.
+/// Counts the bytes of a value's JSON, without building it.
 fn json_size(value: &impl Serialize) -> usize {
-    // Our own types have string keys and finite numbers, so that this cannot fail.
-    serde_json::to_string(value).map_or(0, |json| json.len())
+    struct Count(usize);
+
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    // This cannot fail: the counter takes every byte, and the keys of our own types are texts.
+    drop(serde_json::to_writer(&mut count, value));
+    count.0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::desk::samples::question;
+
+    #[test]
+    fn a_record_of_another_version_is_read_and_written_again() {
+        let question = json!({
+            "questionId": "q", "message": "Why?", "origin": "of_next_year", "purpose": "confession",
+            "dangerous": false, "blocking": true,
+            "fields": [{ "name": "f", "label": "F", "required": true, "kind": "drawing", "colours": ["red"] }],
+        });
+        let mut json = json!({
+            "id": "b-1", "bridge": "b", "state": "pondering", "question": question,
+            "openedAt": "2026-11-21T00:00:00.000Z", "expiring": false, "elsewhere": false,
+        });
+        let record: Record = serde_json::from_value(json.clone()).expect("a record");
+        assert!(record.is_open(), "a state of another version hides no question");
+        assert_eq!(serde_json::to_value(&record).expect("JSON"), json);
+        json["mood"] = "grim".into();
+        json["question"]["mood"] = "grim".into();
+        assert_eq!(serde_json::from_value::<Record>(json.clone()).expect("a record"), record);
+        json["settlement"] = json!({
+            "outcome": { "status": "dreamt", "depth": 2 },
+            "by": { "responder": "phone", "name": "Ada" },
+            "at": "2026-11-21T00:00:01.000Z",
+        });
+        let record: Record = serde_json::from_value(json.clone()).expect("a record");
+        assert!(!record.is_open());
+        let written = serde_json::to_value(&record).expect("JSON");
+        assert_eq!(written["settlement"], json["settlement"]);
+    }
+
+    #[test]
+    fn names_of_another_version_survive_in_a_state() {
+        for name in ["pondering", "Open", ""] {
+            let json = format!("{name:?}");
+            let state: State = serde_json::from_str(&json).expect("a state");
+            assert!(matches!(state, State::Other(_)));
+            assert_eq!((state.name(), serde_json::to_string(&state).expect("JSON")), (name, json));
+        }
+        assert_eq!(serde_json::from_str::<State>("\"delivering\"").expect("a state"), State::Delivering);
+    }
+
+    #[test]
+    fn optional_members_that_are_missing_have_their_defaults() {
+        let json = json!({
+            "id": "b-1", "bridge": "b", "openedAt": "1970-01-01T00:00:00.000Z",
+            "question": question("Why?", None),
+        });
+        let record: Record = serde_json::from_value(json).expect("a record");
+        let id = "b-1".parse().expect("an ID");
+        assert_eq!(record, Record::new(id, question("Why?", None), Timestamp::default()));
+    }
+
+    #[test]
+    fn the_size_is_that_of_the_json() {
+        let id = "b-1".parse().expect("an ID");
+        let record = Record::new(id, question("\u{1}Wä?\n", Some("s")), Timestamp::default());
+        assert_eq!(record.size(), serde_json::to_string(&record).expect("JSON").len());
+    }
 }

@@ -1,14 +1,14 @@
-//! Why something that a responder wanted came to nothing: one table for every way in.
+//! Why a submission is refused: one table of names, codes and meanings for every interface.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{QuestionId, Record, Submission};
+use super::{QuestionId, Record, State, Submission};
 use crate::question::{Answer, FieldError, Outcome, Reason};
 
-/// Why a submission, or a question of a program, came to nothing.
+/// Why a submission, or a question of a program, is refused.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -44,8 +44,9 @@ pub enum Refusal {
     Unavailable,
 }
 
-/// What every way in says for a refusal.
+/// What the interfaces say for a refusal: JSON-RPC, HTTP, the commands and the documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RefusalKind {
     /// The stable name.
     pub name: &'static str,
@@ -78,7 +79,7 @@ pub const KINDS: [RefusalKind; 10] = [
 ];
 
 impl Refusal {
-    /// Returns what every way in says for it.
+    /// Returns what the interfaces say for it.
     pub fn kind(&self) -> RefusalKind {
         KINDS[match self {
             Refusal::NotFound => 0,
@@ -119,7 +120,7 @@ pub struct Detail {
     /// What is wrong with the answer or the question, by field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// The IDs that were meant, perhaps.
+    /// The IDs that the given one may stand for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub ids: Vec<QuestionId>,
@@ -155,8 +156,9 @@ pub(super) fn late_verdict(
     submission: &Submission,
     is_same: impl FnOnce(&Answer) -> Option<bool>,
 ) -> Result<(), Refusal> {
-    let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
-    match (outcome, submission) {
+    // What a lost record says is for followers: how the question ended is not known.
+    let settlement = record.settlement.as_ref().filter(|_| record.state != State::Lost);
+    match (settlement.map(|settlement| &settlement.outcome), submission) {
         (Some(Outcome::Answered(_)), Submission::Answer(answer)) => match is_same(answer) {
             Some(true) => Ok(()),
             Some(false) => Err(Refusal::Conflict(Arc::clone(record))),
@@ -173,4 +175,49 @@ pub(super) fn late_verdict(
 
 fn list(items: &[impl ToString], separator: &str) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::desk::{Timestamp, samples::question};
+
+    #[test]
+    fn each_refusal_is_read_from_its_details() {
+        let id: QuestionId = "b-1".parse().expect("an ID");
+        let record = Arc::new(Record::new(id.clone(), question("Why?", None), Timestamp::default()));
+        let error = FieldError { field: "f".to_owned(), message: "is required".to_owned() };
+        let all = [
+            Refusal::NotFound,
+            Refusal::Ambiguous(vec![id]),
+            Refusal::Conflict(Arc::clone(&record)),
+            Refusal::Gone(record),
+            Refusal::DoesNotFit(vec![error]),
+            Refusal::BadQuestion("why not".to_owned()),
+            Refusal::Full("too many".to_owned()),
+            Refusal::NoDeadline,
+            Refusal::TooManyRequests,
+            Refusal::Unavailable,
+        ];
+        for (refusal, kind) in all.into_iter().zip(KINDS) {
+            assert_eq!(refusal.kind(), kind);
+            let json = serde_json::to_value(refusal.detail()).expect("JSON");
+            let detail: Detail = serde_json::from_value(json).expect("details");
+            assert_eq!(Refusal::from(detail), refusal);
+        }
+    }
+
+    #[test]
+    fn a_refusal_of_another_version_or_without_its_record_is_unavailable() {
+        for json in [
+            json!({ "name": "of_next_year", "why": 1 }),
+            json!({ "name": "conflict" }),
+            json!({ "name": "gone", "errors": [] }),
+        ] {
+            let detail: Detail = serde_json::from_value(json).expect("details");
+            assert_eq!(Refusal::from(detail), Refusal::Unavailable);
+        }
+    }
 }

@@ -1,4 +1,5 @@
 //! The questions of one bridge or of many at one moment: those that are open, and those that were settled last.
+//! Where the records come from is left to the rooms above. Open questions are bounded there, settled ones here.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,7 +17,8 @@ use crate::{
 /// Open questions and the last settled ones. Copies share the records.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    open: BTreeMap<QuestionId, Arc<Record>>,
+    /// The records with their sizes.
+    open: BTreeMap<QuestionId, (Arc<Record>, usize)>,
     /// The oldest first, with their sizes.
     settled: VecDeque<(Arc<Record>, usize)>,
     settled_bytes: usize,
@@ -26,7 +28,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Returns the open questions, oldest first. Those that are on their way are among them.
     pub fn open(&self) -> Vec<Arc<Record>> {
-        let mut records: Vec<_> = self.open.values().cloned().collect();
+        let mut records: Vec<_> = self.open.values().map(|(record, _)| Arc::clone(record)).collect();
         records.sort_by(|one, other| one.age().cmp(&other.age()));
         records
     }
@@ -43,7 +45,10 @@ impl Snapshot {
 
     /// Returns the question with this ID, open, settled or lost.
     pub fn get(&self, id: &QuestionId) -> Option<&Arc<Record>> {
-        self.open.get(id).or_else(|| self.settled().rev().find(|record| record.id == *id))
+        self.open
+            .get(id)
+            .map(|(record, _)| record)
+            .or_else(|| self.settled().rev().find(|record| record.id == *id))
     }
 
     /// Finds the question that a person means: an open one, or where there is none, a settled one.
@@ -51,7 +56,8 @@ impl Snapshot {
     /// # Errors
     /// `NotFound`; `Ambiguous` with the IDs of all that are meant; `Unavailable` for a lost one.
     pub fn find(&self, typed: &IdPrefix) -> Result<&Arc<Record>, Refusal> {
-        let mut found: Vec<_> = self.open.values().filter(|record| typed.matches(&record.id)).collect();
+        let open = self.open.values().map(|(record, _)| record);
+        let mut found: Vec<_> = open.filter(|record| typed.matches(&record.id)).collect();
         if found.is_empty() {
             found = self.settled().filter(|record| typed.matches(&record.id)).collect();
             let known = found.iter().any(|record| record.state != State::Lost);
@@ -79,7 +85,7 @@ impl Snapshot {
         lost.filter(move |id| id.bridge == *bridge)
     }
 
-    /// Returns how many bytes the records take as JSON.
+    /// Returns how many bytes all records take as JSON.
     pub fn bytes(&self) -> usize {
         self.open_bytes + self.settled_bytes
     }
@@ -87,43 +93,51 @@ impl Snapshot {
     /// Returns what a submission to a question that is over is told, by its record alone.
     ///
     /// # Errors
-    /// `Unavailable` where the answer had secrets, which are not in the record.
+    /// `Conflict` and `Gone`; `Unavailable` where that is not known: the question is open or lost, or its answer had
+    /// secrets, which are not in the record.
     pub fn judge_late(record: &Arc<Record>, submission: &Submission) -> Result<(), Refusal> {
         late_verdict(record, submission, |answer| is_same_answer(record, answer))
     }
 
     /// Takes over a question as it is now. Returns what happened, if anything did. A settled question stays as it is; a
-    /// lost one may be found again.
+    /// lost one that is found again is lost no longer.
     pub fn put(&mut self, record: Arc<Record>) -> Option<Event> {
-        let is_known =
-            |(known, _): &(Arc<Record>, usize)| known.id == record.id && known.state != State::Lost;
-        if self.settled.iter().any(is_known) {
-            return None;
+        if let Some(index) = self.settled.iter().rposition(|(known, _)| known.id == record.id) {
+            if self.settled.get(index).is_some_and(|(known, _)| known.state != State::Lost) {
+                return None;
+            }
+            let (_, bytes) = self.settled.remove(index)?;
+            self.settled_bytes -= bytes;
         }
         if !record.is_open() {
             return Some(self.settle(record));
         }
-        self.open_bytes += record.size();
-        match self.open.insert(record.id.clone(), Arc::clone(&record)) {
+        let is_same = |(known, _): &(Arc<Record>, usize)| Arc::ptr_eq(known, &record) || **known == *record;
+        if self.open.get(&record.id).is_some_and(is_same) {
+            return None;
+        }
+        let bytes = record.size();
+        self.open_bytes += bytes;
+        match self.open.insert(record.id.clone(), (Arc::clone(&record), bytes)) {
             None => Some(Event::Opened(record)),
-            Some(before) => {
-                self.open_bytes -= before.size();
-                (before != record).then_some(Event::Changed(record))
+            Some((_, before)) => {
+                self.open_bytes -= before;
+                Some(Event::Changed(record))
             }
         }
     }
 
     /// Forgets an open question that is over, and of which its bridge remembers nothing. Returns whether it was there.
     pub fn forget(&mut self, id: &QuestionId) -> bool {
-        let Some(record) = self.open.remove(id) else { return false };
-        self.open_bytes -= record.size();
+        let Some((_, bytes)) = self.open.remove(id) else { return false };
+        self.open_bytes -= bytes;
         true
     }
 
     /// Records that a question's bridge disappeared. Followers are told this settlement; a responder is told that
     /// nothing is known.
     pub fn lose(&mut self, id: &QuestionId, told: Settlement) -> Option<Event> {
-        let mut record = Record::clone(self.open.get(id)?).settled(told);
+        let mut record = Record::clone(&self.open.get(id)?.0).settled(told);
         record.state = State::Lost;
         Some(self.settle(Arc::new(record)))
     }
@@ -151,4 +165,133 @@ fn is_same_answer(record: &Record, answer: &Answer) -> Option<bool> {
     };
     let has_secrets = record.question.fields.iter().any(|field| field.secret);
     (!has_secrets).then(|| given.clone().canonical() == answer.clone().canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        desk::{
+            Timestamp,
+            samples::{answer, answered, name, question},
+        },
+        question::{Provenance, Reason},
+    };
+
+    fn record(id: &str) -> Record {
+        Record::new(id.parse().expect("an ID"), question("Why?", None), Timestamp::default())
+    }
+
+    fn settlement(outcome: Outcome) -> Settlement {
+        Settlement::new(outcome, Provenance::bridge(), Timestamp::default())
+    }
+
+    fn settled(id: &str) -> Record {
+        record(id).settled(settlement(Outcome::Rejected(Reason::User)))
+    }
+
+    fn find(snapshot: &Snapshot, typed: &str) -> String {
+        match snapshot.find(&typed.parse().expect("an ID")) {
+            Ok(record) => record.id.to_string(),
+            Err(Refusal::Ambiguous(ids)) => {
+                ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
+            }
+            Err(refusal) => refusal.kind().name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn open_questions_are_found_before_settled_ones_and_lost_ones_are_not_known() {
+        let mut snapshot = Snapshot::default();
+        for record in [record("ab-1"), record("ac-1"), record("ac-2"), settled("ad-1"), settled("ad-2")] {
+            snapshot.put(Arc::new(record));
+        }
+        for (typed, found) in [
+            ("ab", "ab-1"),
+            ("ab-1", "ab-1"),
+            ("a-2", "ac-2"),
+            ("a-1", "ab-1 or ac-1"),
+            ("ac", "ac-1 or ac-2"),
+            ("ad-1", "ad-1"),
+            ("ad", "ad-1 or ad-2"),
+            ("ad-3", "not_found"),
+            ("ab-p1", "not_found"),
+        ] {
+            assert_eq!(find(&snapshot, typed), found, "{typed}");
+        }
+        let told = settlement(Outcome::Rejected(Reason::AgentGone));
+        let lost = "ac-2".parse().expect("an ID");
+        assert!(matches!(snapshot.lose(&lost, told.clone()), Some(Event::Settled(_))));
+        assert_eq!(snapshot.lose(&lost, told), None);
+        assert_eq!((find(&snapshot, "ac-2"), find(&snapshot, "a-2")), ("unavailable".into(), "ad-2".into()));
+        let record = snapshot.get(&lost).expect("a record");
+        assert_eq!(Snapshot::judge_late(record, &answered("a")), Err(Refusal::Unavailable));
+        let bridge = "ac".parse().expect("a name");
+        assert_eq!(snapshot.lost_in(&bridge).collect::<Vec<_>>(), [&lost]);
+        assert_eq!(snapshot.open_in(&bridge).count(), 1);
+    }
+
+    #[test]
+    fn a_settled_question_stays_settled_and_a_lost_one_may_be_found_again() {
+        let mut snapshot = Snapshot::default();
+        let open = Arc::new(record("b-1"));
+        assert!(matches!(snapshot.put(Arc::clone(&open)), Some(Event::Opened(_))));
+        assert_eq!(snapshot.put(Arc::clone(&open)), None);
+        let mut changed = Record::clone(&open);
+        changed.expiring = true;
+        assert!(matches!(snapshot.put(Arc::new(changed)), Some(Event::Changed(_))));
+        snapshot.lose(&open.id, settlement(Outcome::Rejected(Reason::AgentGone)));
+        assert!(matches!(snapshot.put(Arc::clone(&open)), Some(Event::Opened(_))));
+        assert_eq!((snapshot.open_count(), snapshot.settled().count()), (1, 0));
+        assert_eq!(snapshot.bytes(), open.size());
+        assert!(matches!(snapshot.put(Arc::new(settled("b-1"))), Some(Event::Settled(_))));
+        assert_eq!(snapshot.put(Arc::clone(&open)), None);
+        assert_eq!(snapshot.put(Arc::new(settled("b-1"))), None);
+        assert_eq!((snapshot.open_count(), snapshot.bytes()), (0, settled("b-1").size()));
+        assert!(!snapshot.forget(&open.id), "a settled question is not open");
+    }
+
+    #[test]
+    fn a_late_submission_is_judged_by_the_record_alone() {
+        let mut plain = record("b-1");
+        let mut without_secret = crate::question::Question::clone(&plain.question);
+        without_secret.fields.retain(|field| !field.secret);
+        plain.question = Arc::new(without_secret);
+        let plain = Arc::new(plain.settled(settlement(Outcome::Answered(answer("a", None)))));
+        let secret = Arc::new(record("b-2").settled(settlement(Outcome::Answered(answer("a", Some("x"))))));
+        let rejected = Arc::new(settled("b-3"));
+        let expired = settlement(Outcome::Rejected(Reason::Timeout));
+        let expired = Arc::new(record("b-4").settled(expired));
+        let of_next_year = settlement(Outcome::Unknown(serde_json::Map::new()));
+        let of_next_year = Arc::new(record("b-5").settled(of_next_year));
+        for (record, submission, verdict) in [
+            (&plain, answered("a"), "ok"),
+            (&plain, answered("b"), "conflict"),
+            (&plain, Submission::Reject(None), "conflict"),
+            (&secret, answered("a"), "unavailable"),
+            (&rejected, Submission::Reject(Some("no".to_owned())), "ok"),
+            (&rejected, answered("a"), "conflict"),
+            (&expired, answered("a"), "gone"),
+            (&expired, Submission::Reject(None), "gone"),
+            (&of_next_year, answered("a"), "conflict"),
+            (&Arc::new(self::record("b-6")), answered("a"), "unavailable"),
+        ] {
+            assert_eq!(name(&Snapshot::judge_late(record, &submission)), verdict, "{}", record.id);
+        }
+    }
+
+    #[test]
+    fn the_last_settled_questions_are_kept_within_the_limits() {
+        let mut snapshot = Snapshot::default();
+        for number in 1..=limits::REMEMBERED + 5 {
+            snapshot.put(Arc::new(settled(&format!("b-{number}"))));
+        }
+        assert_eq!(snapshot.settled().count(), limits::REMEMBERED);
+        assert_eq!(snapshot.settled().next().map(|record| record.id.number), Some(6));
+        let mut big = settled("b-1000");
+        big.question = question(&"x".repeat(limits::REMEMBERED_BYTES), None);
+        let big = Arc::new(big);
+        snapshot.put(Arc::clone(&big));
+        assert_eq!((snapshot.settled().count(), snapshot.bytes()), (1, big.size()));
+    }
 }

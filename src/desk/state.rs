@@ -1,4 +1,6 @@
 //! The desk: every open question of one asker, and what may happen to it.
+//! How an outcome is formatted and sent, and when the desk's functions are called, is left to the asker. What time does to a
+//! question is in `deadlines`.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -7,69 +9,50 @@ use std::{
 };
 
 use super::{
-    Asker, BridgeName, Changes, Notice, QuestionId, Record, Refusal, Settlement, State, Submission,
-    Submitted, Ticket, Timestamp, memory::Memory,
+    Changes, Notice, Opening, QuestionId, Record, Refusal, Settlement, Setup, State, Submission, Submitted,
+    Ticket, Timestamp, memory::Memory,
 };
 use crate::{
     limits,
     question::{Answer, Outcome, Provenance, Question, Reason, check_shape},
 };
 
-/// What a desk is told when it is set up.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The bridge whose questions these are.
-    pub bridge: BridgeName,
-    /// Who asks.
-    pub asker: Asker,
-    /// The time of day at which the desk's clock starts. All other times that it is told have passed since then.
-    pub started: Timestamp,
-    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
-    pub key: u64,
-}
-
-/// A question that opens.
-#[derive(Clone, Debug)]
-pub struct Opening {
-    /// What is asked.
-    pub question: Arc<Question>,
-    /// How many bytes it counts for: see [`Desk::weigh`].
-    pub weight: usize,
-    /// How long it may stay open.
-    pub timeout: Option<Duration>,
-    /// Whether the client cannot show it.
-    pub elsewhere: bool,
-}
-
 /// The open questions of one asker, and the last that were settled.
 ///
 /// The asker opens a question, and carries out what a submission or an end decides: it formats the outcome and sends
 /// it. Until it says that this arrived ([`Desk::delivered`]) or cannot ([`Desk::undeliverable`]), the question is
 /// `delivering`, and counts. Time is what has passed since [`Setup::started`], and never goes back.
+///
+/// A desk holds at most [`limits::OPEN`] questions of [`limits::OPEN_BYTES`] bytes, if its caller asks
+/// [`Desk::check_room`] before each; and of settled ones what [`limits::REMEMBERED`] and [`limits::REMEMBERED_BYTES`]
+/// allow. The caller bounds the submissions that wait for their verdict, and polls the notices after each call.
 #[derive(Debug)]
 pub struct Desk {
     setup: Setup,
     last: u64,
-    open: BTreeMap<u64, Entry>,
+    pub(super) open: BTreeMap<u64, Entry>,
     /// The bytes of all questions in `open`.
-    weight: usize,
+    pub(super) weight: usize,
     /// When the next warning or deadline of each question is due.
-    timers: BTreeSet<(Duration, u64)>,
-    memory: Memory,
-    /// The questions that changed since the changes were last taken.
-    changed: BTreeSet<u64>,
-    /// The questions that were open when the changes were last taken.
-    shown: BTreeSet<u64>,
-    notices: VecDeque<Notice>,
+    pub(super) timers: BTreeSet<(Duration, u64)>,
+    pub(super) memory: Memory,
+    /// The questions that changed since the changes were last taken. All of them are open, remembered or shown, so
+    /// that their number is bounded.
+    pub(super) changed: BTreeSet<u64>,
+    /// The questions that followers believe to be open: those that were open when the changes were last taken.
+    pub(super) shown: BTreeSet<u64>,
+    pub(super) notices: VecDeque<Notice>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    record: Arc<Record>,
-    since: Duration,
+pub(super) struct Entry {
+    pub(super) record: Arc<Record>,
+    pub(super) since: Duration,
+    /// The bytes that it counts for, with those of what the client answered.
     weight: usize,
-    deadline: Option<Duration>,
-    warning: Option<Duration>,
+    pub(super) deadline: Option<Duration>,
+    /// When four fifths of its time are over; `None` once that was said.
+    pub(super) warning: Option<Duration>,
     stage: Stage,
     /// Submissions that came while the question was closing. They are judged by how it was settled.
     parked: Vec<(Ticket, Submission)>,
@@ -143,7 +126,11 @@ impl Desk {
         question.weight(bytes).max(record.size())
     }
 
-    /// Checks whether one more question of this session and weight may open. The refusal names the limit.
+    /// Checks whether one more question of this session and weight may open. Questions without a session share one
+    /// limit, as if it were a session.
+    ///
+    /// # Errors
+    /// `Full`, which names the limit.
     pub fn check_room(&self, session: Option<&str>, weight: usize) -> Result<(), Refusal> {
         let of_session = |entry: &&Entry| entry.record.question.session.as_deref() == session;
         let full = |what: &str, most: usize| Err(Refusal::Full(format!("{what}; the most is {most}")));
@@ -153,13 +140,13 @@ impl Desk {
         if self.open.len() >= limits::OPEN {
             return full("too many open questions", limits::OPEN);
         }
-        if self.weight + weight > limits::OPEN_BYTES {
+        if weight > self.room() {
             return full("too many bytes of open questions", limits::OPEN_BYTES);
         }
         Ok(())
     }
 
-    /// Opens a question, and returns its number. The caller has checked that there is room.
+    /// Opens a question, and returns its number. The caller has checked that there is room ([`Desk::check_room`]).
     pub fn open(&mut self, opening: Opening, now: Duration) -> u64 {
         let Opening { question, weight, timeout, elsewhere } = opening;
         self.last += 1;
@@ -184,25 +171,40 @@ impl Desk {
         number
     }
 
-    /// Records that the client leaves the question to other responders, and what it answered of it.
+    /// Records that the client leaves the question to other responders, and what it answered of it. Values of secret
+    /// fields are left out, and so is an answer for which there is no room: an answer from before stays then.
     pub fn leave(&mut self, number: u64, kept: Option<Answer>) {
+        let room = self.room();
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        let kept = kept.map(|answer| answer.without_secrets(&entry.record.question));
+        let kept = kept.filter(|answer| !answer.values.is_empty() && answer.bytes() <= room);
+        if let Some(answer) = &kept {
+            let before = entry.record.kept.as_ref().map_or(0, Answer::bytes);
+            entry.weight = entry.weight - before + answer.bytes();
+            self.weight = self.weight - before + answer.bytes();
+        } else if entry.record.elsewhere {
+            return;
+        }
         self.change(number, |record| {
             record.elsewhere = true;
-            record.kept = kept.filter(|answer| !answer.values.is_empty()).or(record.kept.take());
+            record.kept = kept.or(record.kept.take());
         });
     }
 
-    /// Keeps responders from settling a question that the asker took back. It ends at this time by itself.
+    /// Keeps responders from settling a question that the asker took back: only the asker ends it, at this time at
+    /// the latest. Submissions wait until then. What responders see does not change.
     pub fn close(&mut self, number: u64, until: Duration) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if matches!(entry.stage, Stage::Open) {
             entry.stage = Stage::Closing;
-            self.set_deadline(number, Some(until));
-            self.set_warning(number, None);
+            self.set_timers(number, Some(until), None);
         }
     }
 
     /// Judges a submission. Returns the outcome that the asker has to deliver now, if it settled the question.
+    ///
+    /// Each submission gets one verdict ([`Notice::Verdict`]): that of the settling one comes with
+    /// [`Desk::delivered`] or [`Desk::undeliverable`], and so do those of submissions that come meanwhile.
     ///
     /// The values are checked here but for patterns, which can take long: [`crate::question::check_patterns`] tries
     /// them where nothing else waits.
@@ -238,13 +240,18 @@ impl Desk {
     }
 
     /// Settles a question by what happened on the asker's side, such as the client's own answer. The asker delivers
-    /// the outcome. A question that is on its way already stays as it is.
+    /// the outcome. A question that is on its way already stays as it is; one that the asker took back counts as
+    /// withdrawn, whatever the outcome is.
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        let settlement = Settlement::new(outcome, by, self.at(now));
-        self.deliver(number, settlement, None, now);
+        let is_closing = |entry: &Entry| matches!(entry.stage, Stage::Closing);
+        let outcome = match self.open.get(&number).is_some_and(is_closing) {
+            true => Outcome::Rejected(Reason::Withdrawn),
+            false => outcome,
+        };
+        self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
     }
 
-    /// Records that the asker has the outcome of a question. Responders are told from now on.
+    /// Records that the asker has the outcome of a question that is on its way. Responders are told from now on (I9).
     pub fn delivered(&mut self, number: u64) {
         let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { settlement, winner } = stage else { return };
@@ -255,7 +262,8 @@ impl Desk {
         self.judge_parked(number, &parked);
     }
 
-    /// Records that the asker is gone, so that the outcome of a question that was on its way is not known to it.
+    /// Records that the asker is gone, so that the outcome of a question that was on its way did not reach it. A
+    /// decision of the client or of a responder counts as lost: responders see that the agent is gone.
     pub fn undeliverable(&mut self, number: u64) {
         let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { mut settlement, winner } = stage else { return };
@@ -264,6 +272,7 @@ impl Desk {
             _ => true,
         };
         if was_decided {
+            // The remark explained the decision that is lost, and goes with it.
             let gone = Outcome::Rejected(Reason::AgentGone);
             settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
         }
@@ -272,32 +281,6 @@ impl Desk {
             self.tell(ticket, Err(Refusal::Unavailable));
         }
         self.judge_parked(number, &parked);
-    }
-
-    /// Returns when [`Desk::tick`] is due, if it is.
-    pub fn next_deadline(&self) -> Option<Duration> {
-        self.timers.first().map(|(due, _)| *due)
-    }
-
-    /// Warns of questions whose time is nearly over, and returns those whose time is over, oldest first. The asker
-    /// ends them.
-    #[must_use]
-    pub fn tick(&mut self, now: Duration) -> Vec<u64> {
-        let due: BTreeSet<u64> =
-            self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| *number).collect();
-        for number in &due {
-            let warned =
-                self.open.get(number).is_some_and(|entry| entry.warning.is_some_and(|due| due <= now));
-            if warned {
-                self.set_warning(*number, None);
-                self.change(*number, |record| record.expiring = true);
-                self.notices.extend(self.get(*number).cloned().map(Notice::Warned));
-            }
-        }
-        let is_over = |number: &u64| {
-            self.open.get(number).is_some_and(|entry| entry.deadline.is_some_and(|due| due <= now))
-        };
-        due.into_iter().filter(is_over).collect()
     }
 
     /// Returns the next thing that the shell is told.
@@ -311,14 +294,19 @@ impl Desk {
         if self.changed.is_empty() {
             return None;
         }
+        let mut changed = std::mem::take(&mut self.changed);
         let mut changes = Changes::default();
-        for number in std::mem::take(&mut self.changed) {
+        // In the order in which they were settled, which is not that of their numbers.
+        for (number, record) in self.memory.iter() {
+            if changed.remove(&number) {
+                self.shown.remove(&number);
+                changes.questions.push(Arc::clone(record));
+            }
+        }
+        for number in changed {
             if let Some(entry) = self.open.get(&number) {
                 self.shown.insert(number);
                 changes.questions.push(Arc::clone(&entry.record));
-            } else if let Some(record) = self.memory.get(number) {
-                self.shown.remove(&number);
-                changes.questions.push(Arc::clone(record));
             } else if self.shown.remove(&number) {
                 changes.gone.push(self.id(number));
             }
@@ -331,7 +319,12 @@ impl Desk {
         !self.changed.is_empty()
     }
 
-    fn at(&self, time: Duration) -> Timestamp {
+    /// Returns how many more bytes may be open.
+    fn room(&self) -> usize {
+        limits::OPEN_BYTES.saturating_sub(self.weight)
+    }
+
+    pub(super) fn at(&self, time: Duration) -> Timestamp {
         self.setup.started.after(time)
     }
 
@@ -347,7 +340,8 @@ impl Desk {
             after,
         });
         entry.stage = Stage::Delivering { settlement, winner };
-        self.set_deadline(number, None);
+        // The record goes on saying when it would have expired.
+        self.set_timers(number, None, None);
         self.change(number, |record| record.state = State::Delivering);
     }
 
@@ -362,54 +356,14 @@ impl Desk {
 
     fn settle(&mut self, number: u64, record: Arc<Record>, settlement: Settlement) {
         for forgotten in self.memory.remember(number, record, settlement) {
-            // A question that was never shown as open is not missed.
+            // No follower waits for the end of a question that was never shown as open.
             if !self.shown.contains(&forgotten) {
                 self.changed.remove(&forgotten);
             }
         }
     }
 
-    fn extend(&mut self, number: u64, time: Duration) -> Result<(), Refusal> {
-        let deadline = self.open.get(&number).and_then(|entry| entry.deadline).ok_or(Refusal::NoDeadline)?;
-        let deadline = deadline.saturating_add(time.min(limits::WAIT));
-        self.set_deadline(number, Some(deadline));
-        self.change(number, |record| record.expiring = false);
-        self.notices.extend(self.get(number).cloned().map(|record| Notice::Extended(record, deadline)));
-        Ok(())
-    }
-
-    /// Sets the deadline, and a warning for when four fifths of the time are over.
-    fn set_deadline(&mut self, number: u64, deadline: Option<Duration>) {
-        let Some(entry) = self.open.get_mut(&number) else { return };
-        let since = entry.since;
-        self.timers.extend(deadline.map(|due| (due, number)));
-        if let Some(before) =
-            std::mem::replace(&mut entry.deadline, deadline).filter(|due| Some(*due) != deadline)
-        {
-            self.timers.remove(&(before, number));
-        }
-        self.set_warning(
-            number,
-            deadline.map(|deadline| {
-                let time = deadline.saturating_sub(since);
-                since.saturating_add(time - time / 5)
-            }),
-        );
-        let told = deadline.map(|deadline| self.at(deadline));
-        self.change(number, |record| record.deadline = told.or(record.deadline));
-    }
-
-    fn set_warning(&mut self, number: u64, warning: Option<Duration>) {
-        let Some(entry) = self.open.get_mut(&number) else { return };
-        if let Some(before) = std::mem::replace(&mut entry.warning, warning)
-            && entry.deadline != Some(before)
-        {
-            self.timers.remove(&(before, number));
-        }
-        self.timers.extend(warning.map(|due| (due, number)));
-    }
-
-    fn change(&mut self, number: u64, change: impl FnOnce(&mut Record)) {
+    pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut Record)) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         change(Arc::make_mut(&mut entry.record));
         self.changed.insert(number);
@@ -423,14 +377,184 @@ impl Desk {
 
     /// Judges a submission to a question that is over.
     fn judge(&mut self, ticket: Ticket, number: u64, submission: &Submission) {
-        let verdict = match number > self.last {
-            true => Err(Refusal::NotFound),
-            false => self.memory.judge(number, submission),
+        let verdict = match (1..=self.last).contains(&number) {
+            true => self.memory.judge(number, submission),
+            false => Err(Refusal::NotFound),
         };
         self.tell(ticket, verdict);
     }
 
     fn tell(&mut self, ticket: Ticket, verdict: Result<(), Refusal>) {
         self.notices.push_back(Notice::Verdict(ticket, verdict));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::samples::{answer, answered, desk, open, question, submit, verdicts};
+
+    fn gone() -> Outcome {
+        Outcome::Rejected(Reason::Cancelled)
+    }
+
+    #[test]
+    fn the_first_valid_submission_wins_and_the_others_are_told_how_it_was_settled() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        assert!(!submit(&mut desk, 1, number, answered("long")));
+        assert!(submit(&mut desk, 2, number, answered("a")));
+        assert!(!submit(&mut desk, 3, number, answered("a")));
+        assert!(!submit(&mut desk, 4, number, answered("b")));
+        assert!(!submit(&mut desk, 5, number, Submission::Reject(None)));
+        assert_eq!(verdicts(&mut desk), ["1 does_not_fit"], "the others wait for the delivery (I9)");
+        desk.delivered(number);
+        assert_eq!(verdicts(&mut desk), ["2 ok", "3 ok", "4 conflict", "5 conflict"]);
+        assert!(!submit(&mut desk, 6, number, answered("a")) && !submit(&mut desk, 7, 0, answered("a")));
+        assert!(!submit(&mut desk, 8, number + 1, answered("a")));
+        assert_eq!(verdicts(&mut desk), ["6 ok", "7 not_found", "8 not_found"]);
+    }
+
+    #[test]
+    fn a_question_on_its_way_counts_and_is_not_shown_as_settled() {
+        let mut desk = desk();
+        let number = open(&mut desk, Some(Duration::from_secs(5)));
+        assert!(submit(&mut desk, 1, number, answered("a")));
+        let shown = desk.take_changes().expect("a change").questions;
+        assert_eq!((shown[0].state, &shown[0].settlement), (State::Delivering, &None));
+        assert_eq!((desk.len(), desk.weight, desk.next_deadline()), (1, 10, None));
+        desk.delivered(number);
+        let shown = desk.take_changes().expect("a change").questions;
+        assert!(shown[0].state == State::Settled && shown[0].settlement.is_some());
+        assert_eq!((desk.len(), desk.weight, desk.has_changes()), (0, 0, false));
+    }
+
+    #[test]
+    fn an_outcome_that_cannot_arrive_is_lost_for_its_responder() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        assert!(submit(&mut desk, 1, number, answered("a")));
+        submit(&mut desk, 2, number, answered("a"));
+        desk.undeliverable(number);
+        assert_eq!(verdicts(&mut desk), ["1 unavailable", "2 gone"]);
+        let shown = desk.take_changes().expect("a change").questions;
+        let outcome = shown[0].settlement.as_ref().map(|settlement| &settlement.outcome);
+        assert_eq!(outcome, Some(&Outcome::Rejected(Reason::AgentGone)));
+        // What ended by itself stays as it ended.
+        let number = open(&mut desk, None);
+        desk.end(number, gone(), Provenance::bridge(), Duration::ZERO);
+        desk.undeliverable(number);
+        let shown = desk.take_changes().expect("a change").questions;
+        assert_eq!(shown[0].settlement.as_ref().map(|settlement| &settlement.outcome), Some(&gone()));
+    }
+
+    #[test]
+    fn a_question_that_is_taken_back_is_withdrawn_whatever_the_client_says() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        desk.take_changes();
+        desk.close(number, Duration::from_secs(2));
+        assert!(!desk.has_changes(), "responders see no difference");
+        assert!(!submit(&mut desk, 1, number, answered("a")));
+        assert_eq!(desk.tick(Duration::from_secs(2)), [number]);
+        desk.end(number, Outcome::Answered(answer("a", None)), Provenance::bridge(), Duration::ZERO);
+        desk.delivered(number);
+        assert_eq!(verdicts(&mut desk), ["1 gone"]);
+    }
+
+    #[test]
+    fn answers_with_secrets_are_compared_as_a_whole_and_secrets_are_not_kept() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        let secret = |text| Submission::Answer(answer("a", Some(text)));
+        assert!(submit(&mut desk, 1, number, secret("x")));
+        desk.delivered(number);
+        submit(&mut desk, 2, number, secret("x"));
+        submit(&mut desk, 3, number, secret("y"));
+        assert_eq!(verdicts(&mut desk), ["1 ok", "2 ok", "3 conflict"]);
+        let shown = desk.take_changes().expect("a change").questions;
+        let settlement = shown[0].settlement.as_ref().expect("a settlement");
+        assert_eq!(settlement.outcome, Outcome::Answered(answer("a", None)));
+    }
+
+    #[test]
+    fn the_limits_are_named_and_settled_questions_give_room() {
+        let mut desk = desk();
+        let mut fill = |session: &str, weight: usize| {
+            let number = desk.next_number();
+            desk.check_room(Some(session), weight).map_err(|refusal| refusal.to_string())?;
+            let opening = Opening {
+                question: question("Why?", Some(session)),
+                weight,
+                timeout: None,
+                elsewhere: false,
+            };
+            assert_eq!(desk.open(opening, Duration::ZERO), number);
+            Ok::<_, String>(number)
+        };
+        for _ in 0..limits::OPEN_PER_SESSION {
+            fill("one", 1).expect("room");
+        }
+        let in_session = "too many open questions in the session; the most is 64: settle some first";
+        assert_eq!(fill("one", 1), Err(in_session.to_owned()));
+        for session in 0..limits::OPEN - limits::OPEN_PER_SESSION {
+            fill(&session.to_string(), 1).expect("room");
+        }
+        assert_eq!(fill("x", 1).unwrap_err(), "too many open questions; the most is 1024: settle some first");
+        desk.end(1, gone(), Provenance::bridge(), Duration::ZERO);
+        assert!(desk.check_room(Some("one"), 1).is_err(), "it counts until it is delivered");
+        desk.delivered(1);
+        let rest = limits::OPEN_BYTES - desk.weight;
+        assert!(desk.check_room(Some("one"), rest).is_ok());
+        let refusal = desk.check_room(Some("one"), rest + 1).expect_err("too many bytes");
+        assert!(refusal.to_string().starts_with("too many bytes of open questions; the most is 4194304"));
+    }
+
+    #[test]
+    fn changes_hold_settled_questions_first_in_the_order_in_which_they_were_settled() {
+        let mut desk = desk();
+        let numbers: Vec<_> = (0..4).map(|_| open(&mut desk, None)).collect();
+        for number in [numbers[2], numbers[0]] {
+            desk.end(number, gone(), Provenance::bridge(), Duration::ZERO);
+            desk.delivered(number);
+        }
+        let changes = desk.take_changes().expect("changes");
+        let told: Vec<_> = changes.questions.iter().map(|record| record.id.number).collect();
+        assert_eq!((told, changes.gone), (vec![3, 1, 2, 4], Vec::new()));
+        assert_eq!(desk.take_changes(), None);
+    }
+
+    #[test]
+    fn forgotten_questions_are_gone_for_those_that_saw_them_open_only() {
+        let mut desk = desk();
+        let end = |desk: &mut Desk, number| {
+            desk.end(number, gone(), Provenance::bridge(), Duration::ZERO);
+            desk.delivered(number);
+        };
+        let seen = open(&mut desk, None);
+        desk.take_changes();
+        end(&mut desk, seen);
+        for _ in 0..2 * limits::REMEMBERED {
+            let number = open(&mut desk, None);
+            end(&mut desk, number);
+        }
+        assert!(desk.changed.len() <= limits::REMEMBERED + 1);
+        let changes = desk.take_changes().expect("changes");
+        assert_eq!((changes.questions.len(), changes.gone), (limits::REMEMBERED, vec![desk.id(seen)]));
+        submit(&mut desk, 1, seen, answered("a"));
+        assert_eq!(verdicts(&mut desk).last().map(String::as_str), Some("1 unavailable"));
+    }
+
+    #[test]
+    fn a_left_answer_has_no_secrets_and_is_kept_only_where_there_is_room() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        desk.leave(number, Some(answer("a", Some("x"))));
+        let kept = |desk: &Desk| desk.get(number).and_then(|record| record.kept.clone());
+        assert_eq!(kept(&desk), Some(answer("a", None)));
+        desk.leave(number, Some(answer(&"x".repeat(limits::OPEN_BYTES), None)));
+        desk.leave(number, Some(Answer::default()));
+        assert_eq!(kept(&desk), Some(answer("a", None)), "what does not fit, or is empty, replaces nothing");
+        assert_eq!(desk.weight, 10 + answer("a", None).bytes());
     }
 }

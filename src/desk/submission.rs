@@ -1,10 +1,10 @@
-//! What a responder wants done about a question, and how it is told what became of that.
+//! What a responder submits to a question, and the ticket by which its verdict is told.
 
 use std::time::Duration;
 
 use crate::question::{Answer, Provenance};
 
-/// What can be done about an open question.
+/// What a responder can do about an open question.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Submission {
@@ -17,7 +17,7 @@ pub enum Submission {
 }
 
 impl Submission {
-    /// Returns how many bytes its texts have.
+    /// Returns about how many bytes it takes in memory.
     pub fn bytes(&self) -> usize {
         match self {
             Submission::Answer(answer) => answer.bytes(),
@@ -34,7 +34,7 @@ pub struct Ticket(pub u64);
 /// A submission, as a responder hands it in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submitted {
-    /// Names it in its verdict.
+    /// Names the submission in its verdict.
     pub ticket: Ticket,
     /// The number of the question.
     pub number: u64,

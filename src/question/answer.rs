@@ -6,10 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
+use super::Question;
+
 /// Values for the fields of a question, by field name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// What was chosen or typed. A field that nobody answered is not in it.
+    /// What was chosen or typed. A field that was left out is not in it.
     pub values: BTreeMap<String, Value>,
     /// What was remarked beside it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -17,16 +19,27 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns how many bytes its texts have.
+    /// Returns about how many bytes it takes in memory. An entry of a list takes more than its text: it may be as
+    /// short as three bytes of JSON.
     pub fn bytes(&self) -> usize {
+        let text = |text: &String| size_of::<String>() + text.len();
         let value = |value: &Value| match value {
-            Value::Text(text) => text.len(),
-            Value::Many(texts) => texts.iter().map(String::len).sum(),
-            Value::Flag(_) | Value::Number(_) => size_of::<Value>(),
+            Value::Text(given) => given.len(),
+            Value::Many(texts) => texts.iter().map(text).sum(),
+            Value::Flag(_) | Value::Number(_) => 0,
         };
-        let values = self.values.iter().map(|(name, given)| name.len() + value(given));
-        let notes = self.notes.iter().map(|(name, note)| name.len() + note.len());
+        let values = self.values.iter().map(|(name, given)| text(name) + size_of::<Value>() + value(given));
+        let notes = self.notes.iter().map(|(name, note)| text(name) + text(note));
         values.chain(notes).sum()
+    }
+
+    /// Leaves out the values of secret fields, which are not to be shown or kept.
+    #[must_use]
+    pub fn without_secrets(mut self, question: &Question) -> Self {
+        for field in question.fields.iter().filter(|field| field.secret) {
+            self.values.remove(&field.name);
+        }
+        self
     }
 
     /// Returns the same answer in the one spelling that is compared: the chosen options in the order of their values,

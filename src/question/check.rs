@@ -1,5 +1,5 @@
-//! Whether an answer fits its question. One check for every responder.
-//! What is done about one that does not is left to who got it.
+//! Whether an answer fits its question: one check for every responder.
+//! What is done about an answer that does not fit is left to the caller.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::{Answer, Field, FieldOption, Kind, Question, Value};
 use crate::limits;
 
-/// What is wrong with the answer to one field.
+/// An error in the answer to one field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldError {
-    /// The name of the field, or what was taken for one.
+    /// The name of the field. It may be one that the question does not have.
     pub field: String,
-    /// What is wrong, and what would be right.
+    /// What is wrong, as a sentence whose subject is the field: `must have at least 5 characters, has 3`.
     pub message: String,
 }
 
@@ -24,11 +24,13 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// Checks an answer against its question. The errors are in the order of the fields, at most one for each, behind
-/// them what belongs to no field.
+/// Checks an answer against its question.
 ///
-/// Trying patterns can take 15 ms for one answer. A thread on which others wait calls [`check_shape`] instead, and
-/// has [`check_patterns`] called elsewhere.
+/// Matching patterns can take 15 ms for one answer. A thread that must not block calls [`check_shape`] instead, and
+/// leaves [`check_patterns`] to another one.
+///
+/// # Errors
+/// At most one error for each field, in the order of the fields; then one for each name that is no field.
 pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
     let mut room = limits::TEXT;
     check_all(question, answer, |field, value| {
@@ -37,12 +39,18 @@ pub fn check(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>
     })
 }
 
-/// Checks all of an answer but the patterns.
+/// Checks an answer against its question, except for the patterns.
+///
+/// # Errors
+/// As [`check`].
 pub fn check_shape(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
     check_all(question, answer, check_field)
 }
 
-/// Tries the patterns of a question on an answer, whatever else is wrong with it.
+/// Matches an answer against the patterns of its question, and checks nothing else.
+///
+/// # Errors
+/// One error for each field whose pattern does not match, in the order of the fields.
 pub fn check_patterns(question: &Question, answer: &Answer) -> Result<(), Vec<FieldError>> {
     let mut room = limits::TEXT;
     let errors: Vec<_> = question
@@ -69,7 +77,7 @@ fn check_all(
     let known = |name: &&String| question.fields.iter().any(|field| field.name == **name);
     let unknown = answer.values.keys().chain(answer.notes.keys()).filter(|name| !known(name));
     let errors: Vec<_> =
-        fields.chain(unknown.map(|name| error(name, "is no field of the question".to_owned()))).collect();
+        fields.chain(unknown.map(|name| error(name, "is not a field of the question".to_owned()))).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
@@ -84,7 +92,7 @@ fn check_field(field: &Field, value: Option<&Value>) -> Result<(), String> {
         (Some(Value::Many(texts)), Kind::Choices { .. }) => check_many(field, texts),
         (Some(Value::Number(number)), Kind::Number { .. }) => check_number(&field.kind, number),
         (Some(Value::Flag(_)), Kind::Boolean { .. } | Kind::Confirm { .. }) => Ok(()),
-        (Some(_), kind) => Err(format!("takes {}", wanted(kind))),
+        (Some(_), kind) => Err(format!("must be {}", wanted(kind))),
     }
 }
 
@@ -108,16 +116,16 @@ fn check_typed(field: &Field, text: &str) -> Result<(), String> {
     }
     let length = text.chars().count();
     if let Some(least) = min_length.filter(|least| length < *least as usize) {
-        return Err(format!("has {length} characters, the least is {least}"));
+        return Err(format!("must have at least {}, has {length}", count(least as usize, "character")));
     }
     match max_length.filter(|most| length > *most as usize) {
-        Some(most) => Err(format!("has {length} characters, the most is {most}")),
+        Some(most) => Err(format!("must have at most {}, has {length}", count(most as usize, "character"))),
         None => Ok(()),
     }
 }
 
-/// Tries a field's pattern. `room` is how many bytes may still be tried: what an answer has beyond that is left to the
-/// agent. A trial takes as long as the size of the pattern times the length of the text.
+/// Matches a value against its field's pattern. `room` is how many bytes may still be matched: values beyond that are
+/// left to the agent. A match takes time in proportion to the size of the pattern times the length of the text.
 fn check_pattern(
     question: &Question,
     field: &Field,
@@ -138,7 +146,7 @@ fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool
         return Ok(());
     }
     match (other, text.is_empty()) {
-        (false, _) => Err(format!("has no option {text:?}")),
+        (false, _) => Err(format!("must be one of the options, is {text:?}")),
         (true, true) if required => Err("is required".to_owned()),
         (true, _) => Ok(()),
     }
@@ -146,28 +154,28 @@ fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool
 
 fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
     let Kind::Choices { options, other, min, max, .. } = &field.kind else { return Ok(()) };
-    let (most, count) = (options.len() + usize::from(*other), texts.len());
-    if count > most {
-        return Err(format!("has {count} entries, the most is {most}"));
+    let (most, given) = (options.len() + usize::from(*other), texts.len());
+    if given > most {
+        return Err(format!("must have at most {}, has {given}", count(most, "entry")));
     }
     let mut others = 0;
     for (index, text) in texts.iter().enumerate() {
         if texts[..index].contains(text) {
-            return Err(format!("has {text:?} twice"));
+            return Err(format!("must not have {text:?} twice"));
         }
         check_chosen(text, options, *other, true)?;
         others += usize::from(!options.iter().any(|option| option.value == *text));
     }
     let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
     if others > 1 {
-        // No dialect has room for more than one.
-        return Err(format!("has {others} texts that are no option, the most is 1"));
+        // No dialect can say more than one.
+        return Err(format!("must have at most 1 text that is not an option, has {others}"));
     }
-    if count < least && (field.required || count > 0) {
-        return Err(format!("has {count} of the options, the least is {least}"));
+    if given < least && (field.required || given > 0) {
+        return Err(format!("must have at least {}, has {given}", count(least, "entry")));
     }
-    match max.filter(|most| count > *most as usize) {
-        Some(most) => Err(format!("has {count} of the options, the most is {most}")),
+    match max.filter(|most| given > *most as usize) {
+        Some(most) => Err(format!("must have at most {}, has {given}", count(most as usize, "entry"))),
         None => Ok(()),
     }
 }
@@ -175,24 +183,34 @@ fn check_many(field: &Field, texts: &[String]) -> Result<(), String> {
 fn check_number(kind: &Kind, number: &serde_json::Number) -> Result<(), String> {
     let Kind::Number { integer, min, max, step, .. } = kind else { return Ok(()) };
     let Some(value) = number.as_f64().filter(|value| value.is_finite()) else {
-        return Err("is too big a number".to_owned());
+        return Err("must be a number that fits into 64 bits".to_owned());
     };
     if *integer && value.fract() != 0.0 {
-        return Err("takes a whole number".to_owned());
+        return Err(format!("must be a whole number, is {value}"));
     }
     if let Some(min) = min.filter(|min| value < *min) {
-        return Err(format!("is {value}, the least is {min}"));
+        return Err(format!("must be at least {min}, is {value}"));
     }
     if let Some(max) = max.filter(|max| value > *max) {
-        return Err(format!("is {value}, the most is {max}"));
+        return Err(format!("must be at most {max}, is {value}"));
     }
     match step.filter(|step| *step > 0.0 && !is_multiple(value, *step)) {
-        Some(step) => Err(format!("is {value}, which is no multiple of {step}")),
+        Some(step) => Err(format!("must be a multiple of {step}, is {value}")),
         None => Ok(()),
     }
 }
 
-/// 0.3 is a multiple of 0.1, although no binary fraction of it is.
+/// Returns a number with its noun: `1 character`, `2 entries`.
+fn count(number: usize, noun: &str) -> String {
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {noun}s"),
+    }
+}
+
+/// Returns whether a value is a multiple of a step, up to rounding: 0.3 is a multiple of 0.1, although the quotient of
+/// their binary fractions is no whole number.
 fn is_multiple(value: f64, step: f64) -> bool {
     let quotient = value / step;
     (quotient - quotient.round()).abs() <= f64::EPSILON * quotient.abs().max(1.0)
@@ -210,7 +228,7 @@ mod tests {
         Question::new(Origin::SandboxAgent, "q", fields)
     }
 
-    /// What is wrong with this value of a field that has these members; empty where nothing is.
+    /// Returns the error for this value of a field that has these members; empty where there is none.
     fn wrong(members: &str, value: &str) -> String {
         let field = format!(r#"[{{"name":"f","label":"F",{members}}}]"#);
         let question = question(&serde_json::from_str(&field).expect("a field"));
@@ -234,16 +252,16 @@ mod tests {
         r#""options":[{"value":"a","label":"A"},{"value":"b","label":"B"},{"value":"c","label":"C"}]"#;
 
     #[test]
-    fn texts() {
+    fn texts_have_the_length_that_the_field_wants() {
         holds(
             r#""kind":"text""#,
             &[
                 ("", ""),
                 (r#""""#, ""),
                 (r#""x""#, ""),
-                ("5", "takes a text"),
-                ("true", "takes a text"),
-                (r#"["x"]"#, "takes a text"),
+                ("5", "must be a text"),
+                ("true", "must be a text"),
+                (r#"["x"]"#, "must be a text"),
             ],
         );
         holds(
@@ -255,15 +273,15 @@ mod tests {
             short,
             &[
                 (r#""""#, ""),
-                (r#""ä""#, "has 1 characters, the least is 2"),
+                (r#""ä""#, "must have at least 2 characters, has 1"),
                 (r#""äöü""#, ""),
-                (r#""äöüß""#, "has 4 characters, the most is 3"),
+                (r#""äöüß""#, "must have at most 3 characters, has 4"),
             ],
         );
     }
 
     #[test]
-    fn what_would_take_long_is_left_to_the_agent() {
+    fn values_that_would_take_long_to_match_are_left_to_the_agent() {
         let pattern = r#""kind":"text","pattern":"^a*$""#;
         assert_eq!(wrong(pattern, &json!("b".repeat(limits::TEXT)).to_string()), r#"does not match "^a*$""#);
         assert_eq!(wrong(pattern, &json!("b".repeat(limits::TEXT + 1)).to_string()), "");
@@ -278,35 +296,35 @@ mod tests {
         assert_eq!((wrong_in(limits::TEXT - 1), wrong_in(limits::TEXT)), (2, 1));
         let many = json!((0..110_000).map(|n| n.to_string()).collect::<Vec<_>>()).to_string();
         let choices = r#""kind":"choices","options":[{"value":"a","label":"A"}],"other":true"#;
-        assert_eq!(wrong(choices, &many), "has 110000 entries, the most is 2");
+        assert_eq!(wrong(choices, &many), "must have at most 2 entries, has 110000");
     }
 
     #[test]
-    fn patterns() {
+    fn patterns_are_searched_in_the_text() {
         holds(
             r#""kind":"text","pattern":"^[a-z]+$""#,
             &[(r#""abc""#, ""), (r#""aBc""#, r#"does not match "^[a-z]+$""#)],
         );
-        // It is found anywhere, as in JSON Schema.
+        // A pattern may match anywhere in the text, as in JSON Schema.
         holds(r#""kind":"text","pattern":"b""#, &[(r#""abc""#, ""), (r#""ac""#, r#"does not match "b""#)]);
-        // One that cannot be tried is left to the agent.
+        // A pattern that cannot be compiled here is left to the agent.
         holds(r#""kind":"text","pattern":"(?=a)""#, &[(r#""b""#, "")]);
         holds(r#""kind":"text","pattern":"(""#, &[(r#""b""#, "")]);
         holds(r#""kind":"text","pattern":"((a{1000}){1000}){1000}""#, &[(r#""b""#, "")]);
     }
 
     #[test]
-    fn one_choice() {
+    fn a_choice_takes_one_of_its_options() {
         let members = format!(r#""kind":"choice",{ABC}"#);
         holds(
             &members,
             &[
                 ("", ""),
                 (r#""a""#, ""),
-                // Labels are turned into values before.
-                (r#""A""#, r#"has no option "A""#),
-                (r#""""#, r#"has no option """#),
-                (r#"["a"]"#, "takes the value of one option"),
+                // Labels are turned into values before the check.
+                (r#""A""#, r#"must be one of the options, is "A""#),
+                (r#""""#, r#"must be one of the options, is """#),
+                (r#"["a"]"#, "must be the value of one option"),
             ],
         );
         holds(&format!(r#"{members},"required":true"#), &[("", "is required")]);
@@ -316,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn many_choices() {
+    fn choices_take_as_many_options_as_they_allow() {
         let members = format!(r#""kind":"choices",{ABC}"#);
         holds(
             &members,
@@ -324,42 +342,42 @@ mod tests {
                 ("", ""),
                 ("[]", ""),
                 (r#"["c","a"]"#, ""),
-                (r#"["a","a"]"#, r#"has "a" twice"#),
-                (r#"["a","x"]"#, r#"has no option "x""#),
-                (r#""a""#, "takes a list of the values of options"),
+                (r#"["a","a"]"#, r#"must not have "a" twice"#),
+                (r#"["a","x"]"#, r#"must be one of the options, is "x""#),
+                (r#""a""#, "must be a list of the values of options"),
             ],
         );
-        holds(&format!(r#"{members},"required":true"#), &[("[]", "has 0 of the options, the least is 1")]);
+        holds(&format!(r#"{members},"required":true"#), &[("[]", "must have at least 1 entry, has 0")]);
         let bounded = format!(r#"{members},"min":2,"max":2"#);
         holds(
             &bounded,
             &[
                 ("[]", ""),
-                (r#"["a"]"#, "has 1 of the options, the least is 2"),
+                (r#"["a"]"#, "must have at least 2 entries, has 1"),
                 (r#"["a","b"]"#, ""),
-                (r#"["a","b","c"]"#, "has 3 of the options, the most is 2"),
+                (r#"["a","b","c"]"#, "must have at most 2 entries, has 3"),
             ],
         );
         holds(
             &format!(r#"{members},"required":true,"min":0"#),
-            &[("[]", "has 0 of the options, the least is 1")],
+            &[("[]", "must have at least 1 entry, has 0")],
         );
         let other = format!(r#"{members},"other":true"#);
         holds(
             &other,
             &[
                 (r#"["a","x"]"#, ""),
-                (r#"["x","y"]"#, "has 2 texts that are no option, the most is 1"),
+                (r#"["x","y"]"#, "must have at most 1 text that is not an option, has 2"),
                 (r#"[""]"#, "is required"),
             ],
         );
     }
 
     #[test]
-    fn numbers() {
+    fn numbers_are_in_range_and_on_the_step() {
         holds(
             r#""kind":"number""#,
-            &[("0.5", ""), ("-1e3", ""), (r#""5""#, "takes a number"), ("true", "takes a number")],
+            &[("0.5", ""), ("-1e3", ""), (r#""5""#, "must be a number"), ("true", "must be a number")],
         );
         let port = r#""kind":"number","integer":true,"min":1,"max":9"#;
         holds(
@@ -368,31 +386,31 @@ mod tests {
                 ("1", ""),
                 ("9", ""),
                 ("2.0", ""),
-                ("2.5", "takes a whole number"),
-                ("0", "is 0, the least is 1"),
-                ("10", "is 10, the most is 9"),
-                (r#""5""#, "takes a whole number"),
+                ("2.5", "must be a whole number, is 2.5"),
+                ("0", "must be at least 1, is 0"),
+                ("10", "must be at most 9, is 10"),
+                (r#""5""#, "must be a whole number"),
             ],
         );
         holds(
             r#""kind":"number","step":0.1"#,
-            &[("0.3", ""), ("1e15", ""), ("0.35", "is 0.35, which is no multiple of 0.1")],
+            &[("0.3", ""), ("1e15", ""), ("0.35", "must be a multiple of 0.1, is 0.35")],
         );
         holds(r#""kind":"number","step":0"#, &[("0.3", "")]);
         holds(r#""kind":"number","step":-1"#, &[("0.3", "")]);
     }
 
     #[test]
-    fn flags() {
-        holds(r#""kind":"boolean""#, &[("true", ""), ("false", ""), (r#""true""#, "takes true or false")]);
+    fn booleans_and_confirmations_take_true_or_false() {
+        holds(r#""kind":"boolean""#, &[("true", ""), ("false", ""), (r#""true""#, "must be true or false")]);
         holds(
             r#""kind":"confirm","yes":"Do it","no":"Leave it""#,
-            &[("true", ""), (r#""Do it""#, "takes true or false")],
+            &[("true", ""), (r#""Do it""#, "must be true or false")],
         );
     }
 
     #[test]
-    fn what_is_for_no_field_is_told_behind_the_fields() {
+    fn names_that_are_not_fields_are_reported_after_the_fields() {
         let fields = json!([
             { "name": "z", "label": "Z", "kind": "text", "required": true },
             { "name": "y", "label": "Y", "kind": "boolean" },
@@ -405,9 +423,9 @@ mod tests {
             told,
             [
                 r#"field "z" is required"#,
-                r#"field "y" takes true or false"#,
-                r#"field "a" is no field of the question"#,
-                r#"field "b" is no field of the question"#,
+                r#"field "y" must be true or false"#,
+                r#"field "a" is not a field of the question"#,
+                r#"field "b" is not a field of the question"#,
             ]
         );
     }

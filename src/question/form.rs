@@ -6,7 +6,7 @@ use std::{borrow::Cow, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{milliseconds, names::open_enum, origin::Origin, patterns::Patterns, purpose::Purpose};
+use super::{milliseconds, names::open_enum, origin::Origin, patterns::Patterns, purpose::Purpose, unknown};
 use crate::limits;
 
 /// One thing that the agent asks.
@@ -16,7 +16,7 @@ pub struct Question {
     /// The session that it belongs to, where the dialect or the running turn tells.
     #[serde(rename = "sessionId", default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The id of the client's request that it belongs to, as JSON text, where it names that and no session.
+    /// The id of the client's request that it belongs to, as JSON text, where it names a request and no session.
     #[serde(rename = "requestId", default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// The agent's name for it, or one that the bridge gave it.
@@ -25,11 +25,11 @@ pub struct Question {
     /// What it is about, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is asked, where the form as a whole asks it.
+    /// What the form as a whole asks. May be empty where the labels say it all.
     pub message: String,
-    /// What is to be filled in; at least one.
+    /// The fields to fill in; at least one.
     pub fields: Vec<Field>,
-    /// What the button says that sends the answer.
+    /// The label of the button that sends the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submit: Option<String>,
     /// The tool call that it came from.
@@ -194,7 +194,7 @@ impl Kind {
         }
     }
 
-    /// Says whether it is a choice that may also be answered with a text.
+    /// Returns whether it is a choice that may also be answered with a text.
     pub fn takes_other(&self) -> bool {
         matches!(self, Kind::Choice { other: true, .. } | Kind::Choices { other: true, .. })
     }
@@ -303,11 +303,14 @@ impl Question {
         json + self.fields.len() * size_of::<Field>() + options * size_of::<FieldOption>()
     }
 
-    /// Checks the question against the limits, and that its fields can be told apart. The error names what is wrong.
+    /// Checks the question against the limits, and that its fields can be told apart.
+    ///
+    /// # Errors
+    /// A sentence that names what is wrong, and where.
     pub fn check_limits(&self) -> Result<(), String> {
         let fields = self.fields.len();
         if fields == 0 || fields > limits::FIELDS {
-            return Err(format!("a question has 1 to {} fields, this one has {fields}", limits::FIELDS));
+            return Err(format!("a question must have 1 to {} fields, has {fields}", limits::FIELDS));
         }
         check_text("the question's text", &self.message)?;
         check_text("the question's title", self.title.as_deref().unwrap_or_default())?;
@@ -347,13 +350,13 @@ impl Field {
 
     fn check_limits(&self) -> Result<(), String> {
         let name = &self.name;
-        if matches!(self.kind, Kind::Unknown(_)) {
-            return Err(format!("field {name:?} has a kind that is not known here, or is malformed"));
+        if let Kind::Unknown(members) = &self.kind {
+            return Err(format!("field {name:?} {}", unknown::describe(members)));
         }
         let options = self.kind.options();
         if options.len() > limits::OPTIONS {
             let (most, count) = (limits::OPTIONS, options.len());
-            return Err(format!("field {name:?} has {count} options, the most is {most}"));
+            return Err(format!("field {name:?} must have at most {most} options, has {count}"));
         }
         for text in [Some(name), Some(&self.label), self.header.as_ref(), self.help.as_ref()] {
             check_text("a field's text", text.map_or("", String::as_str))?;

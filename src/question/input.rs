@@ -1,11 +1,12 @@
-//! An answer as somebody types it or a program sends it, in either of its two shapes.
+//! An answer as a person or a program sends it, in either of its two shapes: by field name, or by place.
+//! Whether it fits its question is left to [`super::check`].
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
 use schemars::JsonSchema;
 use serde::{
     Deserialize, Deserializer, Serialize,
-    de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
+    de::{DeserializeOwned, Error, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::Value as Json;
 
@@ -14,7 +15,11 @@ use crate::{
     question::{Answer, FieldError, Question, Value, check},
 };
 
-/// What is sent as an answer.
+/// An answer as it is sent: `{"values": {…}, "notes": {…}}` by field name, or `{"answers": [[…]], "notes": {…}}` by
+/// place.
+///
+/// Reading it fails for unknown members, for both shapes at once, for neither, and for a name that stands twice: by a
+/// member that was left out, the question would be settled in a way that the sender did not mean.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum AnswerInput {
@@ -28,7 +33,7 @@ pub enum AnswerInput {
     },
     /// By the name of the field.
     ByName {
-        /// The fields. What is no value of any field is told as an error of that field.
+        /// The fields. A value that no field can have is an error of that field.
         #[schemars(with = "BTreeMap<String, Value>")]
         values: BTreeMap<String, Json>,
         /// What was remarked, by the name of the field.
@@ -38,7 +43,10 @@ pub enum AnswerInput {
 }
 
 impl AnswerInput {
-    /// Reads it as an answer to this question. Whether that fits is checked by who takes it.
+    /// Reads it as an answer to this question. Whether the values fit is not checked here.
+    ///
+    /// # Errors
+    /// A place beyond the last field, or a value that no field can have.
     pub fn read(self, question: &Question) -> Result<Answer, Vec<FieldError>> {
         match self {
             AnswerInput::ByName { values, notes } => read_values(question, values, notes),
@@ -51,13 +59,16 @@ impl AnswerInput {
     }
 }
 
-/// Checks that no answer by place is for a field that is not there.
+/// Checks that there are not more answers by place than fields.
+///
+/// # Errors
+/// The first answer that is for no field.
 pub fn check_places(question: &Question, given: usize) -> Result<(), Vec<FieldError>> {
     let fields = question.fields.len();
     if given <= fields {
         return Ok(());
     }
-    let message = format!("is for no field: the question has {fields}, and there are {given} answers");
+    let message = format!("must not exist: the question has {fields} fields, and there are {given} answers");
     Err(vec![FieldError { field: format!("answers[{fields}]"), message }])
 }
 
@@ -76,10 +87,10 @@ fn read_values(
     if wrong.is_empty() {
         return Ok(answer);
     }
-    // What else is wrong is told with it.
+    // The other errors are reported with it.
     let mut errors = check(question, &answer).err().unwrap_or_default();
     errors.retain(|error| !wrong.contains(&error.field));
-    let message = "takes a text, a list of texts, a number, true or false";
+    let message = "must be a text, a list of texts, a number, true or false";
     errors.extend(wrong.into_iter().map(|field| FieldError { field, message: message.to_owned() }));
     Err(errors)
 }
@@ -104,17 +115,53 @@ impl<'de> Deserialize<'de> for AnswerInput {
     }
 }
 
-/// Reads either shape, and says what is wrong with what is neither: by what is left out or spelled in another way, a
-/// question would be settled in a way that nobody meant.
+/// Reads either shape.
 struct Shapes;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Members {
     answers: Option<Vec<Vec<String>>>,
-    values: Option<BTreeMap<String, Json>>,
+    values: Option<Unique<Json>>,
     #[serde(default)]
-    notes: BTreeMap<String, String>,
+    notes: Unique<String>,
+}
+
+/// An object in which no name stands twice. serde's own maps keep the last of several values.
+struct Unique<T>(BTreeMap<String, T>);
+
+impl<T> Default for Unique<T> {
+    fn default() -> Self {
+        Unique(BTreeMap::new())
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Unique<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(UniqueNames(PhantomData))
+    }
+}
+
+struct UniqueNames<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueNames<T> {
+    type Value = Unique<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a map")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Unique<T>, M::Error> {
+        let mut entries = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if entries.contains_key(&name) {
+                return Err(M::Error::custom(format_args!("field {name:?} stands twice")));
+            }
+            let value = map.next_value()?;
+            entries.insert(name, value);
+        }
+        Ok(Unique(entries))
+    }
 }
 
 impl<'de> Visitor<'de> for Shapes {
@@ -125,10 +172,11 @@ impl<'de> Visitor<'de> for Shapes {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<AnswerInput, M::Error> {
-        let Members { answers, values, notes } = Members::deserialize(MapAccessDeserializer::new(map))?;
+        let Members { answers, values, notes: Unique(notes) } =
+            Members::deserialize(MapAccessDeserializer::new(map))?;
         match (answers, values) {
             (Some(answers), None) => Ok(AnswerInput::ByPlace { answers, notes }),
-            (None, Some(values)) => Ok(AnswerInput::ByName { values, notes }),
+            (None, Some(Unique(values))) => Ok(AnswerInput::ByName { values, notes }),
             (Some(_), Some(_)) => Err(M::Error::custom("there are both `answers` and `values`")),
             (None, None) => Err(M::Error::custom("there are neither `answers` nor `values`")),
         }
@@ -147,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_shape_is_told_as_such() {
+    fn an_input_of_neither_shape_is_refused_with_the_reason() {
         for (input, told) in [
             (json!({ "answers": [["a"]], "values": {} }), "both `answers` and `values`"),
             (json!({ "notes": {} }), "neither `answers` nor `values`"),
@@ -162,12 +210,25 @@ mod tests {
             let error = read(input.clone()).unwrap_err();
             assert!(error.contains(told), "{error:?} for {input}");
         }
-        let twice = r#"{"answers":[["a"]],"answers":[["b"]]}"#;
-        assert!(serde_json::from_str::<AnswerInput>(twice).is_err());
     }
 
     #[test]
-    fn what_is_said_is_read_again() {
+    fn a_name_that_stands_twice_is_refused() {
+        for (input, told) in [
+            (r#"{"answers":[["a"]],"answers":[["b"]]}"#, "duplicate field `answers`"),
+            (r#"{"values":{"q0":"a"},"values":{"q0":"b"}}"#, "duplicate field `values`"),
+            (r#"{"values":{"q0":"a","q1":"b","q0":"c"}}"#, "field \"q0\" stands twice"),
+            (r#"{"values":{"q0":"a","\u0071\u0030":"a"}}"#, "field \"q0\" stands twice"),
+            (r#"{"values":{},"notes":{"q0":"a","q0":"b"}}"#, "field \"q0\" stands twice"),
+            (r#"{"answers":[],"notes":{"q0":"a","q0":"a"}}"#, "field \"q0\" stands twice"),
+        ] {
+            let error = serde_json::from_str::<AnswerInput>(input).unwrap_err().to_string();
+            assert!(error.contains(told), "{error:?} for {input}");
+        }
+    }
+
+    #[test]
+    fn an_input_is_read_as_it_is_written() {
         for said in [
             json!({ "answers": [["a", "b"], []], "notes": { "q0": "n" } }),
             json!({ "values": { "q0": 1.5, "q1": ["a"], "q2": true, "q3": "t" } }),
@@ -185,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_told_by_field() {
+    fn values_that_no_field_can_have_are_reported_by_field() {
         let field = |place| Field::at(place, "?".to_owned(), None, Kind::free_text());
         let question = Question::new(Origin::SandboxAgent, "q", (0..3).map(field).collect());
         let fields = |input: Json| {

@@ -1,5 +1,5 @@
-//! The domain: what an agent asks, and how it ended, whatever the protocol.
-//! Pure, and knows nothing of the wire.
+//! The domain: what an agent asks, what is answered, and how a question ends, whatever the protocol.
+//! Pure. The wire, and the dialects of agents, are left to the rooms above.
 
 pub mod names;
 
@@ -8,6 +8,8 @@ pub mod origin;
 pub mod purpose;
 
 pub mod patterns;
+
+mod unknown;
 
 pub mod form;
 

@@ -1,5 +1,6 @@
 //! Enums whose names on the wire may grow: a name that this version does not know is kept, and written again as it was.
-//! Bridges run for days while commands are replaced, so both sides meet names of other versions (I11).
+//! Bridges run for days while commands are replaced, so both sides meet names of other versions (I11). What an unknown
+//! name means for its holder is left to the file of that enum.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 /// Bytes of the longest name that is kept. Ours have up to 16.
 const LONGEST: usize = 39;
 
-/// A name that this version does not know, in place: an open enum stays as small as it is cheap to copy.
+/// A name that this version does not know. It is held in place, so that an open enum is small and cheap to copy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownName {
     length: u8,
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_too_long_or_no_text_are_refused() {
+    fn a_name_that_is_too_long_or_not_a_text_is_refused() {
         let long = format!("{:?}", "x".repeat(LONGEST + 1));
         for json in [&*long, "5", "null", "{}"] {
             assert!(serde_json::from_str::<Reason>(json).is_err(), "{json}");

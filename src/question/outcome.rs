@@ -16,7 +16,7 @@ pub enum Outcome {
     Rejected(Reason),
     /// The client failed, or replied with something that only the agent may understand: the agent got the reply as it was.
     Failed,
-    /// An outcome of another version, as it came.
+    /// An outcome of another version, with all its members. It is written again as it was.
     Unknown(Map<String, Json>),
 }
 
@@ -168,10 +168,30 @@ mod tests {
             json!({ "status": "escalated", "to": ["a"] }),
             json!({ "status": "rejected", "reason": "of_next_year" }),
             json!({ "status": "answered", "pages": 2 }),
+            json!({ "status": "answered", "values": { "f": { "x": 1, "y": 2 } } }),
+            json!({ "status": "rejected", "reason": "x".repeat(99) }),
+            json!({ "status": 5 }),
             json!({}),
         ] {
             let outcome: Outcome = serde_json::from_value(json.clone()).expect("an outcome");
             assert_eq!(serde_json::to_value(&outcome).expect("JSON"), json);
         }
+    }
+
+    #[test]
+    fn unknown_members_beside_known_ones_are_ignored_and_optional_ones_may_be_missing() {
+        let read = |json| serde_json::from_value::<Outcome>(json).expect("an outcome");
+        assert_eq!(
+            read(json!({ "status": "answered", "values": {}, "mood": "grim" })),
+            Outcome::Answered(Answer::default())
+        );
+        assert_eq!(
+            read(json!({ "status": "rejected", "reason": "user", "mood": 1 })),
+            Outcome::Rejected(Reason::User)
+        );
+        assert_eq!(read(json!({ "status": "failed", "mood": [] })), Outcome::Failed);
+        let provenance = json!({ "responder": "phone", "app": "x" });
+        let provenance: Provenance = serde_json::from_value(provenance).expect("a provenance");
+        assert_eq!((provenance.responder.name(), provenance.name), ("phone", None));
     }
 }

@@ -72,7 +72,7 @@ fn several_options_are_separated_by_commas_or_given_one_by_one() {
     check(&field, &["ten", "One", "1"], json!([["1", "2"]]));
     check(&field, &["a, b"], json!([["a, b"]]));
     check(&field, &["--field", "m=1", "--field", "m=both"], json!([["1", "a, b"]]));
-    refuse(&field, &["1,2", "Both"], "the most is 2");
+    refuse(&field, &["1,2", "Both"], "must have at most 2 entries");
     refuse(&field, &["1,7"], "has no option \"7\"");
 }
 
@@ -103,7 +103,7 @@ fn each_kind_of_field_is_read() {
     let heard = check(&fields, &notes, json!([[], ["2"], [], []]));
     assert_eq!(heard["_meta"]["askbridge"]["notes"], json!({ "0": "all of it", "1": "few" }));
     refuse(&fields, &["", "many"], "is a number, not \"many\"");
-    refuse(&fields, &["", "0"], "the least is 1");
+    refuse(&fields, &["", "0"], "must be at least 1, is 0");
     refuse(&fields, &["", "", "maybe"], "is \"yes\" or \"no\", not \"maybe\"");
     refuse(&fields, &["", "", "", "perhaps"], "is \"Do it\" or \"Leave it\"");
     refuse(&fields, &["1", "2", "y", "y", "z"], "one value too many: the question has 4 fields");

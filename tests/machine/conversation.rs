@@ -8,7 +8,7 @@ use askbridge::{
     wire::{envelope::Message, frame::Verdict},
 };
 use bytes::Bytes;
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use serde_json::Value;
 
 use crate::asks;
@@ -228,7 +228,10 @@ fn cancel(id: u8) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 500,
+        ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
+    })]
 
     #[test]
     fn every_question_gets_one_response_and_lines_keep_their_order(

@@ -2,7 +2,7 @@
 //! agent hears exactly what was chosen, or nothing at all.
 
 use askbridge::acp::Unanswered;
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
 use crate::{
     clients::{Client, Wish},
@@ -30,7 +30,10 @@ fn is_sayable(client: Client, fields: &[Field], given: &[Given]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 500,
+        ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
+    })]
 
     #[test]
     fn the_agent_hears_exactly_what_was_chosen_or_nothing(asked in asked()) {

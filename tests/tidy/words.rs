@@ -71,6 +71,23 @@ fn sleeping(source: &Source) -> Vec<String> {
 }
 
 #[test]
+fn property_tests_keep_their_failing_seeds() {
+    hold(
+        &code(),
+        forgetful,
+        "Configure proptest with `FileFailurePersistence::WithSource(\"seeds\")` (and `source_file` for a runner of\n\
+         one's own), and commit the file that a failure writes beside the source.",
+    );
+}
+
+fn forgetful(source: &Source) -> Vec<String> {
+    let is_random = ["proptest!", "TestRunner::new"].iter().any(|start| source.code.contains(start));
+    let keeps = source.text.contains("FileFailurePersistence::WithSource(\"seeds\")");
+    let forgets = is_random && !keeps || source.code.contains("failure_persistence: None");
+    if forgets { vec![source.at(1, "does not keep failing seeds")] } else { Vec::new() }
+}
+
+#[test]
 fn nothing_is_left_to_do_and_nothing_is_about_one_machine() {
     let complaints: Vec<_> = repository()
         .iter()

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use proptest::prelude::*;
+use proptest::{
+    prelude::*,
+    test_runner::{FileFailurePersistence, TestRunner},
+};
 
 use super::{
     moves::{Move, any_move},
@@ -12,10 +15,10 @@ use super::{
 #[test]
 fn whatever_a_responder_is_told_is_what_the_agent_has_got() {
     let mut told = BTreeMap::new();
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+    let mut runner = TestRunner::new(ProptestConfig {
         cases: 1000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+        source_file: Some(file!()),
+        ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
     });
     let worlds = (any::<bool>(), any::<bool>(), prop::collection::vec(any_move(), 1..80));
     let told_all = std::cell::RefCell::new(&mut told);

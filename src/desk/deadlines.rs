@@ -1,0 +1,149 @@
+//! The time that a question has: its deadline, the warning before it, and more time.
+//! What a deadline leads to is left to the asker, which ends the question.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{Notice, Refusal, state::Desk};
+use crate::limits;
+
+impl Desk {
+    /// Returns when [`Desk::tick`] is due, if it is.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        self.timers.first().map(|(due, _)| *due)
+    }
+
+    /// Warns of questions whose time is nearly over, and returns those whose time is over, oldest first. The asker
+    /// ends them.
+    #[must_use]
+    pub fn tick(&mut self, now: Duration) -> Vec<u64> {
+        let due: BTreeSet<u64> =
+            self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| *number).collect();
+        for number in &due {
+            let warned =
+                self.open.get(number).is_some_and(|entry| entry.warning.is_some_and(|due| due <= now));
+            if warned {
+                let deadline = self.open.get(number).and_then(|entry| entry.deadline);
+                self.set_timers(*number, deadline, None);
+                self.change(*number, |record| record.expiring = true);
+                self.notices.extend(self.get(*number).cloned().map(Notice::Warned));
+            }
+        }
+        let is_over = |number: &u64| {
+            self.open.get(number).is_some_and(|entry| entry.deadline.is_some_and(|due| due <= now))
+        };
+        due.into_iter().filter(is_over).collect()
+    }
+
+    pub(super) fn extend(&mut self, number: u64, time: Duration) -> Result<(), Refusal> {
+        let deadline = self.open.get(&number).and_then(|entry| entry.deadline).ok_or(Refusal::NoDeadline)?;
+        let deadline = deadline.saturating_add(time.min(limits::WAIT));
+        self.set_deadline(number, Some(deadline));
+        self.change(number, |record| record.expiring = false);
+        self.notices.extend(self.get(number).cloned().map(|record| Notice::Extended(record, deadline)));
+        Ok(())
+    }
+
+    /// Sets the deadline, and a warning for when four fifths of the time are over.
+    pub(super) fn set_deadline(&mut self, number: u64, deadline: Option<Duration>) {
+        let Some(entry) = self.open.get(&number) else { return };
+        let since = entry.since;
+        let warning = deadline.map(|deadline| {
+            let time = deadline.saturating_sub(since);
+            since.saturating_add(time - time / 5)
+        });
+        self.set_timers(number, deadline, warning);
+        let told = deadline.map(|deadline| self.at(deadline));
+        self.change(number, |record| record.deadline = told);
+    }
+
+    pub(super) fn set_timers(&mut self, number: u64, deadline: Option<Duration>, warning: Option<Duration>) {
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        // Both may be due at the same time, and are one entry then: all are removed before any is set.
+        for due in [entry.deadline, entry.warning].into_iter().flatten() {
+            self.timers.remove(&(due, number));
+        }
+        (entry.deadline, entry.warning) = (deadline, warning);
+        self.timers.extend([deadline, warning].into_iter().flatten().map(|due| (due, number)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::{
+        Submission,
+        samples::{answered, desk, open, submit, verdicts},
+    };
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_warning_comes_at_four_fifths_and_once() {
+        let mut desk = desk();
+        let number = open(&mut desk, Some(10 * SECOND));
+        assert_eq!(desk.next_deadline(), Some(8 * SECOND));
+        assert!(desk.tick(8 * SECOND - Duration::from_nanos(1)).is_empty());
+        assert!(!desk.get(number).is_some_and(|record| record.expiring));
+        assert!(desk.tick(8 * SECOND).is_empty());
+        assert!(desk.get(number).is_some_and(|record| record.expiring));
+        let warned = std::iter::from_fn(|| desk.poll()).filter(|notice| matches!(notice, Notice::Warned(_)));
+        assert_eq!(warned.count(), 1);
+        assert!(desk.tick(9 * SECOND).is_empty() && desk.poll().is_none());
+        assert_eq!(desk.tick(10 * SECOND), [number]);
+    }
+
+    #[test]
+    fn a_deadline_that_equals_its_warning_is_one_timer_and_both_count() {
+        for timeout in [0, 1, 4] {
+            let mut desk = desk();
+            let timeout = Duration::from_nanos(timeout);
+            let number = open(&mut desk, Some(timeout));
+            assert_eq!(desk.timers.len(), 1, "{timeout:?}");
+            assert_eq!(desk.tick(timeout), [number]);
+            assert!(desk.get(number).is_some_and(|record| record.expiring));
+            assert_eq!(desk.next_deadline(), Some(timeout), "the deadline is due until the question ends");
+            assert!(submit(&mut desk, 1, number, answered("a")));
+            assert_eq!(desk.next_deadline(), None);
+        }
+    }
+
+    #[test]
+    fn more_time_moves_deadline_and_warning_and_is_told_at_once() {
+        let mut desk = desk();
+        let number = open(&mut desk, Some(10 * SECOND));
+        let shown = |desk: &Desk| {
+            let record = desk.get(number).expect("an open question");
+            (record.deadline.map(|deadline| deadline.since(record.opened_at)), record.expiring)
+        };
+        assert_eq!(shown(&desk), (Some(10 * SECOND), false));
+        assert!(desk.tick(8 * SECOND).is_empty());
+        assert_eq!(shown(&desk), (Some(10 * SECOND), true));
+        submit(&mut desk, 1, number, Submission::Extend(10 * SECOND));
+        assert_eq!((shown(&desk), desk.next_deadline()), ((Some(20 * SECOND), false), Some(16 * SECOND)));
+        for ticket in 2..400 {
+            submit(&mut desk, ticket, number, Submission::Extend(Duration::MAX));
+        }
+        assert!(verdicts(&mut desk).iter().all(|verdict| verdict.ends_with(" ok")));
+        assert_eq!(desk.timers.len(), 2);
+    }
+
+    #[test]
+    fn a_question_without_a_deadline_cannot_be_extended() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        submit(&mut desk, 1, number, Submission::Extend(SECOND));
+        assert_eq!((verdicts(&mut desk), desk.next_deadline()), (vec!["1 no_deadline".to_owned()], None));
+    }
+
+    #[test]
+    fn closing_replaces_deadline_and_warning() {
+        for until in [Duration::ZERO, 8 * SECOND, 10 * SECOND, 20 * SECOND] {
+            let mut desk = desk();
+            let number = open(&mut desk, Some(10 * SECOND));
+            desk.close(number, until);
+            desk.close(number, 30 * SECOND);
+            assert_eq!((desk.next_deadline(), desk.timers.len()), (Some(until), 1), "{until:?}");
+            assert_eq!(desk.tick(until), [number]);
+        }
+    }
+}

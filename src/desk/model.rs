@@ -1,0 +1,495 @@
+//! Random lives of questions against a model that knows nothing of the desk's structure: verdicts, limits, deadlines,
+//! and what followers see.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
+
+use super::{
+    Desk, Event, EventLog, Notice, Opening, QuestionId, Record, Snapshot, State, Submission, Submitted,
+    Ticket,
+    samples::{answer, desk, name, question},
+};
+use crate::{
+    limits,
+    question::{Outcome, Provenance, Reason},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Given {
+    Answer(&'static str, Option<&'static str>),
+    Reject,
+    Extend(Duration),
+}
+
+/// How a question ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Answered(&'static str, Option<&'static str>),
+    ByUser,
+    Failed,
+    Gone(Reason),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Open {
+        session: usize,
+        weight: usize,
+        timeout: Option<Duration>,
+    },
+    Submit(u64, Given),
+    End(u64, End),
+    Close(u64, Duration),
+    Leave(u64, usize),
+    Delivered(u64),
+    Undeliverable(u64),
+    Wait(Duration),
+    Take,
+    Follow,
+    /// More questions open and end at once than the desk remembers, seen by followers or not.
+    Burst(bool),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Life {
+    Open,
+    Closing,
+    Delivering(End, Option<Ticket>),
+    Over(End),
+}
+
+struct Asked {
+    life: Life,
+    session: String,
+    weight: usize,
+    kept: usize,
+    since: Duration,
+    deadline: Option<Duration>,
+    warning: Option<Duration>,
+    parked: Vec<(Ticket, Given)>,
+}
+
+impl Asked {
+    fn is_over(&self) -> bool {
+        matches!(self.life, Life::Over(_))
+    }
+
+    fn set_deadline(&mut self, deadline: Duration) {
+        let nanos = (deadline - self.since).as_nanos();
+        let four_fifths = u64::try_from(nanos - nanos / 5).expect("a short time");
+        (self.deadline, self.warning) =
+            (Some(deadline), Some(self.since + Duration::from_nanos(four_fifths)));
+    }
+}
+
+/// What is told to a submission to a question that ended like this.
+fn late(end: End, given: Given) -> &'static str {
+    match (end, given) {
+        (End::Answered(text, secret), Given::Answer(other, other_secret))
+            if (text, secret) == (other, other_secret) =>
+        {
+            "ok"
+        }
+        (End::ByUser, Given::Reject) => "ok",
+        (End::Gone(_), _) => "gone",
+        _ => "conflict",
+    }
+}
+
+fn outcome(end: End) -> Outcome {
+    match end {
+        End::Answered(text, secret) => Outcome::Answered(answer(text, secret)),
+        End::ByUser => Outcome::Rejected(Reason::User),
+        End::Failed => Outcome::Failed,
+        End::Gone(reason) => Outcome::Rejected(reason),
+    }
+}
+
+struct World {
+    desk: Desk,
+    now: Duration,
+    asked: Vec<Asked>,
+    tickets: u64,
+    expected: BTreeMap<Ticket, &'static str>,
+    heard: BTreeMap<Ticket, &'static str>,
+    expected_warnings: Vec<u64>,
+    replica: Snapshot,
+    log: EventLog,
+    follower: BTreeMap<QuestionId, Arc<Record>>,
+    followed: u64,
+}
+
+impl World {
+    fn new() -> Self {
+        World {
+            desk: desk(),
+            now: Duration::ZERO,
+            asked: Vec::new(),
+            tickets: 0,
+            expected: BTreeMap::new(),
+            heard: BTreeMap::new(),
+            expected_warnings: Vec::new(),
+            replica: Snapshot::default(),
+            log: EventLog::default(),
+            follower: BTreeMap::new(),
+            followed: 0,
+        }
+    }
+
+    /// Returns a number near the last one, which may be one that no question has.
+    fn pick(&self, place: u64) -> u64 {
+        (self.asked.len() as u64 + 1).saturating_sub(place)
+    }
+
+    fn asked(&mut self, number: u64) -> Option<&mut Asked> {
+        self.asked.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+
+    fn weight(&self) -> usize {
+        self.asked.iter().filter(|asked| !asked.is_over()).map(|asked| asked.weight + asked.kept).sum()
+    }
+
+    fn play(&mut self, step: &Step) {
+        match *step {
+            Step::Open { session, weight, timeout } => {
+                self.open(["", "one", "two"][session], weight, timeout);
+            }
+            Step::Submit(place, given) => self.submit(self.pick(place), given),
+            Step::End(place, end) => self.end(self.pick(place), end),
+            Step::Close(place, time) => self.close(self.pick(place), time),
+            Step::Leave(place, length) => self.leave(self.pick(place), length),
+            Step::Delivered(place) => self.delivered(self.pick(place)),
+            Step::Undeliverable(place) => self.undeliverable(self.pick(place)),
+            Step::Wait(time) => self.wait(time),
+            Step::Take => self.take(),
+            Step::Follow => self.follow(),
+            Step::Burst(is_seen) => self.burst(is_seen),
+        }
+        self.check();
+    }
+
+    fn open(&mut self, session: &str, weight: usize, timeout: Option<Duration>) {
+        let open = || self.asked.iter().filter(|asked| !asked.is_over());
+        let in_session = open().filter(|asked| asked.session == session).count();
+        let fits = in_session < limits::OPEN_PER_SESSION
+            && open().count() < limits::OPEN
+            && self.weight() + weight <= limits::OPEN_BYTES;
+        let named = Some(session).filter(|session| !session.is_empty());
+        assert_eq!(self.desk.check_room(named, weight).is_ok(), fits);
+        if !fits {
+            return;
+        }
+        let question = question("Why?", named);
+        let number = self.desk.open(Opening { question, weight, timeout, elsewhere: false }, self.now);
+        let mut asked = Asked {
+            life: Life::Open,
+            session: session.to_owned(),
+            weight,
+            kept: 0,
+            since: self.now,
+            deadline: None,
+            warning: None,
+            parked: Vec::new(),
+        };
+        if let Some(timeout) = timeout {
+            asked.set_deadline(self.now + timeout);
+        }
+        self.asked.push(asked);
+        assert_eq!(number, self.asked.len() as u64);
+    }
+
+    fn submit(&mut self, number: u64, given: Given) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let submission = match given {
+            Given::Answer(text, secret) => Submission::Answer(answer(text, secret)),
+            Given::Reject => Submission::Reject(None),
+            Given::Extend(time) => Submission::Extend(time),
+        };
+        let is_remembered = self.desk.memory.iter().any(|(known, _)| known == number);
+        let submitted = Submitted { ticket, number, submission, by: Provenance::bridge() };
+        let settled = self.desk.submit(submitted, self.now).is_some();
+        let mut settles = None;
+        let told = match self.asked(number) {
+            None => Some("not_found"),
+            Some(Asked { life: Life::Over(end), .. }) if is_remembered => Some(late(*end, given)),
+            Some(Asked { life: Life::Over(_), .. }) => Some("unavailable"),
+            Some(asked @ Asked { life: Life::Open, .. }) => match (given, asked.deadline) {
+                (Given::Answer(text, _), _) if text.len() > 3 => Some("does_not_fit"),
+                (Given::Answer(text, secret), _) => {
+                    settles = Some(End::Answered(text, secret));
+                    None
+                }
+                (Given::Reject, _) => {
+                    settles = Some(End::ByUser);
+                    None
+                }
+                (Given::Extend(_), None) => Some("no_deadline"),
+                (Given::Extend(time), Some(deadline)) => {
+                    asked.set_deadline(deadline + time);
+                    Some("ok")
+                }
+            },
+            Some(asked) => {
+                asked.parked.push((ticket, given));
+                None
+            }
+        };
+        self.expected.extend(told.map(|told| (ticket, told)));
+        assert_eq!(settled, settles.is_some());
+        if let Some((asked, end)) = self.asked(number).zip(settles) {
+            asked.life = Life::Delivering(end, Some(ticket));
+            (asked.deadline, asked.warning) = (None, None);
+        }
+    }
+
+    fn end(&mut self, number: u64, end: End) {
+        self.desk.end(number, outcome(end), Provenance::bridge(), self.now);
+        let Some(asked) = self.asked(number) else { return };
+        let end = match asked.life {
+            Life::Open => end,
+            Life::Closing => End::Gone(Reason::Withdrawn),
+            _ => return,
+        };
+        asked.life = Life::Delivering(end, None);
+        (asked.deadline, asked.warning) = (None, None);
+    }
+
+    fn close(&mut self, number: u64, time: Duration) {
+        let until = self.now + time;
+        self.desk.close(number, until);
+        let Some(asked) = self.asked(number).filter(|asked| asked.life == Life::Open) else { return };
+        asked.life = Life::Closing;
+        (asked.deadline, asked.warning) = (Some(until), None);
+    }
+
+    fn leave(&mut self, number: u64, length: usize) {
+        let kept = answer(&"x".repeat(length), None);
+        let fits = kept.bytes() <= limits::OPEN_BYTES - self.weight();
+        self.desk.leave(number, Some(answer(&"x".repeat(length), Some("hidden"))));
+        let Some(asked) = self.asked(number).filter(|asked| !asked.is_over()) else { return };
+        if fits {
+            asked.kept = kept.bytes();
+        }
+        let shown = self.desk.get(number).and_then(|record| record.kept.as_ref());
+        assert!(shown.is_none_or(|kept| !kept.values.contains_key("s")));
+        assert!(!fits || shown == Some(&kept));
+    }
+
+    fn delivered(&mut self, number: u64) {
+        self.desk.delivered(number);
+        if let Some(Life::Delivering(end, winner)) = self.asked(number).map(|asked| asked.life) {
+            self.expected.extend(winner.map(|ticket| (ticket, "ok")));
+            self.over(number, end);
+        }
+    }
+
+    fn undeliverable(&mut self, number: u64) {
+        self.desk.undeliverable(number);
+        if let Some(Life::Delivering(end, winner)) = self.asked(number).map(|asked| asked.life) {
+            self.expected.extend(winner.map(|ticket| (ticket, "unavailable")));
+            let end = if matches!(end, End::Gone(_)) { end } else { End::Gone(Reason::AgentGone) };
+            self.over(number, end);
+        }
+    }
+
+    fn over(&mut self, number: u64, end: End) {
+        let Some(asked) = self.asked(number) else { return };
+        asked.life = Life::Over(end);
+        let parked = std::mem::take(&mut asked.parked);
+        self.expected.extend(parked.into_iter().map(|(ticket, given)| (ticket, late(end, given))));
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.now += time;
+        let now = self.now;
+        let mut over = Vec::new();
+        for (number, asked) in (1..).zip(&mut self.asked) {
+            if asked.warning.take_if(|due| *due <= now).is_some() {
+                self.expected_warnings.push(number);
+            }
+            if asked.deadline.is_some_and(|due| due <= now) {
+                over.push(number);
+            }
+        }
+        assert_eq!(self.desk.tick(now), over);
+        over.into_iter().for_each(|number| self.end(number, End::Gone(Reason::Timeout)));
+    }
+
+    fn burst(&mut self, is_seen: bool) {
+        let first = self.asked.len() + 1;
+        for number in 0..limits::REMEMBERED + 9 {
+            self.open(&format!("burst {first} {number}"), 1, None);
+        }
+        if is_seen {
+            self.take();
+        }
+        for number in first..=self.asked.len() {
+            self.end(number as u64, End::Answered("a", None));
+            self.delivered(number as u64);
+        }
+    }
+
+    fn take(&mut self) {
+        let changes = self.desk.take_changes().unwrap_or_default();
+        for record in changes.questions {
+            if let Some(event) = self.replica.put(record) {
+                self.log.push(event);
+            }
+        }
+        if changes.gone.iter().filter(|id| self.replica.forget(id)).count() > 0 {
+            self.log.start_over();
+        }
+        assert!(!self.desk.has_changes());
+        let open: Vec<_> = self.desk.open.values().map(|entry| Arc::clone(&entry.record)).collect();
+        assert_eq!(self.replica.open_count(), open.len());
+        assert!(open.iter().all(|record| self.replica.get(&record.id) == Some(record)));
+        let settled: Vec<_> = self.replica.settled().collect();
+        let remembered: Vec<_> = self.desk.memory.iter().map(|(_, record)| record).collect();
+        assert!(settled.ends_with(&remembered), "the replica knows what the desk remembers");
+        for record in settled {
+            let Life::Over(end) = self.asked[record.id.number as usize - 1].life else {
+                panic!("shown as settled before it was delivered: {record:?}");
+            };
+            let shown = record.settlement.as_ref().map(|settlement| settlement.outcome.clone());
+            let told = match outcome(end) {
+                Outcome::Answered(answer) => Outcome::Answered(answer.without_secrets(&record.question)),
+                outcome => outcome,
+            };
+            assert_eq!((record.state, shown), (State::Settled, Some(told)));
+        }
+    }
+
+    /// Catches up with the event log, from where it was left.
+    fn follow(&mut self) {
+        match self.log.since(self.followed) {
+            None => {
+                let open = self.replica.open().into_iter();
+                self.follower = open.map(|record| (record.id.clone(), record)).collect();
+            }
+            Some(events) => {
+                for (number, event) in events {
+                    assert!((self.followed..self.log.revision()).contains(&number));
+                    let record = Arc::clone(event.record());
+                    match event {
+                        Event::Settled(_) => drop(self.follower.remove(&record.id)),
+                        _ => drop(self.follower.insert(record.id.clone(), record)),
+                    }
+                }
+            }
+        }
+        self.followed = self.log.revision();
+        let mut followed: Vec<_> = self.follower.values().cloned().collect();
+        followed.sort_by(|one, other| one.age().cmp(&other.age()));
+        assert_eq!(followed, self.replica.open());
+    }
+
+    fn check(&mut self) {
+        let mut warnings = Vec::new();
+        while let Some(notice) = self.desk.poll() {
+            match notice {
+                Notice::Verdict(ticket, verdict) => {
+                    let before = self.heard.insert(ticket, name(&verdict));
+                    assert_eq!(before, None, "a second verdict for {ticket:?}");
+                }
+                Notice::Warned(record) => warnings.push(record.id.number),
+                Notice::Opened(record) | Notice::Extended(record, _) | Notice::Decided { record, .. } => {
+                    assert!(record.is_open());
+                }
+            }
+        }
+        assert_eq!(self.heard, self.expected);
+        assert_eq!(warnings, std::mem::take(&mut self.expected_warnings));
+        assert_eq!(self.desk.len(), self.asked.iter().filter(|asked| !asked.is_over()).count());
+        assert_eq!(self.desk.weight, self.weight());
+        assert!(self.desk.weight <= limits::OPEN_BYTES);
+        assert!(self.desk.memory.iter().count() <= limits::REMEMBERED);
+        let timers = self.asked.iter().flat_map(|asked| [asked.deadline, asked.warning]);
+        assert_eq!(self.desk.next_deadline(), timers.flatten().min());
+        for (number, asked) in (1..).zip(&self.asked) {
+            let record = self.desk.get(number).filter(|record| record.settlement.is_none());
+            let state = match asked.life {
+                Life::Open | Life::Closing => Some(State::Open),
+                Life::Delivering(..) => Some(State::Delivering),
+                Life::Over(_) => None,
+            };
+            assert_eq!(record.map(|record| record.state), state);
+        }
+    }
+
+    /// Ends everything, so that each submission has its verdict.
+    fn finish(&mut self, arrives: bool) {
+        for number in 1..=self.asked.len() as u64 {
+            self.end(number, End::Gone(Reason::Shutdown));
+            if arrives { self.delivered(number) } else { self.undeliverable(number) }
+        }
+        self.check();
+        self.take();
+        self.follow();
+        assert_eq!(self.heard.len() as u64, self.tickets, "each submission has its verdict");
+        assert_eq!((self.desk.weight, self.desk.len(), self.follower.len()), (0, 0, 0));
+        assert!(self.desk.timers.is_empty() && self.desk.changed.is_empty() && self.desk.shown.is_empty());
+        assert_eq!(self.replica.bytes(), self.replica.settled().map(|record| record.size()).sum::<usize>());
+    }
+}
+
+fn any_time() -> impl Strategy<Value = Duration> {
+    prop_oneof![(0..12u64).prop_map(Duration::from_nanos), (0..12u64).prop_map(Duration::from_secs)]
+}
+
+fn any_given() -> impl Strategy<Value = Given> {
+    let secret = prop::option::of(prop::sample::select(vec!["x", "y"]));
+    prop_oneof![
+        4 => (prop::sample::select(vec!["a", "b", "long"]), secret)
+            .prop_map(|(text, secret)| Given::Answer(text, secret)),
+        2 => Just(Given::Reject),
+        2 => any_time().prop_map(Given::Extend),
+    ]
+}
+
+fn any_end() -> impl Strategy<Value = End> {
+    prop_oneof![
+        Just(End::Answered("a", None)),
+        Just(End::Answered("b", Some("x"))),
+        Just(End::ByUser),
+        Just(End::Failed),
+        Just(End::Gone(Reason::Cancelled)),
+    ]
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let weight = prop_oneof![8 => 1..2000usize, 1 => Just(limits::OPEN_BYTES / 3)];
+    let place = || 0..7u64;
+    let length = prop_oneof![9 => 0..99usize, 1 => Just(limits::OPEN_BYTES / 3)];
+    prop_oneof![
+        120 => (0..3usize, weight, prop::option::of(any_time()))
+            .prop_map(|(session, weight, timeout)| Step::Open { session, weight, timeout }),
+        160 => (place(), any_given()).prop_map(|(place, given)| Step::Submit(place, given)),
+        40 => (place(), any_end()).prop_map(|(place, end)| Step::End(place, end)),
+        30 => (place(), any_time()).prop_map(|(place, time)| Step::Close(place, time)),
+        20 => (place(), length).prop_map(|(place, length)| Step::Leave(place, length)),
+        60 => place().prop_map(Step::Delivered),
+        20 => place().prop_map(Step::Undeliverable),
+        50 => any_time().prop_map(Step::Wait),
+        60 => Just(Step::Take),
+        60 => Just(Step::Follow),
+        1 => any::<bool>().prop_map(Step::Burst),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 100,
+        ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
+    })]
+
+    #[test]
+    fn every_submission_gets_one_verdict_and_followers_see_what_the_desk_has(
+        steps in prop::collection::vec(any_step(), 1..120), arrives in any::<bool>(),
+    ) {
+        let mut world = World::new();
+        steps.iter().for_each(|step| world.play(step));
+        world.finish(arrives);
+    }
+}
