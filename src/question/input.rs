@@ -9,10 +9,7 @@ use serde::{
 };
 use serde_json::Value as Json;
 
-use crate::{
-    dialect::sandboxagent::reply,
-    question::{Answer, FieldError, Question, Value, check},
-};
+use crate::question::{Answer, FieldError, Question, Value, check, typed};
 
 /// What is sent as an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -45,7 +42,7 @@ impl AnswerInput {
             AnswerInput::ByPlace { answers, notes } => {
                 check_places(question, answers.len())?;
                 let selections = answers.into_iter().map(|texts| (!texts.is_empty()).then_some(texts));
-                Ok(reply::answer(question, selections.collect(), notes))
+                Ok(typed::answer(question, selections.collect(), notes))
             }
         }
     }

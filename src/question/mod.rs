@@ -19,6 +19,8 @@ pub mod outcome;
 
 pub mod check;
 
+pub mod typed;
+
 pub mod input;
 
 pub use answer::{Answer, Value};

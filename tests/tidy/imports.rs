@@ -45,7 +45,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("signals", &["exit"]),
     ("terminal", &["limits"]),
     ("wire", &["limits"]),
-    ("question", &["dialect", "limits"]),
+    ("question", &["limits"]),
     ("dialect", &["limits", "question", "wire"]),
     ("acp", &["dialect", "limits", "question", "wire"]),
     ("desk", &["acp", "limits", "question"]),
@@ -53,7 +53,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("machine", &["acp", "control", "desk", "limits", "question"]),
     (
         "serve",
-        &["acp", "cli", "control", "desk", "dialect", "exit", "limits", "machine", "question", "signals"],
+        &["acp", "cli", "control", "desk", "exit", "limits", "machine", "question", "signals"],
     ),
     (
         "driver",
@@ -64,7 +64,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ),
     (
         "command",
-        &["acp", "cli", "control", "desk", "dialect", "exit", "machine", "question", "signals", "terminal"],
+        &["acp", "cli", "control", "desk", "dialect", "exit", "machine", "question", "signals", "terminal", "wire"],
     ),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["exit", "terminal"]),
