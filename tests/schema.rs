@@ -213,8 +213,8 @@ fn a_question_in_the_transcripts_is_valid_if_the_bridge_accepts_it() {
     }
     for params in refused {
         // The limits are not in the schema, so a question that only exceeds them is valid.
-        let too_much =
-            serde_json::from_value::<RequestQuestionParams>(params.clone()).is_ok() && params.to_string().len() > 200;
+        let too_much = serde_json::from_value::<RequestQuestionParams>(params.clone()).is_ok()
+            && params.to_string().len() > 200;
         assert!(too_much || !validator.is_valid(&params), "refused, and valid: {params}");
     }
 }

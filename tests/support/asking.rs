@@ -99,9 +99,8 @@ fn check_native(question: &Question, dice: &[u8]) {
         // The native request is longer than the agent's, and may exceed the limit.
         other => assert!(params.get().len() > limits::QUESTION, "{other:?}: {params}"),
     }
-    match sandboxagent::reply::read(dice, question) {
-        Reply::Translated(_, result) => drop(object(&result)),
-        _ => {}
+    if let Reply::Translated(_, result) = sandboxagent::reply::read(dice, question) {
+        drop(object(&result));
     }
 }
 
