@@ -21,7 +21,7 @@
 //!
 //! A question is read in the dialect of the agent that asks ([`dialect::Asked`]), and put to the client in a way that
 //! it can show ([`acp::Tier`]): as it came, where the client takes that dialect; otherwise as a native request, as
-//! a form, or as permission prompts. The outcome goes back in the agent's own words ([`dialect::Words`]).
+//! a form, or as permission prompts. The outcome goes back in the agent's own words ([`dialect::ReplyFormat`]).
 //! Whatever the client makes of it, the question waits in the [`control`] as well, where others answer it: the first
 //! valid answer wins.
 //!

@@ -1,5 +1,5 @@
-//! Every dialect reads whatever an agent sends as one question, as none, or not at all; and the check of an answer
-//! says what a slower and simpler one says.
+//! Property tests of the dialects: any request is read as one question, as none, or refused; and the check of an answer
+//! agrees with a simple reference. The properties of a question are in `support/asking.rs`.
 
 #[cfg(test)]
 #[path = "support/asking.rs"]
@@ -18,26 +18,26 @@ mod any {
         ProptestConfig { cases, ..ProptestConfig::with_failure_persistence(seeds) }
     }
 
-    /// Names that the dialects look for.
+    /// Member names that the dialects read.
     const NAMES: &str = "sessionId toolCallId requestId mode message requestedSchema properties required type title \
         description enum oneOf anyOf items const minItems minimum default _meta codex questionId role \
         q0 q0_custom question_0 question_0_custom toolCall rawInput questions question options optionId \
         name kind label id prompt multiSelect params";
-    /// Words that mean something in one of them.
-    const WORDS: &str = "form url object string array integer boolean number q0 q0_opt_0 q0_skip pi-ui-1 allow_once \
+    /// Texts that have a meaning in one of the dialects.
+    const TEXTS: &str = "form url object string array integer boolean number q0 q0_opt_0 q0_skip pi-ui-1 allow_once \
         reject_once user_note";
 
-    /// Any JSON, often with the names and words that the dialects look for.
+    /// Any JSON, often with the names and texts that the dialects read.
     fn any_json() -> impl Strategy<Value = Json> {
         let names: Vec<_> = NAMES.split(' ').collect();
-        // The empty one among them.
-        let words: Vec<_> = WORDS.split(' ').chain([""]).collect();
+        // Includes the empty text.
+        let texts: Vec<_> = TEXTS.split(' ').chain([""]).collect();
         let leaf = prop_oneof![
             1 => Just(Json::Null),
             1 => any::<bool>().prop_map(Json::from),
             1 => (-3..9i64).prop_map(Json::from),
             1 => any::<f64>().prop_map(Json::from),
-            4 => select(words).prop_map(Json::from),
+            4 => select(texts).prop_map(Json::from),
         ];
         leaf.prop_recursive(6, 60, 8, move |value| {
             let object = prop::collection::vec((select(names.clone()), value.clone()), 0..8);
@@ -50,7 +50,7 @@ mod any {
         })
     }
 
-    /// A form with random properties: most of what is said of a form is right, and little is not.
+    /// A form with random properties, most of which are valid.
     fn form() -> impl Strategy<Value = Json> {
         let option =
             || (any_name(), any_name()).prop_map(|(value, title)| json!({ "const": value, "title": title }));
@@ -82,7 +82,7 @@ mod any {
         #![proptest_config(config(800))]
 
         #[test]
-        fn any_request_is_one_question_or_none(
+        fn any_request_is_read_as_a_question_or_as_none(
             method in select(&METHODS[..]), params in any_json(), dice in any::<[u8; 8]>(),
         ) {
             check_request(method, params.to_string().as_bytes(), &dice);
@@ -105,7 +105,7 @@ mod any {
         check(&question(kind, required), &Answer { values, ..Answer::default() }).is_ok()
     }
 
-    /// A number of tenths, as a double.
+    /// Converts a number of tenths to a double, by way of its decimal spelling.
     fn tenths(tenths: i64) -> f64 {
         format!("{}{}.{}", if tenths < 0 { "-" } else { "" }, tenths.abs() / 10, tenths.abs() % 10)
             .parse()
@@ -116,7 +116,7 @@ mod any {
         #![proptest_config(config(4000))]
 
         #[test]
-        fn numbers_fit_that_are_in_the_bounds_and_on_a_step(
+        fn number_fits_within_its_bounds_and_on_its_step(
             value in -300..300i64,
             min in prop::option::of(-300..300i64),
             max in prop::option::of(-300..300i64),
@@ -135,7 +135,7 @@ mod any {
         }
 
         #[test]
-        fn texts_fit_that_are_neither_too_short_nor_too_long(
+        fn text_fits_within_its_length_bounds(
             text in "[aé\u{1f600}]{0,8}",
             min_length in prop::option::of(0..8u32),
             max_length in prop::option::of(0..8u32),
@@ -151,7 +151,7 @@ mod any {
         }
 
         #[test]
-        fn choices_fit_that_are_different_options_and_not_too_few_or_too_many(
+        fn choices_fit_if_they_are_distinct_options_within_the_bounds(
             values in prop::collection::vec(select(&["a", "b", "c", "x", "y"][..]), 0..5),
             min in prop::option::of(0..4u32),
             max in prop::option::of(0..4u32),
@@ -179,7 +179,7 @@ mod any {
     }
 
     #[test]
-    fn what_is_required_is_not_left_out_and_has_its_type() {
+    fn required_value_must_be_present_and_have_its_type() {
         let number = || Kind::Number { integer: true, min: None, max: None, step: None, default: None };
         assert!(fits(number(), false, None) && !fits(number(), true, None));
         for value in [Value::Text("1".to_owned()), Value::Flag(true), Value::Many(Vec::new())] {
@@ -192,7 +192,7 @@ mod any {
     }
 
     #[test]
-    fn nothing_dangerous_is_chosen_by_a_permission_prompt() {
+    fn prompts_offer_no_choice_for_a_dangerous_question() {
         let meta = json!({ "askbridge": { "dangerous": true } });
         let params =
             json!({ "sessionId": "s", "prompt": "Drop it?", "options": ["Yes", "No"], "_meta": meta });

@@ -54,8 +54,8 @@ fn many(texts: &[&str]) -> Value {
 /// Returns the result that the agent gets, without the bridge's own additions.
 fn told(asked: &Asked, outcome: &Outcome) -> Json {
     let result = match outcome {
-        Outcome::Answered(answer) => asked.words.answered(&asked.question, answer),
-        Outcome::Rejected(reason) => asked.words.rejected(*reason),
+        Outcome::Answered(answer) => asked.reply_format.write_answer(&asked.question, answer),
+        Outcome::Rejected(reason) => asked.reply_format.write_rejection(*reason),
         Outcome::Failed => panic!("nothing is told"),
         other => panic!("{other:?}"),
     };
@@ -111,7 +111,7 @@ fn claude_gets_the_answer_of_its_own_client() {
     ];
     assert_eq!(claude.answers.len(), outcomes.len());
     for (result, outcome) in claude.answers.iter().zip(&outcomes) {
-        match asked.words.reply(&asked.question, result.to_string().as_bytes()) {
+        match asked.reply_format.read_reply(&asked.question, result.to_string().as_bytes()) {
             Reply::Canonical(read) => assert_eq!(read, *outcome, "{result}"),
             other => panic!("{result} is read as {other:?}"),
         }

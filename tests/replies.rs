@@ -1,5 +1,5 @@
-//! The agent is told what was chosen, in whatever shape it asks and the client answers (I4).
-//! Hand-picked questions and answers are tested beside the dialect itself.
+//! The agent receives the user's choices, whatever the shape of its question and of the client's reply (I4).
+//! Single shapes are tested in the unit tests of the native dialect.
 
 #[cfg(test)]
 #[path = "support/replying.rs"]
@@ -10,10 +10,10 @@ mod native {
     use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
     use serde_json::{Map, Value, json};
 
-    use crate::replying::{question, told};
+    use crate::replying::{question, received};
 
-    /// Texts of an option or an answer. None begins like another one and a comma: joined, those could not be told
-    /// apart.
+    /// Texts of options and answers. No text begins with another text and a comma, because joined texts would then be
+    /// ambiguous.
     const TEXTS: [&str; 12] = [
         "option-a",
         "Option A",
@@ -28,7 +28,7 @@ mod native {
         " ",
         "null",
     ];
-    /// Names of a field, some of which look like another name of another field.
+    /// Labels and headers of fields. Some look like an index or a generated name.
     const LABELS: [&str; 10] = ["Which?", "Why, and how?", "DB", "0", "1", "2", "q0", "q1", "", "\"?\""];
 
     fn config(cases: u32) -> ProptestConfig {
@@ -36,7 +36,7 @@ mod native {
         ProptestConfig { cases, ..ProptestConfig::with_failure_persistence(seeds) }
     }
 
-    /// How many values a field takes.
+    /// The kind of answer that a field takes.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Takes {
         One,
@@ -44,7 +44,7 @@ mod native {
         Typed,
     }
 
-    /// A field of a question, what is chosen in it, and in which words it is said.
+    /// A field of a question, the chosen values, and the texts in which the client replies with them.
     #[derive(Clone, Debug)]
     struct Field {
         label: &'static str,
@@ -52,7 +52,7 @@ mod native {
         options: Vec<(&'static str, &'static str)>,
         takes: Takes,
         chosen: Vec<String>,
-        said: Vec<String>,
+        replied: Vec<String>,
     }
 
     fn options() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
@@ -65,7 +65,7 @@ mod native {
         )
     }
 
-    /// What may be typed.
+    /// A typed text.
     fn typed() -> impl Strategy<Value = String> {
         prop_oneof![select(&TEXTS[..]).prop_map(str::to_owned), ".{0,12}"]
     }
@@ -76,42 +76,42 @@ mod native {
         (options(), takes, picks, typed()).prop_map(|(options, takes, picks, typed)| {
             let takes = if options.is_empty() { Takes::Typed } else { takes };
             let mut field =
-                Field { label: "", header: "", options, takes, chosen: Vec::new(), said: Vec::new() };
+                Field { label: "", header: "", options, takes, chosen: Vec::new(), replied: Vec::new() };
             for (index, by_label, types) in picks {
                 if takes == Takes::Many || field.chosen.is_empty() {
-                    if types { field.type_or_pick(typed.clone()) } else { field.pick(index, by_label) }
+                    if types { field.type_or_choose(typed.clone()) } else { field.choose(index, by_label) }
                 }
             }
             if takes != Takes::Many && field.chosen.is_empty() {
-                field.type_or_pick(typed);
+                field.type_or_choose(typed);
             }
             field
         })
     }
 
     impl Field {
-        /// Types a text, unless that would name an option.
-        fn type_or_pick(&mut self, typed: String) {
+        /// Types a text, or chooses the option that the text names.
+        fn type_or_choose(&mut self, typed: String) {
             match self.options.iter().find(|(value, label)| typed == *value || typed == *label) {
-                Some((value, _)) => self.say((*value).to_owned(), (*value).to_owned()),
-                None => self.say(typed.clone(), typed),
+                Some((value, _)) => self.add((*value).to_owned(), (*value).to_owned()),
+                None => self.add(typed.clone(), typed),
             }
         }
 
-        fn pick(&mut self, index: prop::sample::Index, by_label: bool) {
+        fn choose(&mut self, index: prop::sample::Index, by_label: bool) {
             if self.options.is_empty() {
                 return;
             }
             let (value, label) = self.options[index.index(self.options.len())];
-            // A value wins over a label of the same text.
+            // A value takes precedence over a label with the same text.
             let names_it = self.options.iter().all(|(other, _)| *other != label);
-            self.say(value.to_owned(), if by_label && names_it { label } else { value }.to_owned());
+            self.add(value.to_owned(), if by_label && names_it { label } else { value }.to_owned());
         }
 
-        fn say(&mut self, chosen: String, said: String) {
+        fn add(&mut self, chosen: String, replied: String) {
             if !self.chosen.contains(&chosen) {
                 self.chosen.push(chosen);
-                self.said.push(said);
+                self.replied.push(replied);
             }
         }
 
@@ -125,20 +125,20 @@ mod native {
             })
         }
 
-        /// The values as one text. What is no option is quoted where it could be read otherwise.
+        /// The texts joined into one. A text that is not an option is quoted where it would be ambiguous.
         fn joined(&self) -> String {
             let is_option =
-                |said: &str| self.options.iter().any(|(value, label)| said == *value || said == *label);
-            let items = self.said.iter().map(|said| match self.takes {
-                Takes::Many if !is_option(said) => Value::from(said.as_str()).to_string(),
-                _ => said.clone(),
+                |text: &str| self.options.iter().any(|(value, label)| text == *value || text == *label);
+            let items = self.replied.iter().map(|text| match self.takes {
+                Takes::Many if !is_option(text) => Value::from(text.as_str()).to_string(),
+                _ => text.clone(),
             });
             items.collect::<Vec<_>>().join(", ")
         }
 
-        /// The only value as it is, several as an array.
+        /// A text for a single answer, an array for multiple choices.
         fn value(&self) -> Value {
-            if self.takes == Takes::Many { json!(self.said) } else { json!(self.said[0]) }
+            if self.takes == Takes::Many { json!(self.replied) } else { json!(self.replied[0]) }
         }
     }
 
@@ -152,9 +152,9 @@ mod native {
         })
     }
 
-    /// One of the ways to name a field: by its label, name, header or index.
-    fn keys(fields: &[Field], way: usize) -> Vec<String> {
-        let key = |(index, field): (usize, &Field)| match way {
+    /// The keys of the fields, of one kind: label, name, header or index.
+    fn keys(fields: &[Field], kind: usize) -> Vec<String> {
+        let key = |(index, field): (usize, &Field)| match kind {
             0 => field.label.to_owned(),
             1 => format!("q{index}"),
             2 => field.header.to_owned(),
@@ -167,22 +167,22 @@ mod native {
         Value::Object(keys.iter().cloned().zip(values).collect::<Map<_, _>>())
     }
 
-    /// All the ways to say what was chosen.
-    fn results(fields: &[Field], way: usize) -> Vec<Value> {
-        let answers: Vec<_> = fields.iter().map(|field| &field.said).collect();
+    /// The choices in every shape of a reply, with this kind of keys.
+    fn results(fields: &[Field], kind: usize) -> Vec<Value> {
+        let answers: Vec<_> = fields.iter().map(|field| &field.replied).collect();
         let meta = json!({"sandboxagent.dev": {"answers": answers}});
         let mut results = vec![
             json!({"status": "answered", "answers": answers}),
             json!({"outcome": "answered", "_meta": meta}),
             json!({"outcome": "selected", "_meta": meta}),
         ];
-        let keys = keys(fields, way);
-        // Where all keys name fields in two ways, nobody can say which is meant.
-        let all = |way| {
-            let others = self::keys(fields, way);
+        let keys = keys(fields, kind);
+        // Keys that are all of two kinds are ambiguous.
+        let are_of = |other| {
+            let others = self::keys(fields, other);
             keys.iter().all(|key| others.contains(key))
         };
-        if fields.len() == 1 || !(0..way).any(all) {
+        if fields.len() == 1 || !(0..kind).any(are_of) {
             let values = || fields.iter().map(Field::value);
             let moded = values().map(|value| json!({"mode": "option", "value": value}));
             results.extend([
@@ -193,12 +193,12 @@ mod native {
             ]);
         }
         if let [only] = fields {
-            results.push(json!({"questionId": "q", "values": only.said}));
+            results.push(json!({"questionId": "q", "values": only.replied}));
         }
         results
     }
 
-    /// The parameters that ask these fields.
+    /// The parameters of a request for these fields.
     fn params(fields: &[Field], short: bool) -> Value {
         match fields {
             [only] if short && only.takes != Takes::Many => {
@@ -208,7 +208,7 @@ mod native {
         }
     }
 
-    /// Any JSON, often with the names that the dialect looks for.
+    /// Any JSON, often with the names and texts that the dialect reads.
     fn any_json() -> impl Strategy<Value = Value> {
         const NAMES: [&str; 24] = [
             "status",
@@ -236,7 +236,7 @@ mod native {
             "label",
             "fields",
         ];
-        const WORDS: [&str; 12] = [
+        const TEXTS: [&str; 12] = [
             "answered",
             "rejected",
             "cancelled",
@@ -254,7 +254,7 @@ mod native {
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             any::<i64>().prop_map(Value::from),
-            select(&WORDS[..]).prop_map(Value::from),
+            select(&TEXTS[..]).prop_map(Value::from),
         ];
         leaf.prop_recursive(5, 40, 6, |value| {
             let object = prop::collection::vec((select(&NAMES[..]), value.clone()), 0..6);
@@ -271,34 +271,34 @@ mod native {
         #![proptest_config(config(800))]
 
         #[test]
-        fn the_agent_is_told_what_was_chosen(fields in fields(), way in 0..4usize, short: bool) {
-            // The only prompt cannot be empty.
+        fn agent_receives_the_choices_whatever_the_shape(fields in fields(), kind in 0..4usize, short: bool) {
+            // The short shape needs a prompt.
             let short = short && !fields[0].label.is_empty();
             let params = params(&fields, short);
             let question = question(params.to_string().as_bytes()).expect("a question");
             let chosen: Vec<_> = fields.iter().map(|field| field.chosen.clone()).collect();
-            for result in results(&fields, way) {
-                let told = told(&question, result.to_string().as_bytes());
-                prop_assert_eq!(told, Some(Some(chosen.clone())), "{} to {}", result, params);
+            for result in results(&fields, kind) {
+                let received = received(&question, result.to_string().as_bytes());
+                prop_assert_eq!(received, Some(Some(chosen.clone())), "{} to {}", result, params);
             }
         }
 
         #[test]
-        fn any_reply_is_understood_as_one_thing_or_not_at_all(result in any_json(), fields in fields()) {
+        fn any_reply_has_one_meaning_or_none(result in any_json(), fields in fields()) {
             let question = question(params(&fields, false).to_string().as_bytes()).expect("a question");
-            told(&question, result.to_string().as_bytes());
+            received(&question, result.to_string().as_bytes());
         }
 
         #[test]
-        fn any_parameters_are_a_question_or_refused(params in any_json()) {
+        fn any_parameters_are_read_or_refused(params in any_json()) {
             if let Some(question) = question(params.to_string().as_bytes()) {
-                told(&question, br#"{"status":"answered","answers":[["a"]]}"#);
+                received(&question, br#"{"status":"answered","answers":[["a"]]}"#);
             }
         }
     }
 
     #[test]
-    fn fields_that_cannot_be_told_apart_are_refused() {
+    fn duplicate_field_names_are_refused() {
         let field = |name: &str| json!({"name": name, "label": "L", "kind": "text"});
         let params =
             |second| json!({"prompt": "?", "_meta": {"askbridge": {"fields": [field("a"), field(second)]}}});
@@ -307,7 +307,7 @@ mod native {
     }
 
     #[test]
-    fn values_of_other_types_are_told_as_they_were_given() {
+    fn typed_values_are_received_as_texts() {
         let fields = json!([
             {"name": "b", "label": "B", "kind": "boolean"},
             {"name": "n", "label": "N", "kind": "number"},
@@ -316,7 +316,7 @@ mod native {
         let params = json!({"prompt": "?", "_meta": {"askbridge": {"fields": fields}}});
         let question = question(params.to_string().as_bytes()).expect("a question");
         let result = br#"{"action":"accept","content":{"b":false,"n":-7.5,"y":true}}"#;
-        let told = told(&question, result).flatten().expect("an answer");
-        assert_eq!(told, [["false"], ["-7.5"], ["Yes"]]);
+        let received = received(&question, result).flatten().expect("an answer");
+        assert_eq!(received, [["false"], ["-7.5"], ["Yes"]]);
     }
 }

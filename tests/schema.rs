@@ -12,9 +12,10 @@ use askbridge::{
     control::old::{Record, Settlement, Status, refusal::Detail, rpc::Listing},
     dialect::{
         self,
-        sandboxagent::{METHOD, request::Params, response::Response},
+        sandboxagent::{request::RequestQuestionParams, response::NativeResult},
     },
     question::{Answer, FieldError, Outcome, Provenance, Question, input::AnswerInput},
+    wire::method::REQUEST_QUESTION,
 };
 use jsonschema::Validator;
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -40,8 +41,8 @@ fn root() -> &'static Path {
 #[test]
 fn the_published_schemas_match_the_types() {
     let schemas = [
-        ("request_question.params.schema.json", schema::<Params>()),
-        ("request_question.result.schema.json", schema::<Response>()),
+        ("request_question.params.schema.json", schema::<RequestQuestionParams>()),
+        ("request_question.result.schema.json", schema::<NativeResult>()),
         ("question.schema.json", schema::<Question>()),
         ("answer.schema.json", schema::<Answer>()),
         ("outcome.schema.json", schema::<Outcome>()),
@@ -169,12 +170,12 @@ fn broken_requests() -> Vec<Value> {
 }
 
 fn is_taken(params: &Value) -> bool {
-    dialect::read(METHOD, params.to_string().as_bytes(), "made-up").is_ok()
+    dialect::read(REQUEST_QUESTION, params.to_string().as_bytes(), "made-up").is_ok()
 }
 
 #[test]
 fn a_question_that_the_bridge_accepts_is_valid() {
-    let validator = validator::<Params>();
+    let validator = validator::<RequestQuestionParams>();
     for params in requests() {
         assert!(is_taken(&params), "not taken: {params}");
         if let Err(error) = validator.validate(&params) {
@@ -185,7 +186,7 @@ fn a_question_that_the_bridge_accepts_is_valid() {
 
 #[test]
 fn a_question_that_the_bridge_refuses_is_not_valid() {
-    let validator = validator::<Params>();
+    let validator = validator::<RequestQuestionParams>();
     for params in broken_requests() {
         assert!(!is_taken(&params), "taken: {params}");
         assert!(!validator.is_valid(&params), "valid: {params}");
@@ -202,8 +203,8 @@ fn said(prefix: &str) -> Vec<Value> {
 
 #[test]
 fn a_question_in_the_transcripts_is_valid_if_the_bridge_accepts_it() {
-    let validator = validator::<Params>();
-    let questions = said("agent> ").into_iter().filter(|message| message["method"] == METHOD);
+    let validator = validator::<RequestQuestionParams>();
+    let questions = said("agent> ").into_iter().filter(|message| message["method"] == REQUEST_QUESTION);
     let (taken, refused): (Vec<_>, Vec<_>) =
         questions.map(|message| message["params"].clone()).partition(is_taken);
     assert!(taken.len() > 50 && refused.len() > 5, "{} taken, {} refused", taken.len(), refused.len());
@@ -212,15 +213,15 @@ fn a_question_in_the_transcripts_is_valid_if_the_bridge_accepts_it() {
     }
     for params in refused {
         // The limits are not in the schema, so a question that only exceeds them is valid.
-        let too_much =
-            serde_json::from_value::<Params>(params.clone()).is_ok() && params.to_string().len() > 200;
+        let too_much = serde_json::from_value::<RequestQuestionParams>(params.clone()).is_ok()
+            && params.to_string().len() > 200;
         assert!(too_much || !validator.is_valid(&params), "refused, and valid: {params}");
     }
 }
 
 #[test]
 fn a_result_of_the_bridge_is_valid() {
-    let validator = validator::<Response>();
+    let validator = validator::<NativeResult>();
     let results = said("agent< ").into_iter().map(|message| message["result"].clone());
     let results: Vec<_> = results.filter(|result| result.get("status").is_some()).collect();
     assert!(results.len() > 30, "only {} answers", results.len());
@@ -240,7 +241,7 @@ fn a_result_of_the_bridge_is_valid() {
 
 #[test]
 fn an_invalid_result_is_not_valid() {
-    let validator = validator::<Response>();
+    let validator = validator::<NativeResult>();
     for result in [
         json!({}),
         json!(null),
@@ -252,7 +253,7 @@ fn an_invalid_result_is_not_valid() {
         json!({ "outcome": "rejected" }),
         json!({ "status": "rejected", "_meta": { "askbridge": { "reason": 5 } } }),
     ] {
-        assert!(serde_json::from_value::<Response>(result.clone()).is_err(), "understood: {result}");
+        assert!(serde_json::from_value::<NativeResult>(result.clone()).is_err(), "understood: {result}");
         assert!(!validator.is_valid(&result), "valid: {result}");
     }
 }

@@ -1,6 +1,6 @@
-//! Whatever an agent asks, in any dialect, is shown in every way that clients know, and answered in its own words.
-//! The input is a letter for the method, the parameters of the request behind it, and on a line of its own what
-//! chooses the answers.
+//! Any request, in any dialect, can be shown to every kind of client, and answered in the format of its agent.
+//! The input is a letter for the method, the parameters of the request after it, and on the second line the dice that
+//! choose the answers.
 //!
 //! ```sh
 //! mkdir -p fuzz/corpus/dialects

@@ -1,4 +1,4 @@
-//! Whatever a client says to a question is understood as one thing, or goes on as it is.
+//! Any reply to a native request has one meaning, or is forwarded unchanged.
 //! The input is the parameters of a question and a result, each on its own line.
 //!
 //! ```sh
@@ -16,8 +16,8 @@ mod replying;
 fuzz_target!(|data: &[u8]| {
     let Some(end) = data.iter().position(|byte| *byte == b'\n') else { return };
     let Some(question) = replying::question(&data[..end]) else { return };
-    if let Some(Some(answers)) = replying::told(&question, &data[end + 1..]) {
-        // A canonical answer may have more or fewer entries than there are fields, and goes on as it is.
+    if let Some(Some(answers)) = replying::received(&question, &data[end + 1..]) {
+        // A canonical answer is forwarded unchanged, also with more or fewer entries than there are fields.
         assert!(answers.len() == question.fields.len() || data[end + 1..].contains(&b'"'));
     }
 });

@@ -1,4 +1,4 @@
-//! Any parameters are read as a question or refused with a reason; a question can be answered.
+//! Any parameters of a native request are read as a question or refused with a reason, and a question can be answered.
 //!
 //! ```sh
 //! mkdir -p fuzz/corpus/request
@@ -18,12 +18,12 @@ fuzz_target!(|params: &[u8]| {
     let Some(question) = replying::question(params) else { return };
     let answers: Vec<_> = question.fields.iter().map(answer).collect();
     let result = json!({"status": "answered", "answers": answers});
-    assert_eq!(replying::told(&question, result.to_string().as_bytes()), Some(Some(answers.clone())));
+    assert_eq!(replying::received(&question, result.to_string().as_bytes()), Some(Some(answers.clone())));
     let result = json!({"outcome": "answered", "_meta": {"sandboxagent.dev": {"answers": answers}}});
-    assert_eq!(replying::told(&question, result.to_string().as_bytes()), Some(Some(answers)));
+    assert_eq!(replying::received(&question, result.to_string().as_bytes()), Some(Some(answers)));
 });
 
-/// All that can be chosen, last first.
+/// Chooses every option, the last one first.
 fn answer(field: &Field) -> Vec<String> {
     match &field.kind {
         Kind::Choices { options, .. } => options.iter().rev().map(|option| option.value.clone()).collect(),

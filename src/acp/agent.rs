@@ -12,10 +12,15 @@ use super::{
     presentation::Way,
 };
 use crate::{
-    dialect::{self, Asked, Words, cursor, elicitation, kiro},
+    dialect::{self, Asked, ReplyFormat, elicitation::FormReply, kiro::KiroReply},
     limits,
     question::{Question, Reason},
-    wire::{envelope::Message, id::RequestId, line},
+    wire::{
+        envelope::Message,
+        id::RequestId,
+        line,
+        method::{CURSOR_PREFIX, ELICITATION_CREATE, KIRO_USER_INPUT},
+    },
 };
 
 impl Bridge {
@@ -41,7 +46,7 @@ impl Bridge {
 
     /// What is no question goes on; of an agent whose questions need it, the tool calls are remembered.
     fn agent_talks(&mut self, method: &str, message: &Message<'_>) {
-        if method.starts_with(cursor::PREFIX) {
+        if method.starts_with(CURSOR_PREFIX) {
             self.tool_calls.follow();
         }
         if method == "session/update" {
@@ -67,8 +72,8 @@ impl Bridge {
 
     fn takes_method(&self, method: &str) -> bool {
         let words = match method {
-            elicitation::METHOD => Words::Elicitation(elicitation::Words::default()),
-            kiro::METHOD => Words::Kiro,
+            ELICITATION_CREATE => ReplyFormat::Elicitation(FormReply::default()),
+            KIRO_USER_INPUT => ReplyFormat::Kiro(KiroReply),
             _ => return false,
         };
         self.takes_own(&words)
@@ -89,7 +94,7 @@ impl Bridge {
             // Nobody is left to be told.
             Some(Reason::AgentGone) => return self.actions.push(Action::Forward),
             Some(reason) => {
-                let rejected = line::response(id, &asked.words.rejected(reason));
+                let rejected = line::response(id, &asked.reply_format.write_rejection(reason));
                 return self.actions.push(Action::Send(Peer::Agent, rejected));
             }
             None => {}
@@ -98,8 +103,8 @@ impl Bridge {
             let error = line::error(id, line::INVALID_REQUEST, "a question with this id is still open");
             return self.actions.push(Action::Send(Peer::Agent, error));
         }
-        let Asked { mut question, words } = asked;
-        if words == Words::Cursor {
+        let Asked { mut question, reply_format: words } = asked;
+        if matches!(words, ReplyFormat::Cursor(_)) {
             self.tool_calls.follow();
         }
         question.session = question.session.take().or_else(|| self.session_of(&question));
@@ -127,7 +132,7 @@ impl Bridge {
         session.map(str::to_owned)
     }
 
-    fn open(&mut self, id: &str, question: Question, words: Words, size: usize, now: Duration) {
+    fn open(&mut self, id: &str, question: Question, words: ReplyFormat, size: usize, now: Duration) {
         // The shorter one, where both the agent and the user have one.
         let timeout = [question.timeout, self.config.timeout].into_iter().flatten().min();
         let deadline = timeout.map(|timeout| now.saturating_add(timeout));

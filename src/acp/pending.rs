@@ -8,7 +8,7 @@ use std::{
 
 use super::{event::Opened, presentation::Way};
 use crate::{
-    dialect::Words,
+    dialect::ReplyFormat,
     limits,
     question::Question,
     wire::id::{RequestId, key},
@@ -38,7 +38,7 @@ pub(super) struct Open {
     /// What is asked, and since when.
     pub opened: Arc<Opened>,
     /// How the agent is answered.
-    pub words: Words,
+    pub words: ReplyFormat,
     /// How the client is asked.
     pub way: Way,
     /// The id under which the client is asked: the agent's, unless the client owes a response under that to an

@@ -12,12 +12,17 @@ use super::{
 };
 use crate::{
     dialect::{
-        Words, elicitation,
-        permission::{self, Protocol},
+        ReplyFormat,
+        elicitation::{self, FormReply},
+        permission::{PromptFlow, Protocol},
         sandboxagent,
     },
     question::Question,
-    wire::{id::RequestId, line},
+    wire::{
+        id::RequestId,
+        line,
+        method::{ELICITATION_CREATE, REQUEST_PERMISSION, REQUEST_QUESTION},
+    },
 };
 
 /// One way to ask the client. They are tried in this order.
@@ -41,9 +46,9 @@ pub(super) enum Way {
     /// By a native request.
     Native,
     /// By a form, and how its content is read.
-    Form(elicitation::Words),
+    Form(FormReply),
     /// By permission prompts, and how far they have come.
-    Prompts(permission::Walk),
+    Prompts(PromptFlow),
     /// Not at all, or not any more.
     None,
 }
@@ -63,15 +68,15 @@ impl Way {
 
 impl Bridge {
     /// Says whether the client takes the agent's own request as it is.
-    pub(super) fn takes_own(&self, words: &Words) -> bool {
+    pub(super) fn takes_own(&self, words: &ReplyFormat) -> bool {
         match (words, self.config.tier) {
             // Whoever did not say is asked: a client that does not know it says so.
-            (Words::SandboxAgent, None) => self.client.native != Some(false),
-            (Words::SandboxAgent, Some(tier)) => tier == Tier::Native,
-            (Words::Elicitation(words), _) if words.former => false,
-            (Words::Elicitation(_), None) => self.client.forms,
-            (Words::Elicitation(_), Some(tier)) => tier == Tier::Elicitation,
-            (Words::Kiro, None) => self.client.kiro,
+            (ReplyFormat::SandboxAgent(_), None) => self.client.native != Some(false),
+            (ReplyFormat::SandboxAgent(_), Some(tier)) => tier == Tier::Native,
+            (ReplyFormat::Elicitation(words), _) if words.legacy => false,
+            (ReplyFormat::Elicitation(_), None) => self.client.forms,
+            (ReplyFormat::Elicitation(_), Some(tier)) => tier == Tier::Elicitation,
+            (ReplyFormat::Kiro(_), None) => self.client.kiro,
             _ => false,
         }
     }
@@ -90,25 +95,25 @@ impl Bridge {
     }
 
     /// Returns the first way to ask the client.
-    pub(super) fn first_way(&mut self, question: &Question, words: &Words) -> Way {
+    pub(super) fn first_way(&mut self, question: &Question, words: &ReplyFormat) -> Way {
         if self.takes_own(words) { Way::Own } else { self.way_behind(None, question, words) }
     }
 
-    fn way_behind(&mut self, tried: Option<Tier>, question: &Question, words: &Words) -> Way {
+    fn way_behind(&mut self, tried: Option<Tier>, question: &Question, words: &ReplyFormat) -> Way {
         let next = |bridge: &Self, tier| tried < Some(tier) && bridge.takes(tier);
-        if !matches!(words, Words::SandboxAgent) && next(self, Tier::Native) {
+        if !matches!(words, ReplyFormat::SandboxAgent(_)) && next(self, Tier::Native) {
             return Way::Native;
         }
         // The same method again would say nothing new.
-        let other = !matches!(words, Words::Elicitation(words) if !words.former);
+        let other = !matches!(words, ReplyFormat::Elicitation(words) if !words.legacy);
         if other
             && next(self, Tier::Elicitation)
-            && let Some(words) = elicitation::form::words(question)
+            && let Some(words) = elicitation::form::reply_format(question)
         {
             return Way::Form(words);
         }
         if next(self, Tier::Permission) && question.session.is_some() {
-            return Way::Prompts(permission::Walk::new(self.next_number()));
+            return Way::Prompts(PromptFlow::new(self.next_number()));
         }
         Way::None
     }
@@ -151,9 +156,9 @@ impl Open {
         let question = &self.opened.question;
         let (method, params) = match &self.way {
             Way::Own | Way::None => return None,
-            Way::Native => (sandboxagent::METHOD, sandboxagent::ask::write(question)),
-            Way::Form(words) => (elicitation::METHOD, elicitation::form::write(question, words)),
-            Way::Prompts(walk) => (permission::METHOD, walk.prompt(question, protocol, name)?),
+            Way::Native => (REQUEST_QUESTION, sandboxagent::ask::write(question)),
+            Way::Form(words) => (ELICITATION_CREATE, elicitation::form::write(question, words)),
+            Way::Prompts(walk) => (REQUEST_PERMISSION, walk.prompt(question, protocol, name)?),
         };
         self.owes = true;
         Some(line::request(self.shown_as.as_str(), method, &params))

@@ -10,7 +10,7 @@ use super::{
     presentation::Way,
 };
 use crate::{
-    dialect::{Reply, Words, elicitation, permission::Step, sandboxagent},
+    dialect::{Reply, ReplyFormat, elicitation, permission::PromptStep, sandboxagent},
     question::{Answer, Outcome, Provenance, Question, Responder, check},
     wire::{envelope::Message, id::RequestId, line},
 };
@@ -54,8 +54,8 @@ impl Bridge {
             && let Some(open) = self.pending.get(id.as_str())
         {
             match (&open.way, &open.words) {
-                (Way::Own, Words::Elicitation(_)) | (Way::Form(_), _) => self.client.forms = false,
-                (Way::Own, Words::Kiro) => self.client.kiro = false,
+                (Way::Own, ReplyFormat::Elicitation(_)) | (Way::Form(_), _) => self.client.forms = false,
+                (Way::Own, ReplyFormat::Kiro(_)) => self.client.kiro = false,
                 (Way::Own | Way::Native, _) => self.client.native = Some(false),
                 (Way::Prompts(_), _) => self.client.permissions = false,
                 (Way::None, _) => {}
@@ -68,7 +68,7 @@ impl Bridge {
     fn own_response(&mut self, id: &RequestId, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(open) = self.pending.get(id.as_str()) else { return };
         let reply = match message.result {
-            Some(result) if line.whole && !message.failed() => open.words.reply(open.question(), result),
+            Some(result) if line.whole && !message.failed() => open.words.read_reply(open.question(), result),
             _ => Reply::Unknown,
         };
         let (action, outcome) = match reply {
@@ -134,13 +134,13 @@ impl Open {
                 Reply::Unknown => None,
             },
             Way::Form(words) => elicitation::reply::read(words, question, result),
-            Way::Prompts(walk) => match walk.take(question, result, number) {
-                Step::Next => return Meaning::Next,
-                Step::Stale => return Meaning::Stale,
-                Step::Elsewhere => return Meaning::Elsewhere(walk.answer().clone()),
-                Step::Answered(answer) => Some(Outcome::Answered(answer)),
-                Step::Rejected(reason) => Some(Outcome::Rejected(reason)),
-                Step::Unknown => None,
+            Way::Prompts(walk) => match walk.handle_reply(question, result, number) {
+                PromptStep::Next => return Meaning::Next,
+                PromptStep::Stale => return Meaning::Stale,
+                PromptStep::Elsewhere => return Meaning::Elsewhere(walk.answer().clone()),
+                PromptStep::Answered(answer) => Some(Outcome::Answered(answer)),
+                PromptStep::Rejected(reason) => Some(Outcome::Rejected(reason)),
+                PromptStep::Unknown => None,
             },
             Way::Own | Way::None => None,
         };

@@ -2,10 +2,11 @@
 
 use super::{bridge::Bridge, event::Peer};
 use crate::{
-    dialect::{self, cursor},
+    dialect,
     wire::{
         envelope::{Envelope, peek},
         frame::Verdict,
+        method::CURSOR_PREFIX,
         scan::{self, Text},
     },
 };
@@ -35,7 +36,7 @@ impl Bridge {
         if method.is("$/cancel_request") || dialect::may_ask(&method) {
             return true;
         }
-        if method.begins(cursor::PREFIX) && !self.tool_calls.are_followed() {
+        if method.begins(CURSOR_PREFIX) && !self.tool_calls.are_followed() {
             return true;
         }
         if !self.pending.remembers() {

@@ -17,8 +17,8 @@ impl Bridge {
     pub(super) fn settle(&mut self, id: &RequestId, outcome: Outcome, by: Provenance, now: Duration) {
         let Some(open) = self.pending.get(id.as_str()) else { return };
         let result = match &outcome {
-            Outcome::Answered(answer) => open.words.answered(open.question(), answer),
-            Outcome::Rejected(reason) => open.words.rejected(*reason),
+            Outcome::Answered(answer) => open.words.write_answer(open.question(), answer),
+            Outcome::Rejected(reason) => open.words.write_rejection(*reason),
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
         self.actions.push(Action::Send(Peer::Agent, line::response(id.as_str(), &result)));
@@ -71,7 +71,7 @@ impl Bridge {
             return self.withdrawn(id, now);
         }
         if reason != Reason::AgentGone {
-            let rejected = line::response(open.id.as_str(), &open.words.rejected(reason));
+            let rejected = line::response(open.id.as_str(), &open.words.write_rejection(reason));
             self.actions.push(Action::Send(Peer::Agent, rejected));
         }
         if open.owes && !open.withdrawn && !matches!(reason, Reason::AgentGone | Reason::ClientGone) {

@@ -20,11 +20,11 @@ use crate::{
         self,
         old::{Inbox, Owner, Settlement, Source, host::Host},
     },
-    dialect::{self, sandboxagent},
-    exit,
+    dialect, exit,
     question::{Outcome, Question, Reason},
     signals::Signals,
     terminal::printable,
+    wire::method::REQUEST_QUESTION,
 };
 
 /// Who asks, as the other commands show it.
@@ -101,7 +101,7 @@ fn question(args: &AskArgs) -> Result<Question, CommandError> {
         Some(path) => form(path).map_err(|source| CommandError::Read { path: path.clone(), source })?,
         None => simple(args).to_string().into_bytes(),
     };
-    let asked = dialect::read(sandboxagent::METHOD, &params, "ask");
+    let asked = dialect::read(REQUEST_QUESTION, &params, "ask");
     let asked = asked.map_err(CommandError::Ask)?;
     let mut question = asked.ok_or_else(|| CommandError::Ask("that is no question".to_owned()))?.question;
     question.timeout = args.timeout.map(Into::into).or(question.timeout);

@@ -1,57 +1,79 @@
-//! Cursor's dialect, `cursor/ask_question`: choices by id, without free texts, and without a session.
+//! Cursor's dialect: choices by id, without free texts, and usually without a session.
+//! Which session a question belongs to is left to the bridge, which follows Cursor's tool calls.
 //!
-//! Source: Cursor's documentation of its extensions, and the code of clients that take them.
+//! Source: Cursor's documentation of its extensions, and the code of clients that support them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
-use super::asked::read_params;
-use crate::question::{Answer, Field, FieldOption, Kind, Origin, Question, Reason, Value};
+use super::{
+    agent_dialect::AgentDialect,
+    params::{json, read_params},
+};
+use crate::{
+    question::{Answer, Field, FieldOption, Kind, Origin, Question, Reason, Value},
+    wire::method::CURSOR_ASK_QUESTION,
+};
 
-/// The request's method.
-pub const METHOD: &str = "cursor/ask_question";
+/// The reply format of Cursor's dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CursorReply;
 
-/// What the methods of Cursor's other extensions begin with, and this one's.
-pub const PREFIX: &str = "cursor/";
+impl AgentDialect for CursorReply {
+    const METHODS: &'static [&'static str] = &[CURSOR_ASK_QUESTION];
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Params {
-    session_id: Option<String>,
-    tool_call_id: Option<String>,
-    title: Option<String>,
-    questions: Vec<Asking>,
+    fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
+        Ok(Some((read(params, fallback_id)?, CursorReply)))
+    }
+
+    fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
+        json(&write_answer(question, answer))
+    }
+
+    fn write_rejection(&self, reason: Reason) -> Box<RawValue> {
+        json(&write_rejection(reason))
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asking {
+struct CursorParams {
+    session_id: Option<String>,
+    tool_call_id: Option<String>,
+    title: Option<String>,
+    questions: Vec<CursorQuestion>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CursorQuestion {
     id: String,
     prompt: String,
     #[serde(default)]
-    options: Vec<Choice>,
+    options: Vec<CursorOption>,
     allow_multiple: Option<bool>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct CursorOption {
     id: String,
     label: Option<String>,
 }
 
 /// Reads the `params` of a request.
-pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
-    let Params { session_id, tool_call_id, title, questions } = read_params(params)?;
-    let fields = questions.into_iter().map(Asking::into_field).collect::<Result<_, _>>()?;
-    let question = Question::new(Origin::Cursor, made_up, fields);
+fn read(params: &[u8], fallback_id: &str) -> Result<Question, String> {
+    let CursorParams { session_id, tool_call_id, title, questions } = read_params(params)?;
+    let fields = questions.into_iter().map(CursorQuestion::into_field).collect::<Result<_, _>>()?;
+    let question = Question::new(Origin::Cursor, fallback_id, fields);
     Ok(Question { session: session_id, title, tool_call: tool_call_id, ..question })
 }
 
-impl Asking {
+impl CursorQuestion {
     fn into_field(self) -> Result<Field, String> {
         if self.options.is_empty() {
             return Err(format!("params.questions: {:?} has no options", self.id));
         }
-        let options = self.options.into_iter().map(|Choice { id, label }| FieldOption {
+        let options = self.options.into_iter().map(|CursorOption { id, label }| FieldOption {
             label: label.unwrap_or_else(|| id.clone()),
             value: id,
             ..FieldOption::default()
@@ -63,45 +85,45 @@ impl Asking {
 
 /// The `result` of a request.
 #[derive(Debug, Serialize)]
-pub struct Response {
-    outcome: Outcome,
+struct CursorResult {
+    outcome: CursorOutcome,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
-enum Outcome {
-    Answered { answers: Vec<Selected> },
+enum CursorOutcome {
+    Answered { answers: Vec<CursorSelection> },
     Skipped { reason: &'static str },
     Cancelled,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Selected {
+struct CursorSelection {
     question_id: String,
     selected_option_ids: Vec<String>,
 }
 
-/// Says an answer.
-pub fn answered(question: &Question, answer: &Answer) -> Response {
-    let answers = question.fields.iter().map(|field| Selected {
+fn write_answer(question: &Question, answer: &Answer) -> CursorResult {
+    let answers = question.fields.iter().map(|field| CursorSelection {
         question_id: field.name.clone(),
         selected_option_ids: match answer.values.get(&field.name) {
             Some(Value::Text(id)) => vec![id.clone()],
             Some(Value::Many(ids)) => ids.clone(),
+            // Cursor expects an entry for each question, also for one without an answer.
             _ => Vec::new(),
         },
     });
-    Response { outcome: Outcome::Answered { answers: answers.collect() } }
+    CursorResult { outcome: CursorOutcome::Answered { answers: answers.collect() } }
 }
 
-/// Says a rejection. Only a person skips.
-pub fn rejected(reason: Reason) -> Response {
+/// Only the user skips a question. Any other reason cancels it.
+fn write_rejection(reason: Reason) -> CursorResult {
     let outcome = match reason {
-        Reason::User => Outcome::Skipped { reason: "the user did not want to answer" },
-        _ => Outcome::Cancelled,
+        Reason::User => CursorOutcome::Skipped { reason: "the user did not want to answer" },
+        _ => CursorOutcome::Cancelled,
     };
-    Response { outcome }
+    CursorResult { outcome }
 }
 
 #[cfg(test)]
@@ -115,20 +137,20 @@ mod tests {
         {"id":"feat","prompt":"Which ones?","options":[{"id":"a","label":"A"}],"allowMultiple":true}]}"#;
 
     #[test]
-    fn an_option_without_a_label_is_called_by_its_id() {
-        let question = read(TWO.as_bytes(), "made-up").expect("a question");
+    fn id_is_the_label_of_an_option_without_one() {
+        let question = read(TWO.as_bytes(), "q").expect("a question");
         assert_eq!((question.session.as_deref(), question.heading()), (None, "Setup"));
         let labels: Vec<_> = question.fields[0].kind.options().iter().map(|option| &*option.label).collect();
         assert_eq!(labels, ["Postgres", "lite"]);
         assert!(matches!(question.fields[1].kind, Kind::Choices { .. }));
         let null = r#"{"questions":[{"id":"a","prompt":"?","options":[{"id":"x"}],"allowMultiple":null}]}"#;
-        let question = read(null.as_bytes(), "made-up").expect("a question");
+        let question = read(null.as_bytes(), "q").expect("a question");
         assert!(matches!(question.fields[0].kind, Kind::Choice { other: false, .. }));
     }
 
     #[test]
-    fn answers_are_ids_in_the_order_of_the_questions() {
-        let question = read(TWO.as_bytes(), "made-up").expect("a question");
+    fn answer_lists_option_ids_in_question_order() {
+        let question = read(TWO.as_bytes(), "q").expect("a question");
         for (values, expected) in [
             (
                 json!({ "feat": ["a"], "db": "pg" }),
@@ -140,7 +162,7 @@ mod tests {
             ),
         ] {
             let answer = serde_json::from_value(json!({ "values": values })).expect("an answer");
-            let written = serde_json::to_string(&answered(&question, &answer)).expect("JSON");
+            let written = serde_json::to_string(&write_answer(&question, &answer)).expect("JSON");
             assert_eq!(written, format!(r#"{{"outcome":{{"outcome":"answered","answers":[{expected}]}}}}"#));
         }
     }

@@ -1,5 +1,5 @@
-//! A JSON object whose members keep their order, which a form shows to a person.
-//! What the members are is left to who holds it.
+//! A JSON object whose members keep their order, because a form shows its fields in that order.
+//! What the members mean is left to the dialect.
 
 use std::{fmt, marker::PhantomData};
 
@@ -8,7 +8,7 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
-/// The members of an object, in the order in which they stand. Of a key that stands twice, both are here.
+/// The members of an object, in document order. A duplicate key has one entry for each occurrence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entries<T>(pub Vec<(String, T)>);
 
@@ -19,7 +19,7 @@ impl<T> Default for Entries<T> {
 }
 
 impl<T> Entries<T> {
-    /// Returns the last member with this key, as most parsers do.
+    /// Returns the last member with this key: most parsers read duplicate keys that way.
     pub fn get(&self, key: &str) -> Option<&T> {
         self.0.iter().rev().find(|(other, _)| other == key).map(|(_, value)| value)
     }

@@ -1,111 +1,132 @@
-//! Grok's dialect, `_x.ai/ask_user_question`: choices by label, keyed by the text of the question.
+//! Grok's dialect: choices by label, keyed by the text of the question.
 //!
-//! Source: the code of clients that take it. Its spellings differ from version to version.
+//! Source: the code of clients that support it. Member names differ between versions of Grok.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
-use super::{asked::read_params, entries::Entries};
+use super::{
+    agent_dialect::AgentDialect,
+    entries::Entries,
+    params::{json, read_params},
+};
 use crate::{
     question::{Answer, Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question, Reason, Value},
-    wire::scan,
+    wire::{method::GROK_ASK_USER_QUESTION, scan},
 };
 
-/// The request's method, as it was seen.
-pub const METHODS: [&str; 2] = ["_x.ai/ask_user_question", "x.ai/ask_user_question"];
+/// The reply format of Grok's dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrokReply;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Params {
-    #[serde(alias = "session_id")]
-    session_id: Option<String>,
-    #[serde(alias = "tool_call_id")]
-    tool_call_id: Option<String>,
-    questions: Vec<Asking>,
+impl AgentDialect for GrokReply {
+    const METHODS: &'static [&'static str] = &GROK_ASK_USER_QUESTION;
+
+    fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
+        Ok(Some((read(params, fallback_id)?, GrokReply)))
+    }
+
+    fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
+        json(&write_answer(question, answer))
+    }
+
+    fn write_rejection(&self, reason: Reason) -> Box<RawValue> {
+        json(&write_rejection(reason))
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asking {
+struct GrokParams {
+    #[serde(alias = "session_id")]
+    session_id: Option<String>,
+    #[serde(alias = "tool_call_id")]
+    tool_call_id: Option<String>,
+    questions: Vec<GrokQuestion>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GrokQuestion {
     question: String,
     header: Option<String>,
-    options: Option<Vec<Choice>>,
+    options: Option<Vec<GrokOption>>,
     #[serde(alias = "multi_select")]
     multi_select: Option<bool>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "an option is a text or an object with a label")]
-enum Choice {
+enum GrokOption {
     Label(String),
     Object { label: String, description: Option<String>, preview: Option<String> },
 }
 
-/// Reads the `params` of a request, which may stand one level deeper, beside the method.
-pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
+/// Reads the `params` of a request. Some versions wrap them in `{"method":…,"params":…}`.
+fn read(params: &[u8], fallback_id: &str) -> Result<Question, String> {
     let params = match (scan::member(params, "questions"), scan::member(params, "params")) {
         (None, Some(inner)) => inner,
         _ => params,
     };
-    let Params { session_id, tool_call_id, questions } = read_params(params)?;
-    // The answers are keyed by the text alone.
+    let GrokParams { session_id, tool_call_id, questions } = read_params(params)?;
+    // The reply is keyed by the question's text, so two questions with one text cannot be told apart.
     for (index, asking) in questions.iter().enumerate() {
         if questions[..index].iter().any(|other| other.question == asking.question) {
             return Err(format!("params.questions: {:?} is asked twice", asking.question));
         }
     }
     let fields = questions.into_iter().enumerate().map(|(index, asking)| asking.into_field(index));
-    let question = Question::new(Origin::Grok, made_up, fields.collect());
+    let question = Question::new(Origin::Grok, fallback_id, fields.collect());
     Ok(Question { session: session_id, tool_call: tool_call_id, ..question })
 }
 
-impl Asking {
+impl GrokQuestion {
     fn into_field(self, index: usize) -> Field {
-        let options = self.options.unwrap_or_default().into_iter().map(Choice::into_option).collect();
-        // A text in the place of a label is an answer as well.
+        let options = self.options.unwrap_or_default().into_iter().map(GrokOption::into_option).collect();
+        // Grok accepts any text in place of a label.
         let kind = Kind::choice(options, self.multi_select.unwrap_or(false), true);
         Field::at(index, self.question, self.header, kind)
     }
 }
 
-impl Choice {
+impl GrokOption {
     fn into_option(self) -> FieldOption {
         let (label, description, preview) = match self {
-            Choice::Label(label) => (label, None, None),
-            Choice::Object { label, description, preview } => (label, description, preview),
+            GrokOption::Label(label) => (label, None, None),
+            GrokOption::Object { label, description, preview } => (label, description, preview),
         };
         let preview = preview.map(|text| Preview { format: PreviewFormat::Markdown, text });
         FieldOption { value: label.clone(), label, description, preview }
     }
 }
 
-/// The `result` of a request. An empty object is refused by the agent.
+/// The `result` of a request. Grok refuses an empty object.
 #[derive(Debug, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Response {
-    /// Somebody answered.
+enum GrokResult {
+    /// The question is answered.
     Accepted {
-        /// By the text of the question, the labels that were chosen, or what was typed.
+        /// The chosen labels or the typed text, by the text of the question.
         answers: Entries<Vec<String>>,
-        /// By the text of the question, what was remarked.
+        /// Notes beside the answers, by the text of the question.
         #[serde(skip_serializing_if = "Option::is_none")]
-        annotations: Option<Entries<Annotation>>,
+        annotations: Option<Entries<GrokAnnotation>>,
     },
-    /// Nobody will answer.
+    /// There will be no answer.
     Cancelled,
-    /// The person wants the agent to go on without an answer.
+    /// The user wants the agent to continue without an answer.
     SkipInterview,
-    /// The person wrote in the chat instead.
+    /// The user wrote in the chat instead.
     ChatAboutThis,
 }
 
-/// What was remarked on one question.
+/// A note on one question.
 #[derive(Debug, Serialize)]
-pub struct Annotation {
+struct GrokAnnotation {
     notes: String,
 }
 
-/// Says an answer.
-pub fn answered(question: &Question, answer: &Answer) -> Response {
+fn write_answer(question: &Question, answer: &Answer) -> GrokResult {
     let answers = question.fields.iter().filter_map(|field| {
         let texts = match answer.values.get(&field.name)? {
             Value::Text(text) => vec![text.clone()],
@@ -117,21 +138,20 @@ pub fn answered(question: &Question, answer: &Answer) -> Response {
     });
     let notes = question.fields.iter().filter_map(|field| {
         let notes = answer.notes.get(&field.name)?.clone();
-        Some((field.label.clone(), Annotation { notes }))
+        Some((field.label.clone(), GrokAnnotation { notes }))
     });
     let notes: Vec<_> = notes.collect();
-    Response::Accepted {
+    GrokResult::Accepted {
         answers: Entries(answers.collect()),
         annotations: (!notes.is_empty()).then_some(Entries(notes)),
     }
 }
 
-/// Says a rejection, and who gave up.
-pub fn rejected(reason: Reason) -> Response {
+fn write_rejection(reason: Reason) -> GrokResult {
     match reason {
-        Reason::User => Response::SkipInterview,
-        Reason::RepliedInChat => Response::ChatAboutThis,
-        _ => Response::Cancelled,
+        Reason::User => GrokResult::SkipInterview,
+        Reason::RepliedInChat => GrokResult::ChatAboutThis,
+        _ => GrokResult::Cancelled,
     }
 }
 
@@ -142,11 +162,11 @@ mod tests {
     use super::*;
 
     fn asked(params: &str) -> Question {
-        read(params.as_bytes(), "made-up").expect("a question")
+        read(params.as_bytes(), "q").expect("a question")
     }
 
     #[test]
-    fn every_spelling_is_the_same_question() {
+    fn every_spelling_is_read_as_the_same_question() {
         let questions = r#""questions":[{"question":"Which?","options":[{"label":"A"}],"multiSelect":true}]"#;
         let plain = asked(&format!(r#"{{"sessionId":"s","toolCallId":"t",{questions}}}"#));
         let snake = questions.replace("multiSelect", "multi_select");
@@ -160,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_lists_by_the_text_of_the_question() {
+    fn answer_is_keyed_by_question_text() {
         let question = asked(
             r#"{"questions":[{"question":"Which?","options":[{"label":"A"}]},
                 {"question":"Which ones?","options":[{"label":"A"}],"multiSelect":true},{"question":"Why?"}]}"#,
@@ -176,12 +196,12 @@ mod tests {
             ),
         ] {
             let answer = serde_json::from_value(answer).expect("an answer");
-            assert_eq!(serde_json::to_string(&answered(&question, &answer)).expect("JSON"), expected);
+            assert_eq!(serde_json::to_string(&write_answer(&question, &answer)).expect("JSON"), expected);
         }
     }
 
     #[test]
-    fn only_a_person_skips_or_goes_to_the_chat() {
+    fn only_the_user_skips_or_moves_to_the_chat() {
         for (reason, expected) in [
             (Reason::User, "skip_interview"),
             (Reason::RepliedInChat, "chat_about_this"),
@@ -189,7 +209,7 @@ mod tests {
             (Reason::Timeout, "cancelled"),
             (Reason::Shutdown, "cancelled"),
         ] {
-            let written = serde_json::to_value(rejected(reason)).expect("JSON");
+            let written = serde_json::to_value(write_rejection(reason)).expect("JSON");
             assert_eq!(written, json!({ "outcome": expected }), "{reason:?}");
         }
     }

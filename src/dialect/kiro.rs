@@ -1,27 +1,56 @@
-//! Kiro's dialect, `_kiro/userInput`: one question, its options by their title, or any text.
+//! Kiro's dialect: one question, answered with the title of an option or with any text.
 //!
 //! Source: notes on the types of Kiro's own client.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
-use super::{asked::read_params, meta::Meta};
-use crate::question::{Answer, Field, FieldOption, Kind, Origin, Outcome, Question, Reason, Value};
+use super::{
+    agent_dialect::{AgentDialect, Reply},
+    meta::ReplyMeta,
+    params::{json, read_params},
+};
+use crate::{
+    question::{Answer, Field, FieldOption, Kind, Origin, Outcome, Question, Reason, Value},
+    wire::method::KIRO_USER_INPUT,
+};
 
-/// The request's method.
-pub const METHOD: &str = "_kiro/userInput";
+/// The reply format of Kiro's dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KiroReply;
+
+impl AgentDialect for KiroReply {
+    const METHODS: &'static [&'static str] = &[KIRO_USER_INPUT];
+
+    fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
+        Ok(Some((read(params, fallback_id)?, KiroReply)))
+    }
+
+    fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
+        json(&write_answer(question, answer))
+    }
+
+    fn write_rejection(&self, _reason: Reason) -> Box<RawValue> {
+        json(&KiroResult::Dismissed)
+    }
+
+    fn read_reply(&self, question: &Question, result: &[u8]) -> Reply {
+        read_reply(question, result).map_or(Reply::Unknown, Reply::Canonical)
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Params {
+struct KiroParams {
     session_id: Option<String>,
     tool_call_id: Option<String>,
     question: String,
-    options: Option<Vec<Choice>>,
+    options: Option<Vec<KiroOption>>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "an option is a text or an object with a title")]
-enum Choice {
+enum KiroOption {
     Title(String),
     Object {
         title: String,
@@ -32,13 +61,13 @@ enum Choice {
 }
 
 /// Reads the `params` of a request.
-pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
-    let Params { session_id, tool_call_id, question, options } = read_params(params)?;
+fn read(params: &[u8], fallback_id: &str) -> Result<Question, String> {
+    let KiroParams { session_id, tool_call_id, question, options } = read_params(params)?;
     let mut default = None;
     let options = options.unwrap_or_default().into_iter().map(|choice| {
         let (title, description, recommended) = match choice {
-            Choice::Title(title) => (title, None, false),
-            Choice::Object { title, description, recommended } => {
+            KiroOption::Title(title) => (title, None, false),
+            KiroOption::Object { title, description, recommended } => {
                 (title, description, recommended == Some(true))
             }
         };
@@ -51,51 +80,46 @@ pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
     let kind =
         if options.is_empty() { Kind::free_text() } else { Kind::Choice { options, other: true, default } };
     let fields = vec![Field::at(0, question, None, kind)];
-    let question = Question::new(Origin::Kiro, made_up, fields);
+    let question = Question::new(Origin::Kiro, fallback_id, fields);
     Ok(Question { session: session_id, tool_call: tool_call_id, ..question })
 }
 
 /// The `result` of a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
-pub enum Response {
-    /// Somebody answered.
+enum KiroResult {
+    /// The question is answered.
     Answered {
-        /// The title of the option, or what was typed.
+        /// The title of the option, or the typed text.
         answer: String,
-        /// What was remarked, which the dialect has no place for.
+        /// The note, for which the dialect has no place.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
-        meta: Option<Meta>,
+        meta: Option<ReplyMeta>,
     },
-    /// Nobody will answer.
+    /// There will be no answer. Kiro does not tell reasons apart.
     Dismissed,
 }
 
-/// Says an answer.
-pub fn answered(question: &Question, answer: &Answer) -> Response {
-    let Some(field) = question.fields.first() else { return Response::Dismissed };
+fn write_answer(question: &Question, answer: &Answer) -> KiroResult {
+    let Some(field) = question.fields.first() else { return KiroResult::Dismissed };
     match answer.values.get(&field.name) {
-        Some(Value::Text(text)) => {
-            Response::Answered { answer: text.clone(), meta: Meta::of_notes(question, answer, |_| true) }
-        }
-        _ => Response::Dismissed,
+        Some(Value::Text(text)) => KiroResult::Answered {
+            answer: text.clone(),
+            meta: ReplyMeta::of_notes(question, answer, |_| true),
+        },
+        _ => KiroResult::Dismissed,
     }
 }
 
-/// Says a rejection: there is only one.
-pub fn rejected() -> Response {
-    Response::Dismissed
-}
-
-/// Reads what a client said that knows this dialect.
-pub fn reply(question: &Question, result: &[u8]) -> Option<Outcome> {
+/// Reads the `result` of a client that supports this dialect.
+fn read_reply(question: &Question, result: &[u8]) -> Option<Outcome> {
     match result.starts_with(b"{").then(|| serde_json::from_slice(result).ok()).flatten()? {
-        Response::Answered { answer, .. } => {
+        KiroResult::Answered { answer, .. } => {
             let name = question.fields.first()?.name.clone();
             let values = [(name, Value::Text(answer))].into();
             Some(Outcome::Answered(Answer { values, ..Answer::default() }))
         }
-        Response::Dismissed => Some(Outcome::Rejected(Reason::User)),
+        KiroResult::Dismissed => Some(Outcome::Rejected(Reason::User)),
     }
 }
 
@@ -107,11 +131,11 @@ mod tests {
 
     fn asked(options: &str) -> Question {
         let params = format!(r#"{{"sessionId":"s","toolCallId":"t","question":"Which?"{options}}}"#);
-        read(params.as_bytes(), "made-up").expect("a question")
+        read(params.as_bytes(), "q").expect("a question")
     }
 
     #[test]
-    fn the_first_recommended_option_is_the_default() {
+    fn first_recommended_option_is_the_default() {
         let kind = |options: &str| asked(options).fields.remove(0).kind;
         for (options, expected) in [
             (r#","options":["A","B"]"#, None),
@@ -132,26 +156,27 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_one_text() {
+    fn answer_is_one_text() {
         let question = asked(r#","options":["A"]"#);
         for (answer, expected) in
             [(json!({ "values": { "q0": "A" } }), "A"), (json!({ "values": { "q0": "x" } }), "x")]
         {
             let answer = serde_json::from_value(answer).expect("an answer");
-            let written = serde_json::to_value(answered(&question, &answer)).expect("JSON");
+            let written = serde_json::to_value(write_answer(&question, &answer)).expect("JSON");
             assert_eq!(written, json!({ "action": "answered", "answer": expected }));
         }
-        // A remark never changes what was chosen.
+        // A note never changes the chosen option.
         let noted = serde_json::from_value(json!({ "values": { "q0": "A" }, "notes": { "q0": "y" } }));
-        let written = serde_json::to_value(answered(&question, &noted.expect("an answer"))).expect("JSON");
+        let written =
+            serde_json::to_value(write_answer(&question, &noted.expect("an answer"))).expect("JSON");
         let meta = json!({ "askbridge": { "notes": { "0": "y" } } });
         assert_eq!(written, json!({ "action": "answered", "answer": "A", "_meta": meta }));
     }
 
     #[test]
-    fn what_its_own_client_says_is_read() {
+    fn reply_of_a_kiro_client_is_read() {
         let question = asked("");
-        let read = |result: &str| reply(&question, result.as_bytes());
+        let read = |result: &str| read_reply(&question, result.as_bytes());
         let answer = serde_json::from_value(json!({ "values": { "q0": "x" } })).expect("an answer");
         assert_eq!(read(r#"{"action":"answered","answer":"x"}"#), Some(Outcome::Answered(answer)));
         assert_eq!(read(r#"{"action":"dismissed"}"#), Some(Outcome::Rejected(Reason::User)));

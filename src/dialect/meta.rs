@@ -1,5 +1,5 @@
-//! What the bridge adds to a response under `_meta`, where the dialect itself has no place for it.
-//! Where that is and what it says is up to the dialect; none has it but for a reason or a remark.
+//! What the bridge adds to a response under `_meta`: the reason of a rejection, and notes beside an answer.
+//! Whether a response has a `_meta`, and which notes go there, is left to the dialect.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,17 @@ use crate::question::{Answer, Question, Reason};
 
 /// The `_meta` of a response.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Meta {
+#[schemars(rename = "Meta")]
+pub struct ReplyMeta {
     /// The bridge's own additions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub askbridge: Option<Additions>,
+    pub askbridge: Option<ReplyAdditions>,
 }
 
 /// What the bridge adds to a response.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Additions {
+#[schemars(rename = "Additions")]
+pub struct ReplyAdditions {
     /// Why it was rejected: `user`, `cancelled`, `withdrawn`, `timeout`, `replied_in_chat`, `client_gone`,
     /// `session_closed`, `shutdown` or `policy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,24 +30,25 @@ pub struct Additions {
     pub notes: BTreeMap<String, String>,
 }
 
-impl Meta {
-    /// Says why it was rejected.
+impl ReplyMeta {
+    /// Returns the `_meta` of a rejection.
     pub(super) fn of_rejection(reason: Reason) -> Self {
-        let additions = Additions { reason: Some(reason.name().to_owned()), ..Additions::default() };
-        Meta { askbridge: Some(additions) }
+        let additions =
+            ReplyAdditions { reason: Some(reason.name().to_owned()), ..ReplyAdditions::default() };
+        ReplyMeta { askbridge: Some(additions) }
     }
 
-    /// Says the remarks on these fields, if there are any.
+    /// Returns the `_meta` with the notes on the fields in these places, if there are any.
     pub(super) fn of_notes(
         question: &Question,
         answer: &Answer,
-        unsaid: impl Fn(usize) -> bool,
+        goes_here: impl Fn(usize) -> bool,
     ) -> Option<Self> {
-        let fields = question.fields.iter().enumerate().filter(|(index, _)| unsaid(*index));
+        let fields = question.fields.iter().enumerate().filter(|(index, _)| goes_here(*index));
         let notes: BTreeMap<_, _> = fields
             .filter_map(|(index, field)| Some((index.to_string(), answer.notes.get(&field.name)?.clone())))
             .collect();
-        let additions = Additions { reason: None, notes };
-        (additions != Additions::default()).then_some(Meta { askbridge: Some(additions) })
+        let additions = ReplyAdditions { reason: None, notes };
+        (additions != ReplyAdditions::default()).then_some(ReplyMeta { askbridge: Some(additions) })
     }
 }

@@ -1,11 +1,15 @@
-//! The ways to say a question on the wire, each as pure functions between JSON and [`crate::question`].
-//! Which one is used when is left to `acp`.
+//! The formats in which agents and clients write a question on the wire, each as pure functions between JSON and
+//! [`crate::question`]. Which format is used when is left to `acp`.
 //!
-//! A dialect is read where an agent speaks it: a request becomes a question, and an outcome becomes the response
-//! in the same agent's words ([`Words`]). Three of them are written as well, for clients: the native one, forms, and
-//! permission prompts.
+//! An agent's request is read in its dialect as a question; the outcome is written as the response that this agent
+//! expects ([`ReplyFormat`]). Three formats are also written for clients: native requests, forms, and permission
+//! prompts.
+//!
+//! To add a dialect, add a file with a type that implements [`AgentDialect`], and a row in `registry.rs`.
 
-pub mod asked;
+pub mod agent_dialect;
+
+pub mod registry;
 
 pub mod sandboxagent;
 
@@ -21,9 +25,12 @@ pub mod kiro;
 
 mod entries;
 
-mod joined;
+mod joined_values;
 
 mod meta;
 
-pub use asked::{Asked, Reply, Words, may_ask, read};
-pub use meta::{Additions, Meta};
+mod params;
+
+pub use agent_dialect::{AgentDialect, Reply};
+pub use meta::{ReplyAdditions, ReplyMeta};
+pub use registry::{Asked, ReplyFormat, may_ask, read};

@@ -10,10 +10,7 @@ use serde::{
 };
 use serde_json::Value as Json;
 
-use crate::{
-    dialect::sandboxagent::reply,
-    question::{Answer, FieldError, Question, Value, check},
-};
+use crate::question::{Answer, FieldError, Question, Value, check, typed};
 
 /// An answer as it is sent: `{"values": {…}, "notes": {…}}` by field name, or `{"answers": [[…]], "notes": {…}}` by
 /// place.
@@ -53,7 +50,7 @@ impl AnswerInput {
             AnswerInput::ByPlace { answers, notes } => {
                 check_places(question, answers.len())?;
                 let selections = answers.into_iter().map(|texts| (!texts.is_empty()).then_some(texts));
-                Ok(reply::answer(question, selections.collect(), notes))
+                Ok(typed::answer(question, selections.collect(), notes))
             }
         }
     }

@@ -21,6 +21,8 @@ pub mod outcome;
 
 pub mod check;
 
+pub mod typed;
+
 pub mod input;
 
 pub use answer::{Answer, Value};

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use crate::{
     control::old::Record,
-    dialect::sandboxagent::{
-        reply,
-        request::{NO, YES},
+    question::{
+        Answer, Field, FieldError, Kind, Outcome, Question, Value, input,
+        typed::{self, NO, YES},
     },
-    question::{Answer, Field, FieldError, Kind, Outcome, Question, Value, input},
 };
 
 /// Returns the words for what can be chosen, in their order. No two are the same: where the agent says one twice, the
@@ -91,7 +90,7 @@ fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
         None if labels.is_empty() || kind.takes_other() => Ok(word),
         None => Err(word),
     });
-    Ok(reply::typed(kind, texts.collect::<Result<_, _>>()?))
+    Ok(typed::value(kind, texts.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]

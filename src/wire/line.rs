@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use serde::Serialize;
 
+use super::method::CANCEL_REQUEST;
+
 /// JSON-RPC: there is no such method.
 pub const METHOD_NOT_FOUND: i32 = -32601;
 /// JSON-RPC: the method's parameters are wrong.
@@ -36,7 +38,7 @@ pub fn failure(id: &str, error: &[u8]) -> Bytes {
 
 /// The notification that takes back a request.
 pub fn cancel_request(id: &str) -> Bytes {
-    line(format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#))
+    line(format!(r#"{{"jsonrpc":"2.0","method":"{CANCEL_REQUEST}","params":{{"requestId":{id}}}}}"#))
 }
 
 fn json(value: &impl Serialize) -> String {

@@ -1,8 +1,8 @@
-//! The agents: who there is, and what each can ask. How they ask and hear is in `asking.rs` and `hearing.rs`.
+//! The agents, and what each can ask. How an agent asks is left to `asking.rs`, how it reads a response to `hearing.rs`.
 
 use crate::field::{Field, Kind, MANY, TEXT};
 
-/// A dialect, by the agent that is known for it.
+/// A dialect, named after its best-known agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agent {
     Native,
@@ -43,7 +43,7 @@ impl Agent {
         Agent::Kiro,
     ];
 
-    /// Its name in the table.
+    /// Returns the name in the table.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Agent::Native => "native: `_sandboxagent/session/request_question`",
@@ -78,12 +78,12 @@ impl Agent {
         }
     }
 
-    /// Says whether it can ask several fields at once.
+    /// Returns whether the agent can ask for several fields at once.
     pub(crate) fn asks_several(self) -> bool {
         !matches!(self, Agent::KimiPermission | Agent::Pi | Agent::Kiro)
     }
 
-    /// Says whether a text may be given in the place of an option.
+    /// Returns whether the agent accepts a free text in place of an option.
     fn takes_typed(self) -> bool {
         match self {
             Agent::Form
@@ -105,17 +105,17 @@ impl Agent {
         }
     }
 
-    /// Says whether a remark reaches it, in its own words or under `_meta`.
+    /// Returns whether the agent can receive a note, in its own format or under `_meta`.
     fn takes_notes(self) -> bool {
         !matches!(self, Agent::Cursor | Agent::Kiro)
     }
 
-    /// Says whether it has a place of its own for a remark, or asks in the bridge's own words.
+    /// Returns whether the agent's own format has a place for notes.
     pub(crate) fn asks_for_notes(self) -> bool {
         matches!(self, Agent::Native | Agent::Claude | Agent::Codex | Agent::CodexAsync | Agent::Grok)
     }
 
-    /// Returns a field as this agent can ask it, in this place of the form.
+    /// Returns the field in this place of the form, restricted to what the agent can ask.
     pub(crate) fn fitted(self, mut field: Field, place: usize) -> Field {
         let free = matches!(self, Agent::Native | Agent::Form | Agent::Historic);
         field.key = match self {
@@ -149,7 +149,7 @@ impl Agent {
             Kind::Text { .. } if !free => TEXT,
             kind => kind,
         };
-        // These take it whatever they asked.
+        // These accept a free text for every choice.
         field.typed |= matches!(self, Agent::Qwen | Agent::Grok | Agent::Kiro | Agent::Devin);
         field.typed &= self.takes_typed() && !field.options.is_empty();
         field.noted &= self.takes_notes();

@@ -1,4 +1,5 @@
-//! What each agent writes when it asks, as `dialects.md` has it from its wire or its code.
+//! What each agent writes when it asks, taken from its wire or its code.
+//! How it reads the response is left to `hearing.rs`.
 
 use serde_json::{Map, Value, json};
 
@@ -7,11 +8,11 @@ use crate::{
     field::{Field, Kind},
 };
 
-/// The option of Codex for an answer that is in the note.
+/// Codex's option which means that the answer is in the note.
 pub(crate) const NONE_OF_THE_ABOVE: &str = "None of the above";
 
 impl Agent {
-    /// Returns the method and the parameters of the request that asks these fields.
+    /// Returns the method and the parameters of the agent's request for these fields.
     pub(crate) fn asks(self, fields: &[Field]) -> (&'static str, Value) {
         match self {
             Agent::Native => ("_sandboxagent/session/request_question", native(fields)),
@@ -64,7 +65,7 @@ impl Agent {
     fn property(self, field: &Field, alone: bool) -> Value {
         let mut property = of_kind(field);
         match self {
-            // Claude asks a lone question in the message alone.
+            // Claude writes a lone question in the message only.
             Agent::Claude if alone => property["title"] = json!("Header"),
             Agent::Claude | Agent::Kimi => {
                 property["title"] = json!("Header");
@@ -84,7 +85,7 @@ impl Agent {
         property
     }
 
-    /// Returns the field beside a field that takes a text.
+    /// Returns the companion of a field: the second field that takes a free text.
     fn companion(self, field: &Field) -> Option<(String, Value)> {
         if field.options.is_empty() {
             return None;
@@ -100,7 +101,7 @@ impl Agent {
             Agent::Codex | Agent::CodexAsync => {
                 let meta = json!({ "codex": { "questionId": key, "role": "user_note", "isSecret": false } });
                 let text = json!({ "type": "string", "title": "Additional answer or note", "_meta": meta });
-                // On a collision, the key is another one: the mark tells.
+                // Codex numbers the key if it is taken, so that only the mark identifies the companion.
                 Some((format!("{key}_note1"), text))
             }
             Agent::OhMyPi => {
@@ -152,7 +153,7 @@ fn of_kind(field: &Field) -> Value {
     }
 }
 
-/// In the plain shape where that says all, otherwise in the bridge's own.
+/// Writes the plain shape if it can express all fields, otherwise the complete form under `_meta`.
 fn native(fields: &[Field]) -> Value {
     let plain = |field: &Field| match field.kind {
         Kind::Text { least, most } => field.required && least == 0 && most == u32::MAX,

@@ -1,5 +1,5 @@
-//! Every agent before every client: what can be answered there, and how everything else ends.
-//! The README's tables are what comes out. `UPDATE=1 cargo test --test matrix` writes them.
+//! Every agent with every client: which answers the client can carry, and how all other questions end.
+//! The results are the README's tables. `UPDATE=1 cargo test --test matrix` writes them.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -13,9 +13,9 @@ use crate::{
     world::World,
 };
 
-/// One thing that can be asked and answered.
+/// One question and its answer.
 struct Case {
-    /// What it is called in the table.
+    /// The name in the table.
     name: &'static str,
     fields: Vec<Field>,
     given: Vec<Given>,
@@ -23,7 +23,7 @@ struct Case {
 
 const NUMBER: Kind = Kind::Number { integer: true, least: 1.0, most: 10.0 };
 
-/// What an agent can ask, and what is answered to it.
+/// Returns the questions that an agent can ask, with an answer to each.
 fn cases(agent: Agent) -> Vec<Case> {
     let which =
         |key: &str, kind| Field::new(key, &format!("Which {key}?"), kind, &["Alpha", "Beta, too", "Gamma"]);
@@ -59,7 +59,7 @@ fn cases(agent: Agent) -> Vec<Case> {
     cases
 }
 
-/// A digit stands for the option in that place.
+/// Builds a case for this agent. A digit among the given texts stands for the option in that place.
 fn case(agent: Agent, name: &'static str, fields: Vec<Field>, mut given: Vec<Given>) -> Case {
     let fields: Vec<_> =
         fields.into_iter().enumerate().map(|(place, field)| agent.fitted(field, place)).collect();
@@ -77,16 +77,16 @@ fn can_say(agent: Agent, field: &Field, given: &Given) -> bool {
     (field.typed || given.typed(field).is_none()) && (agent.asks_for_notes() || given.note.is_none())
 }
 
-/// What a client can carry of what an agent can ask.
+/// The cases of one agent that a client can carry.
 struct Cell {
     carried: Vec<&'static str>,
     left_open: Vec<&'static str>,
-    /// Whether all that was said went through as it was.
+    /// Whether all requests and replies were forwarded unchanged.
     unchanged: bool,
 }
 
 impl Cell {
-    fn words(&self) -> String {
+    fn text(&self) -> String {
         match (self.carried.is_empty(), self.left_open.is_empty()) {
             (true, _) => "stays open".to_owned(),
             (false, true) if self.unchanged => "unchanged".to_owned(),
@@ -98,7 +98,7 @@ impl Cell {
     }
 }
 
-/// Plays all that can be answered. What is not told to the agent exactly as it was chosen stays open, with a reason.
+/// Plays all cases. A case that does not reach the agent exactly as chosen stays open, with a reason.
 fn answered(agent: Agent, client: Client) -> Cell {
     let mut cell = Cell { carried: Vec::new(), left_open: Vec::new(), unchanged: true };
     for Case { name, fields, given } in cases(agent) {
@@ -122,7 +122,7 @@ fn answered(agent: Agent, client: Client) -> Cell {
     cell
 }
 
-/// A question that stays open does so for a reason that others are told, or because the client is silent.
+/// Checks that a question stays open for a reason that is reported, or because the client is silent.
 fn check_reason(client: Client, world: &World) {
     match (client, world.unanswered.last()) {
         (Client::Silent, None) | (Client::NotAsked, Some(Unanswered::NoWay)) => {}
@@ -131,8 +131,8 @@ fn check_reason(client: Client, world: &World) {
     }
 }
 
-/// Plays all the ways to end without an answer. Returns what the agent is told when the person declines, if there
-/// is one, and when the turn is cancelled.
+/// Plays every end without an answer. Returns the results that the agent receives when the user declines, if the client
+/// can show the question, and when the turn is cancelled.
 fn ended(agent: Agent, client: Client) -> [Value; 2] {
     let case = cases(agent).remove(0);
     let world = |wish| World::new(agent, client, &case.fields, wish);
@@ -141,18 +141,17 @@ fn ended(agent: Agent, client: Client) -> [Value; 2] {
         let mut world = world(wish.clone());
         assert_eq!(world.heard().is_some(), shows, "{agent:?} before {client:?}: {wish:?}");
         if let Some(heard) = world.heard() {
-            // On its own line, the client speaks for itself.
             assert_eq!(heard, expected, "{agent:?} before {client:?}: {wish:?}");
         }
         world.end();
     }
     let declined = if shows { world(Wish::Decline).response()["result"].clone() } else { Value::Null };
     let mut cancelled = world(Wish::Nothing);
-    assert!(cancelled.is_open() && cancelled.heard().is_none(), "nobody chose anything");
+    assert!(cancelled.is_open() && cancelled.heard().is_none(), "nothing was chosen");
     let result = cancelled.end()["result"].clone();
     assert_eq!(agent.hears(&result, &case.fields), agent.cancelled());
-    let owed = matches!(client, Client::Native | Client::Forms | Client::Prompts | Client::Silent);
-    assert_eq!(cancelled.taken_back, usize::from(owed), "{agent:?} before {client:?}");
+    let awaiting = matches!(client, Client::Native | Client::Forms | Client::Prompts | Client::Silent);
+    assert_eq!(cancelled.taken_back, usize::from(awaiting), "{agent:?} before {client:?}");
     let withdrawn = world(Wish::Nothing).withdraw().clone();
     assert_eq!(withdrawn["error"]["code"], -32800, "{withdrawn}");
     [declined, result]
@@ -167,28 +166,28 @@ fn tables() -> String {
         let names: Vec<_> = cases(agent).iter().map(|case| case.name).collect();
         write!(text, "\n| {} | {} |", agent.name(), names.join(", ")).expect("a string");
         for client in Client::ALL {
-            write!(text, " {} |", answered(agent, client).words()).expect("a string");
+            write!(text, " {} |", answered(agent, client).text()).expect("a string");
         }
     }
-    text + &words_of_the_end()
+    text + &end_table()
 }
 
-/// What the agents are told when nobody answers, those together that are told the same.
-fn words_of_the_end() -> String {
+/// Returns the table of results without an answer. Agents with the same results share a row.
+fn end_table() -> String {
     let mut rows: Vec<([String; 2], Vec<&str>)> = Vec::new();
     for agent in Agent::ALL {
-        let told = Client::ALL.map(|client| ended(agent, client));
+        let results_of = Client::ALL.map(|client| ended(agent, client));
         let cancelled = |told: &[Value; 2]| told[1].clone();
         assert!(
-            told.iter().all(|other| cancelled(other) == cancelled(&told[0])),
+            results_of.iter().all(|other| cancelled(other) == cancelled(&results_of[0])),
             "the client makes no difference"
         );
-        // Those before permission prompts: all of them are the bridge's own words.
-        let words = told[2].clone().map(|result| bare(result).to_string());
+        // The results with permission prompts, all of which the bridge writes itself.
+        let results = results_of[2].clone().map(|result| bare(result).to_string());
         let name = agent.name().split(':').next().unwrap_or_default();
-        match rows.iter_mut().find(|(other, _)| *other == words) {
+        match rows.iter_mut().find(|(other, _)| *other == results) {
             Some((_, names)) => names.push(name),
-            None => rows.push((words, vec![name])),
+            None => rows.push((results, vec![name])),
         }
     }
     let mut text =
@@ -199,7 +198,7 @@ fn words_of_the_end() -> String {
     text
 }
 
-/// Without the reason that is under `_meta`.
+/// Removes the reason under `_meta`.
 fn bare(result: Value) -> Value {
     match result {
         Value::Object(members) => {
@@ -214,7 +213,7 @@ const BEGIN: &str = "<!-- what each client can carry: UPDATE=1 cargo test --test
 const END: &str = "\n<!-- end of what each client can carry -->";
 
 #[test]
-fn every_agent_before_every_client_is_answered_as_the_readme_says_and_never_hangs() {
+fn every_agent_with_every_client_is_answered_as_the_readme_says() {
     let tables = tables();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).expect("the README");
@@ -227,7 +226,7 @@ fn every_agent_before_every_client_is_answered_as_the_readme_says_and_never_hang
 }
 
 #[test]
-fn who_approves_everything_answers_nothing() {
+fn client_that_approves_everything_answers_no_question() {
     for agent in Agent::ALL {
         for case in cases(agent) {
             let world = World::new(agent, Client::Approver, &case.fields, Wish::Answer(case.given.clone()));

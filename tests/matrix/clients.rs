@@ -1,5 +1,5 @@
-//! The clients: what each says that it can show, and how a person in front of it says what they want.
-//! They look at what is on the screen, and know nothing of the agent's dialect.
+//! The clients: which capabilities each declares, and how it replies for its user.
+//! A client sees only the request that it receives, and knows nothing of the agent's dialect.
 
 use serde_json::{Map, Value, json};
 
@@ -11,33 +11,33 @@ use crate::{
 /// A kind of client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Client {
-    /// Knows the native request.
+    /// Supports the native request.
     Native,
     /// Shows forms.
     Forms,
-    /// Knows permission prompts alone.
+    /// Supports permission requests only.
     Prompts,
-    /// Approves whatever it is asked, without asking anyone.
+    /// Approves every permission request without asking its user.
     Approver,
-    /// Never replies, whatever it is asked.
+    /// Never replies.
     Silent,
-    /// Is not asked, because the user said so.
+    /// Is not asked, because of `--client-questions none`.
     NotAsked,
 }
 
-/// What the person wants to say.
+/// What the user wants to reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Wish {
     Answer(Vec<Given>),
     Decline,
-    /// The client takes back what it shows.
+    /// The client cancels the request.
     Cancel,
     Nothing,
-    /// This, although it does not fit what is asked; nothing to a prompt.
+    /// An answer that does not fit the question; no reply to a prompt.
     Broken(Vec<Given>),
 }
 
-/// What a client says to a request.
+/// A client's reply to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
     Result(Value),
@@ -49,7 +49,7 @@ impl Client {
     pub(crate) const ALL: [Client; 6] =
         [Client::Native, Client::Forms, Client::Prompts, Client::Approver, Client::Silent, Client::NotAsked];
 
-    /// Its name in the table.
+    /// Returns the name in the table.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Client::Native => "knows the native request",
@@ -61,7 +61,7 @@ impl Client {
         }
     }
 
-    /// What it says in `initialize` that it can do.
+    /// Returns the capabilities that the client declares in `initialize`.
     pub(crate) fn capabilities(self) -> Value {
         match self {
             Client::Native => json!({ "_meta": { "sandboxagent.dev": { "extensions": {
@@ -72,7 +72,7 @@ impl Client {
         }
     }
 
-    /// Says what is said to a request, by a person who wants this.
+    /// Replies to a request as the user wishes.
     pub(crate) fn replies(self, method: &str, params: &Value, fields: &[Field], wish: &Wish) -> Reply {
         match (self, method) {
             (Client::Silent, _) => Reply::Nothing,
@@ -95,7 +95,7 @@ fn approves(params: &Value) -> Reply {
     params["options"].as_array().into_iter().flatten().find(allows).map_or(Reply::Nothing, selected)
 }
 
-/// Says whether a text stands anywhere in a request.
+/// Returns whether the request contains this text.
 fn shows(json: &Value, text: &str) -> bool {
     match json {
         Value::String(shown) => shown.contains(text),
@@ -150,7 +150,7 @@ fn form(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
     }
 }
 
-/// A field of a form, and the one beside it for a text.
+/// A field of a form, and its companion.
 struct Entry<'a> {
     key: &'a str,
     property: &'a Value,
@@ -170,12 +170,12 @@ fn entries(properties: &Map<String, Value>) -> Vec<Entry<'_>> {
     entries
 }
 
-/// What a form says of its fields is what was asked.
+/// Checks that a form describes the fields of the question.
 fn check_form(params: &Value, fields: &[Field]) {
     let schema = &params["requestedSchema"];
     let required: Vec<_> = schema["required"].as_array().into_iter().flatten().collect();
     for (entry, field) in entries(schema["properties"].as_object().expect("properties")).iter().zip(fields) {
-        // A text in the field beside it may stand for the choice.
+        // A text in the companion may replace the choice, which is therefore not marked as required.
         if entry.companion.is_none() {
             assert_eq!(required.contains(&&json!(entry.key)), field.required, "{}: {params}", entry.key);
         }
@@ -193,10 +193,10 @@ fn check_form(params: &Value, fields: &[Field]) {
             Kind::Number { least, most, .. } => (["minimum", "maximum"], [least, most]),
             Kind::One | Kind::Flag => continue,
         };
-        // Where there is none, the least is nothing and the most is anything.
+        // A missing bound of a length means no bound.
         let free = matches!(field.kind, Kind::Text { .. } | Kind::Many { .. });
         let bound = |name: &str, none: f64| property[name].as_f64().or(free.then_some(none));
-        // A list that must be filled in has one entry at least, whether the agent says so or not.
+        // A required list has at least one entry, even if the agent does not declare it.
         let filled = matches!(field.kind, Kind::Many { .. }) && field.required && entry.companion.is_none();
         let said = bound(names[0], 0.0);
         assert!(said == Some(least) || (filled && said == Some(least.max(1.0))), "{least} in {params}");
@@ -204,7 +204,7 @@ fn check_form(params: &Value, fields: &[Field]) {
     }
 }
 
-/// Fills in a form. `None` where it has no place for something, so that the person leaves it alone.
+/// Fills in a form. Returns `None` if the form has no place for a part of the answer: then the user does not reply.
 fn fill(params: &Value, fields: &[Field], given: &[Given]) -> Option<Map<String, Value>> {
     let entries = entries(params["requestedSchema"]["properties"].as_object().expect("properties"));
     assert_eq!(entries.len(), fields.len(), "{params}");
@@ -242,7 +242,7 @@ fn fill(params: &Value, fields: &[Field], given: &[Given]) -> Option<Map<String,
     Some(content)
 }
 
-/// Fills in a form without a look at what it takes.
+/// Fills in a form without regard to its schema.
 fn scrawl(params: &Value, given: &[Given]) -> Map<String, Value> {
     let entries = entries(params["requestedSchema"]["properties"].as_object().expect("properties"));
     let scrawled = entries.iter().zip(given).filter_map(|(entry, given)| {
@@ -263,15 +263,15 @@ fn scrawl(params: &Value, given: &[Given]) -> Map<String, Value> {
 fn prompt(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
     let options = params["options"].as_array().expect("options");
     let named = |name: &str| options.iter().find(|option| option["name"] == name);
-    let elsewhere = named("Answer elsewhere").expect("a way to leave it to others");
-    assert_eq!(elsewhere, &options[0], "the first option is the one that auto-approvers take");
+    let elsewhere = named("Answer elsewhere").expect("an option to answer elsewhere");
+    assert_eq!(elsewhere, &options[0], "a client that approves everything takes the first option");
     let given = match wish {
         Wish::Answer(given) => given,
-        Wish::Decline => return selected(named("Skip").expect("a way to decline")),
+        Wish::Decline => return selected(named("Skip").expect("an option to decline")),
         Wish::Cancel => return Reply::Result(json!({ "outcome": { "outcome": "cancelled" } })),
         Wish::Nothing | Wish::Broken(_) => return Reply::Nothing,
     };
-    // Who has something to say that is never asked for goes to where it is.
+    // A user whose answer no prompt can express answers elsewhere.
     let unsayable = |(field, given): (&Field, &Given)| match field.is_choice() {
         true => given.note.is_some() || given.typed(field).is_some(),
         false => !given.is_empty(),
@@ -283,17 +283,17 @@ fn prompt(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
         return selected(elsewhere);
     }
     if options.len() == 2 {
-        // All is said but what has to be typed.
+        // Only fields that need typing are left.
         return selected(elsewhere);
     }
     let title = params["toolCall"]["title"].as_str().expect("a title");
     let asked = |(field, _): &(&Field, &Given)| fields.len() == 1 || title.ends_with(&field.text);
-    let (field, given) = fields.iter().zip(given).find(asked).expect("what is asked for");
+    let (field, given) = fields.iter().zip(given).find(asked).expect("the current field");
     check_shown(params, std::slice::from_ref(field));
     selected(choose(options, field, given).unwrap_or(elsewhere))
 }
 
-/// Returns the option to pick next. `None` where there is none for what the person wants.
+/// Returns the option to choose next. Returns `None` if no option fits the user's wish.
 fn choose<'a>(options: &'a [Value], field: &Field, given: &Given) -> Option<&'a Value> {
     let named = |name: &str| options.iter().find(|option| option["name"] == name);
     match field.kind {
@@ -302,10 +302,11 @@ fn choose<'a>(options: &'a [Value], field: &Field, given: &Given) -> Option<&'a 
             let (_, label) = field.options.iter().find(|(value, _)| Some(value) == given.said.first())?;
             named(label)
         }
-        // In the order in which they are wanted.
+        // The user makes multiple choices one by one, in the order of the answer.
         _ => {
-            let label =
-                |value: &String| &field.options.iter().find(|(other, _)| other == value).expect("it").1;
+            let label = |value: &String| {
+                &field.options.iter().find(|(other, _)| other == value).expect("the option").1
+            };
             let mut wanted = given.chosen(field).map(label);
             let next = wanted.find_map(|label| named(&format!("☐ {label}")));
             next.or_else(|| named("Done"))

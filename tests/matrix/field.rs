@@ -1,6 +1,6 @@
-//! What is asked and what is chosen, apart from any dialect and apart from the bridge's own model.
+//! Fields and choices, independent of any dialect and of the bridge's own model.
 
-/// What a field takes.
+/// The kind of value that a field takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Text { least: u32, most: u32 },
@@ -10,23 +10,23 @@ pub(crate) enum Kind {
     Number { integer: bool, least: f64, most: f64 },
 }
 
-/// A text without bounds.
+/// A text of any length.
 pub(crate) const TEXT: Kind = Kind::Text { least: 0, most: u32::MAX };
 /// Any number of choices.
 pub(crate) const MANY: Kind = Kind::Many { least: 0, most: u32::MAX };
 
-/// One thing that is asked.
+/// One field of a question.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
     pub(crate) key: String,
     pub(crate) text: String,
     pub(crate) kind: Kind,
-    /// Each with its value and its label. No two have the same of either.
+    /// The value and the label of each option. Both are unique.
     pub(crate) options: Vec<(String, String)>,
     pub(crate) required: bool,
-    /// Whether a text may be given in the place of an option, or beside several.
+    /// Whether a free text is accepted in place of an option, or beside multiple choices.
     pub(crate) typed: bool,
-    /// Whether the agent hears a remark.
+    /// Whether the agent can receive a note.
     pub(crate) noted: bool,
 }
 
@@ -44,12 +44,12 @@ impl Field {
         }
     }
 
-    /// Says whether this is the value of an option.
+    /// Returns whether this is the value of an option.
     pub(crate) fn has(&self, value: &str) -> bool {
         self.options.iter().any(|(other, _)| other == value)
     }
 
-    /// Says whether a permission prompt can ask for it.
+    /// Returns whether a permission prompt can ask for this field.
     pub(crate) fn is_choice(&self) -> bool {
         match self.kind {
             Kind::One | Kind::Many { .. } => !self.options.is_empty(),
@@ -59,7 +59,7 @@ impl Field {
     }
 }
 
-/// What is chosen in one field: the values of options, what was typed, `true` or `false`, or a number.
+/// The answer to one field: the values of options, a typed text, `true` or `false`, or a number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Given {
     pub(crate) said: Vec<String>,
@@ -71,12 +71,12 @@ impl Given {
         Given { said: said.iter().map(|text| (*text).to_owned()).collect(), note: note.map(str::to_owned) }
     }
 
-    /// Returns what was typed in the place of an option.
+    /// Returns the text that was typed in place of an option.
     pub(crate) fn typed(&self, field: &Field) -> Option<&String> {
         self.said.iter().find(|text| !field.options.is_empty() && !field.has(text))
     }
 
-    /// Returns the values of options.
+    /// Returns the values of the chosen options.
     pub(crate) fn chosen<'a>(&'a self, field: &'a Field) -> impl Iterator<Item = &'a String> {
         self.said.iter().filter(|text| field.has(text))
     }
@@ -86,12 +86,12 @@ impl Given {
     }
 }
 
-/// What the agent is told.
+/// What the agent understands of a response.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Heard {
     Given(Vec<Given>),
-    /// The person does not want to answer.
+    /// The user does not want to answer.
     Declined,
-    /// Nobody will answer.
+    /// There will be no answer.
     Cancelled,
 }

@@ -1,4 +1,4 @@
-//! What each agent understands of a response: its own reading, as `dialects.md` has it, and not the bridge's.
+//! How each agent reads a response, taken from its wire or its code, and independent of the bridge.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Agent {
-    /// Reads a `result` as this agent does. Whatever it could not read fails the test.
+    /// Reads a `result` as this agent does. Fails if the agent could not read it.
     pub(crate) fn hears(self, result: &Value, fields: &[Field]) -> Heard {
         let heard = match self {
             Agent::Native => native(result, fields),
@@ -24,13 +24,13 @@ impl Agent {
         heard.unwrap_or_else(|| panic!("{self:?} does not understand {result}"))
     }
 
-    /// What it hears when the person does not want to answer.
+    /// What the agent understands if the user declines.
     pub(crate) fn declined(self) -> Heard {
-        // Without an option for it, there is no way to say so.
+        // pi-acp has no option to decline.
         if self == Agent::Pi { Heard::Cancelled } else { Heard::Declined }
     }
 
-    /// What it hears when nobody will answer.
+    /// What the agent understands if there will be no answer.
     pub(crate) fn cancelled(self) -> Heard {
         if self == Agent::Kiro { Heard::Declined } else { Heard::Cancelled }
     }
@@ -64,14 +64,14 @@ impl Agent {
             }
             (Agent::Codex | Agent::CodexAsync, _) => given.note = Some(text),
             (Agent::Claude, _) if !given.said.is_empty() => given.note = Some(text),
-            // It takes the place of the option.
+            // The text replaces the option.
             _ => given.said = vec![text],
         }
         Some(given)
     }
 }
 
-/// A value of the type that was asked for.
+/// Reads a value of the field's type.
 fn typed(value: &Value, field: &Field) -> Option<Vec<String>> {
     if value.is_null() {
         return Some(Vec::new());
@@ -88,11 +88,11 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|text| Some(text.as_str()?.to_owned())).collect()
 }
 
-/// Adds the remarks for which the dialect itself has no place.
+/// Adds the notes under `_meta`, for which the dialect itself has no place.
 fn noted(mut given: Vec<Given>, meta: &Value) -> Vec<Given> {
     for (place, note) in meta["askbridge"]["notes"].as_object().into_iter().flatten() {
         let given = &mut given[place.parse::<usize>().expect("a place")];
-        assert_eq!(given.note, None, "a remark is told twice");
+        assert_eq!(given.note, None, "a note is there twice");
         given.note = note.as_str().map(str::to_owned);
     }
     given
@@ -133,7 +133,7 @@ fn qwen(result: &Value, fields: &[Field]) -> Option<Heard> {
     }
 }
 
-/// Splits what is joined with `", "`, where items that could be read otherwise are quoted as JSON.
+/// Splits texts that are joined with `", "`. Ambiguous texts are quoted as JSON.
 fn split(joined: &str) -> Vec<String> {
     let mut items = Vec::new();
     let mut rest = joined;

@@ -1,6 +1,6 @@
-//! Every agent's dialect before every kind of client, on the engine alone: the agent hears exactly what the person
-//! chose, or nothing, and nobody hangs (I4). What an agent writes and understands is written down here once more, and
-//! is not the bridge's own reading of it.
+//! Every agent's dialect with every kind of client, on the engine alone: the agent receives exactly the user's choices,
+//! or nothing, and every question ends (I4). What an agent writes and reads is implemented here a second time,
+//! independently of the bridge.
 
 #[cfg(test)]
 mod field;

@@ -1,4 +1,4 @@
-//! Random questions, as an agent of each dialect can ask them, and what a person may choose of them.
+//! Random questions that an agent of each dialect can ask, with random answers that fit.
 
 use proptest::{collection::vec, option, prelude::*, sample::Index};
 
@@ -7,20 +7,20 @@ use crate::{
     field::{Field, Given, Kind},
 };
 
-/// Names that mean something on the screen or to an agent.
+/// Texts with a meaning of their own in a prompt or to an agent.
 const RESERVED: [&str; 7] = ["Answer elsewhere", "Done", "Skip", "Yes", "No", "None of the above", ""];
 
-/// A question, and what is chosen.
+/// A question and its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) agent: Agent,
     pub(crate) fields: Vec<Field>,
     pub(crate) given: Vec<Given>,
-    /// The place of a field, and in which way an answer to it can be wrong.
+    /// The field that gets a wrong answer, and the kind of mistake.
     pub(crate) breaks: (Index, Index),
 }
 
-/// What decides about one answer, whatever the field takes.
+/// The random numbers that decide about one answer, whatever the field takes.
 #[derive(Clone, Debug)]
 struct Dice {
     picks: Vec<Index>,
@@ -31,7 +31,7 @@ struct Dice {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    // Texts that look like JSON, lists and marks, among any others.
+    // Includes texts that look like JSON, lists and check marks.
     prop_oneof![
         3 => "[ -~]{1,10}",
         2 => "[☐☑é\u{1f600}\u{2028}\u{7f}\"\\\\ ,:{}\\[\\]_a-f0-9]{1,10}",
@@ -75,7 +75,7 @@ fn field() -> impl Strategy<Value = Field> {
     (text(), kind(), options(), any::<[bool; 2]>()).prop_map(|(text, kind, options, [required, typed])| {
         let has_options = matches!(kind, Kind::One | Kind::Many { .. });
         let kind = match kind {
-            // What cannot be chosen is no question.
+            // A minimum above the number of options could not be met.
             Kind::Many { least, most } => {
                 Kind::Many { least: least.min(u32::try_from(options.len()).expect("a few")), most }
             }
@@ -93,7 +93,7 @@ fn dice() -> impl Strategy<Value = Dice> {
         .prop_map(|(picks, typed, note, leaves_out, number)| Dice { picks, typed, note, leaves_out, number })
 }
 
-/// A question of any dialect, with an answer that fits it.
+/// Generates a question of any dialect with an answer that fits it.
 pub(crate) fn asked() -> impl Strategy<Value = Asked> {
     let fields = vec((field(), dice()), 1..4);
     (prop::sample::select(&Agent::ALL[..]), fields, any::<(Index, Index)>()).prop_map(
@@ -125,7 +125,7 @@ pub(crate) fn asked() -> impl Strategy<Value = Asked> {
     )
 }
 
-/// Answers a field.
+/// Generates an answer to a field.
 fn give(field: &Field, dice: Dice) -> Given {
     let note = dice.note.filter(|_| field.noted);
     if dice.leaves_out && !field.required {
@@ -169,7 +169,7 @@ fn several(field: &Field, picks: &[Index], typed: Option<String>, (least, most):
     said
 }
 
-/// Returns an answer to this field that does not fit it, if there is one.
+/// Returns an answer that does not fit this field, if there is one.
 pub(crate) fn broken(field: &Field, way: Index) -> Option<Vec<String>> {
     let mut ways: Vec<Vec<String>> = Vec::new();
     if field.required {

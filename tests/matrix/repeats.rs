@@ -1,4 +1,4 @@
-//! Clients that say something twice, or late: it answers nothing but what it was said to.
+//! Clients that reply twice or late: a reply answers only the request that it belongs to.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn pick(prompt: &Value, name: &str) -> Value {
 }
 
 #[test]
-fn who_answers_a_prompt_twice_has_answered_it_once() {
+fn second_reply_to_a_prompt_is_ignored() {
     for agent in Agent::ALL.into_iter().filter(|agent| agent.asks_several()) {
         let fields = fields(agent);
         let mut world = World::new(agent, Client::Prompts, &fields, Wish::Nothing);
@@ -43,7 +43,7 @@ fn who_answers_a_prompt_twice_has_answered_it_once() {
 }
 
 #[test]
-fn who_leaves_a_question_to_others_does_not_answer_it_later() {
+fn reply_after_answering_elsewhere_is_ignored() {
     for agent in Agent::ALL {
         let mut world = World::new(agent, Client::Prompts, &fields(agent), Wish::Nothing);
         let prompt = world.shown.clone();
@@ -56,7 +56,7 @@ fn who_leaves_a_question_to_others_does_not_answer_it_later() {
 }
 
 #[test]
-fn a_late_answer_is_no_answer_to_the_next_question_with_the_same_id() {
+fn late_answer_does_not_answer_the_next_question_with_the_same_id() {
     for agent in Agent::ALL {
         let fields = fields(agent);
         let mut world = World::new(agent, Client::Prompts, &fields, Wish::Nothing);

@@ -1,5 +1,5 @@
-//! There and back: a random question of any dialect, shown in every way that clients know, and answered there. The
-//! agent hears exactly what was chosen, or nothing at all.
+//! Round trips: a random question of any dialect, shown to every kind of client and answered there. The agent receives
+//! exactly the choices, or nothing.
 
 use askbridge::acp::Unanswered;
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
@@ -11,7 +11,7 @@ use crate::{
     world::World,
 };
 
-/// Says whether a person in front of this client can say all of it.
+/// Returns whether the user of this client can give all of this answer.
 fn is_sayable(client: Client, fields: &[Field], given: &[Given]) -> bool {
     let mut all = fields.iter().zip(given);
     match client {
@@ -36,7 +36,7 @@ proptest! {
     })]
 
     #[test]
-    fn the_agent_hears_exactly_what_was_chosen_or_nothing(asked in asked()) {
+    fn agent_receives_exactly_the_choices_or_nothing(asked in asked()) {
         let Asked { agent, fields, given, .. } = asked;
         for client in [Client::Native, Client::Forms, Client::Prompts] {
             let mut world = World::new(agent, client, &fields, Wish::Answer(given.clone()));
@@ -52,14 +52,14 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_that_does_not_fit_is_refused_and_not_bent(asked in asked()) {
+    fn answer_that_does_not_fit_is_refused_and_not_adjusted(asked in asked()) {
         let Asked { agent, fields, mut given, breaks: (place, way) } = asked;
         let place = place.index(fields.len());
         let Some(said) = broken(&fields[place], way) else { return Ok(()) };
         given[place].said = said;
         for client in [Client::Native, Client::Forms] {
             let mut world = World::new(agent, client, &fields, Wish::Broken(given.clone()));
-            // Of what it asked itself, the agent is the judge.
+            // The agent itself judges a reply to its own request.
             if !world.own {
                 prop_assert_eq!(world.heard(), None, "before {:?}", client);
                 prop_assert!(world.is_open());

@@ -1,4 +1,4 @@
-//! What the bridge writes is what the protocol's own typed schema reads, and nothing of it is dropped there.
+//! The bridge's own messages are valid for the types of the protocol's SDK, and no member of them is dropped there.
 
 use std::fmt::Debug;
 
@@ -6,13 +6,16 @@ use agent_client_protocol::v1::schema::{
     CancelRequestNotification, CreateElicitationRequest, CreateElicitationResponse, RequestPermissionRequest,
     RequestPermissionResponse,
 };
-use askbridge::dialect::{self, elicitation, sandboxagent};
+use askbridge::{
+    dialect::{self, elicitation},
+    wire::method::REQUEST_QUESTION,
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::agents::Agent;
 
-/// Checks a message of the bridge's own: a request to a client, or a response to this agent.
+/// Checks a message that the bridge wrote: a request to a client, or a response to this agent.
 pub(crate) fn check(agent: Agent, message: &Value) {
     let (params, result) = (&message["params"], &message["result"]);
     match (message["method"].as_str(), agent) {
@@ -23,7 +26,7 @@ pub(crate) fn check(agent: Agent, message: &Value) {
         }
         (None, Agent::Qwen) => {
             let mut result = result.clone();
-            // Qwen's own place for its answers, which the standard does not have.
+            // Qwen's extension: the standard has no place for answers.
             result.as_object_mut().map(|result| result.remove("answers"));
             check_as::<RequestPermissionResponse>(result);
         }
@@ -50,10 +53,10 @@ fn check_as<T: DeserializeOwned + Serialize + Debug>(written: Value) {
         Err(error) => panic!("{error}: {written}"),
     };
     let again = serde_json::to_value(&read).expect("JSON");
-    assert_eq!(numbers(again), numbers(written), "something was dropped");
+    assert_eq!(numbers(again), numbers(written), "a member was dropped");
 }
 
-/// A whole number is the same with and without a fraction.
+/// Turns all numbers into floats, so that `1` equals `1.0`.
 fn numbers(json: Value) -> Value {
     match json {
         Value::Number(number) => number.as_f64().map_or(Value::Number(number), Value::from),
@@ -66,14 +69,15 @@ fn numbers(json: Value) -> Value {
 /// A form with this field, as the bridge writes it for a client.
 fn form(field: &Value) -> Value {
     let params = json!({ "sessionId": "s", "prompt": "?", "_meta": { "askbridge": { "fields": [field] } } });
-    let asked = dialect::read(sandboxagent::METHOD, params.to_string().as_bytes(), "q").expect("a question");
+    let asked = dialect::read(REQUEST_QUESTION, params.to_string().as_bytes(), "q").expect("a question");
     let question = asked.expect("a question").question;
-    let form = elicitation::form::write(&question, &elicitation::form::words(&question).expect("a form"));
+    let form =
+        elicitation::form::write(&question, &elicitation::form::reply_format(&question).expect("a form"));
     serde_json::from_str(form.get()).expect("JSON")
 }
 
 #[test]
-fn whatever_a_field_says_a_typed_client_can_read_its_form() {
+fn form_of_every_kind_of_field_is_valid() {
     let options = json!([{ "value": "a", "label": "A", "description": "D", "preview": { "format": "markdown", "text": "# P" } }]);
     let fields = [
         json!({ "kind": "text", "minLength": 1, "maxLength": 9, "pattern": "x", "format": "date-time", "default": "x" }),
@@ -96,7 +100,7 @@ fn whatever_a_field_says_a_typed_client_can_read_its_form() {
 }
 
 #[test]
-fn the_bounds_of_a_whole_number_are_whole() {
+fn bounds_of_an_integer_are_integers() {
     let field =
         json!({ "name": "f", "label": "F", "kind": "number", "integer": true, "min": 0.5, "max": 2.5 });
     let property = &form(&field)["requestedSchema"]["properties"]["f"];

@@ -1,4 +1,5 @@
 //! One question between an agent and a client, on the engine alone, with a virtual clock.
+//! What the two write is left to `asking.rs` and `clients.rs`.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -16,7 +17,7 @@ use crate::{
     typed,
 };
 
-/// The id of the question. The client's `initialize` has the same.
+/// The id of the agent's request. The client's `initialize` has the same id: ids are scoped to one direction.
 const ID: u32 = 0;
 
 pub(crate) struct World {
@@ -26,22 +27,22 @@ pub(crate) struct World {
     client: Client,
     fields: Vec<Field>,
     wish: Wish,
-    /// What the client was asked and has not looked at yet.
+    /// The requests to the client that await its reply.
     asked: VecDeque<Value>,
-    /// What it was asked last.
+    /// The last request to the client.
     pub(crate) shown: Value,
-    /// Whether it got the agent's own line, and what it said to that went on as it was.
+    /// Whether the agent's own line and the client's reply were both forwarded unchanged.
     pub(crate) own: bool,
-    /// The responses that the agent got to its question.
+    /// The responses to the agent's question.
     responses: Vec<Value>,
-    /// Why the question stayed open, for every way in which the client was asked.
+    /// Why the client did not answer, for each request to it.
     pub(crate) unanswered: Vec<Unanswered>,
-    /// How often the client was told to take back what it shows.
+    /// The number of cancellations sent to the client.
     pub(crate) taken_back: usize,
 }
 
 impl World {
-    /// The agent asks these fields in a running turn, and the client replies for a person who wants this.
+    /// Starts a turn in which the agent asks for these fields, and lets the client reply as its user wishes.
     pub(crate) fn new(agent: Agent, client: Client, fields: &[Field], wish: Wish) -> Self {
         let tier = (client == Client::NotAsked).then_some(Tier::None);
         let mut world = World {
@@ -67,7 +68,7 @@ impl World {
         world.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "result": {
             "protocolVersion": 1, "agentCapabilities": {}, "agentInfo": { "name": name, "version": "1" },
         } }));
-        // With two turns, only the tool call tells the session of a question that does not name it.
+        // Two turns are running, so a question without a session is assigned by its tool call.
         world.client_calls(1, "session/prompt", &json!({ "sessionId": "s", "prompt": [] }));
         world.client_calls(2, "session/prompt", &json!({ "sessionId": "other", "prompt": [] }));
         let update = json!({ "sessionUpdate": "tool_call", "toolCallId": "call", "title": "Ask" });
@@ -75,24 +76,24 @@ impl World {
             "sessionId": "s", "update": update,
         } }));
         world.asks();
-        assert!(world.shown.is_null() || world.shown["id"] == ID, "it is asked under the agent's own id");
+        assert!(world.shown.is_null() || world.shown["id"] == ID, "the request has the agent's own id");
         world.client_looks();
         world
     }
 
-    /// The agent asks, for the first time or once more with the same id.
+    /// The agent asks, for the first time or again with the same id.
     pub(crate) fn asks(&mut self) {
         let (method, params) = self.agent.asks(&self.fields);
         self.responses.clear();
         self.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "method": method, "params": params }));
     }
 
-    /// The client says this to a request that it was shown.
+    /// The client replies to this request.
     pub(crate) fn replies(&mut self, request: &Value, result: &Value) {
         self.says(Peer::Client, &json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
     }
 
-    /// The client replies to all that it was asked.
+    /// The client replies to all pending requests.
     fn client_looks(&mut self) {
         let mut rounds = 0;
         while let Some(request) = self.asked.pop_front() {
@@ -111,7 +112,7 @@ impl World {
         }
     }
 
-    /// What the agent was told, if it was told anything: once, and then never again.
+    /// Returns what the agent understood, if it got a response. Fails on a second response.
     pub(crate) fn heard(&self) -> Option<Heard> {
         let response = self.responses.first()?;
         assert_eq!(self.responses.len(), 1, "more than one response: {:?}", self.responses);
@@ -119,7 +120,7 @@ impl World {
         Some(self.agent.hears(&response["result"], &self.fields))
     }
 
-    /// The one response that the agent got.
+    /// Returns the only response to the agent.
     pub(crate) fn response(&self) -> &Value {
         assert_eq!(self.responses.len(), 1, "not one response: {:?}", self.responses);
         &self.responses[0]
@@ -129,14 +130,14 @@ impl World {
         self.bridge.open_questions() == 1
     }
 
-    /// The turn is cancelled: after that nobody waits, and whatever the client still says reaches nobody.
+    /// Cancels the turn, and checks that late replies of the client do not reach the agent.
     pub(crate) fn end(&mut self) -> &Value {
         self.cancel();
         self.late_replies();
         self.response()
     }
 
-    /// The turn is cancelled, and the agent is told once.
+    /// Cancels the turn, and checks that the agent gets one response.
     pub(crate) fn cancel(&mut self) {
         let before = self.responses.len();
         let cancel = json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": "s" } });
@@ -145,7 +146,7 @@ impl World {
         assert_eq!(self.responses.len(), before.max(1));
     }
 
-    /// The agent takes its question back, and the client does not say anything to that.
+    /// The agent takes its question back, and the client does not react.
     pub(crate) fn withdraw(&mut self) -> &Value {
         let params = json!({ "requestId": ID });
         self.agent_says(&json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": params }));

@@ -1,30 +1,31 @@
-//! The properties of every dialect for any request and any answer.
+//! The properties of every dialect, for any request and any reply.
 //! The property tests and the fuzz targets share them.
 
 use askbridge::{
     dialect::{
-        self, Asked, Reply, elicitation, kiro,
-        permission::{self, Protocol, Step, Walk},
+        self, Asked, Reply, elicitation,
+        permission::{PromptFlow, PromptStep, Protocol},
         sandboxagent,
     },
     limits,
     question::{Answer, Field, Kind, Outcome, Question, Reason, Value, check},
+    wire::method,
 };
 use serde_json::{Map, Value as Json, value::RawValue};
 
-/// All methods by which an agent can ask.
+/// All methods of requests that may be questions. The order decides what a fuzz corpus means.
 pub(crate) const METHODS: [&str; 11] = [
-    sandboxagent::METHOD,
-    permission::METHOD,
-    elicitation::METHODS[0],
-    elicitation::METHODS[1],
-    elicitation::METHODS[2],
-    elicitation::METHODS[3],
-    elicitation::METHODS[4],
-    dialect::cursor::METHOD,
-    dialect::grok::METHODS[0],
-    dialect::grok::METHODS[1],
-    kiro::METHOD,
+    method::REQUEST_QUESTION,
+    method::REQUEST_PERMISSION,
+    method::ELICITATION_CREATE,
+    method::LEGACY_NESTED_ELICITATIONS[0],
+    method::LEGACY_ELICITATIONS[0],
+    method::LEGACY_ELICITATIONS[1],
+    method::LEGACY_NESTED_ELICITATIONS[1],
+    method::CURSOR_ASK_QUESTION,
+    method::GROK_ASK_USER_QUESTION[0],
+    method::GROK_ASK_USER_QUESTION[1],
+    method::KIRO_USER_INPUT,
 ];
 
 const REASONS: [Reason; 10] = [
@@ -40,8 +41,8 @@ const REASONS: [Reason; 10] = [
     Reason::Policy,
 ];
 
-/// Reads a request. If it is a question, asks and answers it in every way. The dice choose the answers, and are used
-/// as raw responses of a client as well.
+/// Reads a request. If it is a question, asks and answers it in every way. The dice choose the answers, and are also
+/// used as the reply of a client.
 pub(crate) fn check_request(method: &str, params: &[u8], dice: &[u8]) -> Option<Asked> {
     let asked = match dialect::read(method, params, "made-up") {
         Ok(asked) => asked?,
@@ -50,20 +51,20 @@ pub(crate) fn check_request(method: &str, params: &[u8], dice: &[u8]) -> Option<
             return None;
         }
     };
-    let Asked { question, words } = &asked;
+    let Asked { question, reply_format, .. } = &asked;
     check_limits(question);
     for reason in REASONS {
-        object(&words.rejected(reason));
+        object(&reply_format.write_rejection(reason));
     }
     let answer = answer(question, dice);
     let fits = check(question, &answer);
     if fits.is_ok() {
-        object(&words.answered(question, &answer));
+        object(&reply_format.write_answer(question, &answer));
     } else {
         let missing = |field: &Field| field.required && !answer.values.contains_key(&field.name);
         assert!(question.fields.iter().any(missing), "{fits:?} of {answer:?}");
     }
-    drop(words.reply(question, dice));
+    drop(reply_format.read_reply(question, dice));
     check_native(question, dice);
     check_form(question, &answer, dice);
     check_prompts(question, dice);
@@ -86,70 +87,69 @@ fn object(json: &RawValue) -> Map<String, Json> {
     }
 }
 
-/// The native request, read again, has the fields of the question.
+/// A native request is read as the question that it was written from.
 fn check_native(question: &Question, dice: &[u8]) {
     let params = sandboxagent::ask::write(question);
     object(&params);
-    match dialect::read(sandboxagent::METHOD, params.get().as_bytes(), "another") {
+    match dialect::read(method::REQUEST_QUESTION, params.get().as_bytes(), "another") {
         Ok(Some(again)) => {
             assert_eq!(again.question.fields, question.fields);
             assert_eq!(again.question.id, question.id);
         }
-        // The written question can be longer than the one that was read, and exceed the limit.
+        // The native request is longer than the agent's, and may exceed the limit.
         other => assert!(params.get().len() > limits::QUESTION, "{other:?}: {params}"),
     }
-    match sandboxagent::reply::read(dice, question) {
-        Reply::Translated(_, result) => drop(object(&result)),
-        Reply::Canonical(_) | Reply::Unknown => {}
+    if let Reply::Translated(_, result) = sandboxagent::reply::read(dice, question) {
+        drop(object(&result));
     }
 }
 
-/// The content of a form, read again, is the answer.
+/// The content of a form is read as the answer that it was written from.
 fn check_form(question: &Question, answer: &Answer, dice: &[u8]) {
-    let Some(words) = elicitation::form::words(question) else { return };
-    object(&elicitation::form::write(question, &words));
-    let (content, _) = elicitation::content::write(&words, question, answer);
+    let Some(format) = elicitation::form::reply_format(question) else { return };
+    object(&elicitation::form::write(question, &format));
+    let (content, _) = elicitation::content::write(&format, question, answer);
     let result = serde_json::json!({ "action": "accept", "content": content }).to_string();
-    match elicitation::reply::read(&words, question, result.as_bytes()) {
+    match elicitation::reply::read(&format, question, result.as_bytes()) {
         Some(Outcome::Answered(read)) => {
-            assert_eq!(said(&read), said(answer), "{result}");
+            assert_eq!(filled(&read), filled(answer), "{result}");
         }
         other => panic!("{other:?} of {result}"),
     }
-    drop(elicitation::reply::read(&words, question, dice));
+    drop(elicitation::reply::read(&format, question, dice));
 }
 
-/// Returns the values of an answer, without empty ones.
-fn said(answer: &Answer) -> Vec<(&String, &Value)> {
+/// The values that are not empty.
+fn filled(answer: &Answer) -> Vec<(&String, &Value)> {
     let is_empty = |value: &Value| *value == Value::Many(Vec::new()) || *value == Value::Text(String::new());
     answer.values.iter().filter(|(_, value)| !is_empty(value)).collect()
 }
 
-/// Prompts that the dice answer lead to a valid answer, to a rejection, or to another prompt.
+/// Replying to prompts by the dice leads to an answer that fits, or to the next prompt.
 fn check_prompts(question: &Question, dice: &[u8]) {
-    let mut walk = Walk::new(1);
-    drop(walk.clone().take(question, dice, 2));
+    let mut flow = PromptFlow::new(1);
+    drop(flow.clone().handle_reply(question, dice, 2));
     for (number, die) in (2..).zip(dice.iter().take(50)) {
-        let Some(params) = walk.prompt(question, Protocol::V1, None) else {
+        let Some(params) = flow.prompt(question, Protocol::V1, None) else {
             assert_eq!(question.session, None);
             return;
         };
         let params = object(&params);
         let Some(Json::Array(options)) = params.get("options") else { panic!("no options in {params:?}") };
-        // A dangerous question is never answered by a prompt: it can only be moved elsewhere or rejected.
+        // Prompts never answer a dangerous question: there is nothing to choose.
         assert!(!question.dangerous || options.len() == 2, "{options:?}");
         let option = &options[usize::from(*die) % options.len()];
         let result =
             serde_json::json!({ "outcome": { "outcome": "selected", "optionId": option["optionId"] } });
-        match walk.take(question, result.to_string().as_bytes(), number) {
-            Step::Next => {}
-            Step::Answered(answer) => {
+        match flow.handle_reply(question, result.to_string().as_bytes(), number) {
+            PromptStep::Next => {}
+            PromptStep::Answered(answer) => {
                 assert_eq!(check(question, &answer), Ok(()));
                 assert!(!question.dangerous);
                 return;
             }
-            Step::Elsewhere => assert_eq!(option, &options[0]),
-            Step::Rejected(reason) => {
+            PromptStep::Elsewhere => assert_eq!(option, &options[0]),
+            PromptStep::Rejected(reason) => {
                 assert_eq!((reason, Some(option)), (Reason::User, options.last()));
                 return;
             }
@@ -158,7 +158,7 @@ fn check_prompts(question: &Question, dice: &[u8]) {
     }
 }
 
-/// Returns an answer to as many fields as possible.
+/// Answers as many fields as possible.
 fn answer(question: &Question, dice: &[u8]) -> Answer {
     let mut answer = Answer::default();
     for (place, field) in question.fields.iter().enumerate() {

@@ -1,21 +1,22 @@
-//! The properties of the native dialect for any question and any response.
+//! The properties of the native dialect, for any request and any reply.
 //! The property tests and the fuzz targets share them.
 
 use askbridge::{
     dialect::{
         self, Reply,
         sandboxagent::{
-            METHOD, reply,
-            response::{self, Response},
+            reply,
+            response::{self, NativeResult},
         },
     },
     limits,
     question::{Outcome, Question},
+    wire::method::REQUEST_QUESTION,
 };
 
 /// Reads parameters as a question, and checks that it is within the limits and that its field names are unique.
 pub(crate) fn question(params: &[u8]) -> Option<Question> {
-    let question = match dialect::read(METHOD, params, "made-up") {
+    let question = match dialect::read(REQUEST_QUESTION, params, "made-up") {
         Ok(asked) => asked?.question,
         Err(wrong) => {
             assert!(!wrong.is_empty());
@@ -31,11 +32,10 @@ pub(crate) fn question(params: &[u8]) -> Option<Question> {
     Some(question)
 }
 
-/// Returns what the agent gets if the client sends this result: the values of each field, or `Some(None)` for a
-/// rejection. Returns `None` if the result is of an unknown shape and is forwarded unchanged.
-pub(crate) fn told(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<String>>>> {
+/// Returns what the agent receives for this reply: the chosen texts of each field, or `None` for a rejection. The
+/// outer `None` stands for a reply of unknown meaning, which is forwarded unchanged.
+pub(crate) fn received(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<String>>>> {
     let (outcome, response) = match reply::read(result, question) {
-        Reply::Unknown => return None,
         Reply::Canonical(outcome) => {
             let Ok(response) = serde_json::from_slice::<Bare>(result) else {
                 panic!("this is not canonical")
@@ -49,15 +49,16 @@ pub(crate) fn told(question: &Question, result: &[u8]) -> Option<Option<Vec<Vec<
             check_again(question, &response);
             (outcome, response)
         }
+        _ => return None,
     };
     match (response, outcome) {
-        (Response::Answered { answers, .. }, Outcome::Answered(_)) => Some(Some(answers)),
-        (Response::Rejected { .. }, Outcome::Rejected(_)) => Some(None),
-        (response, outcome) => panic!("{response:?} is told, {outcome:?} is recorded"),
+        (NativeResult::Answered { answers, .. }, Outcome::Answered(_)) => Some(Some(answers)),
+        (NativeResult::Rejected { .. }, Outcome::Rejected(_)) => Some(None),
+        (response, outcome) => panic!("the agent receives {response:?}, and {outcome:?} is recorded"),
     }
 }
 
-/// A canonical response without its further members.
+/// A canonical response without its other members.
 #[derive(serde::Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 enum Bare {
@@ -65,22 +66,22 @@ enum Bare {
     Rejected,
 }
 
-impl From<Bare> for Response {
+impl From<Bare> for NativeResult {
     fn from(bare: Bare) -> Self {
         match bare {
-            Bare::Answered { answers } => Response::Answered { answers, meta: None },
-            Bare::Rejected => Response::Rejected { meta: None },
+            Bare::Answered { answers } => NativeResult::Answered { answers, meta: None },
+            Bare::Rejected => NativeResult::Rejected { meta: None },
         }
     }
 }
 
-/// Checks that a translated response is canonical and keeps its meaning when it is read again.
-fn check_again(question: &Question, response: &Response) {
+/// Checks that a translated response is canonical, and is read as itself.
+fn check_again(question: &Question, response: &NativeResult) {
     let Ok(line) = serde_json::to_vec(response) else { panic!("{response:?} is not JSON") };
     let read = reply::read(&line, question);
     let Reply::Canonical(outcome) = read else { panic!("{response:?} is not canonical: {read:?}") };
-    if let (Response::Answered { answers, .. }, Outcome::Answered(answer)) = (response, &outcome) {
-        let Response::Answered { answers: again, .. } = response::answered(question, answer) else {
+    if let (NativeResult::Answered { answers, .. }, Outcome::Answered(answer)) = (response, &outcome) {
+        let NativeResult::Answered { answers: again, .. } = response::write_answer(question, answer) else {
             panic!("an answer became a rejection");
         };
         assert_eq!(*answers, again);

@@ -1,6 +1,9 @@
 //! Who may know whom, and what the pure modules may not know at all (I3).
 
-use crate::source::{Source, Token, hold, tokens, words};
+use crate::{
+    paths::{module, paths},
+    source::{Source, hold, words},
+};
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
 const PURE: [&str; 4] = ["wire", "question", "dialect", "acp"];
@@ -45,16 +48,13 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("signals", &["exit"]),
     ("terminal", &["limits"]),
     ("wire", &["limits"]),
-    ("question", &["dialect", "limits"]),
+    ("question", &["limits"]),
     ("dialect", &["limits", "question", "wire"]),
     ("acp", &["dialect", "limits", "question", "wire"]),
     ("desk", &["acp", "limits", "question"]),
     ("control", &["acp", "desk", "limits", "machine", "question"]),
     ("machine", &["acp", "control", "desk", "limits", "question"]),
-    (
-        "serve",
-        &["acp", "cli", "control", "desk", "dialect", "exit", "limits", "machine", "question", "signals"],
-    ),
+    ("serve", &["acp", "cli", "control", "desk", "exit", "limits", "machine", "question", "signals"]),
     (
         "driver",
         &[
@@ -64,7 +64,10 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ),
     (
         "command",
-        &["acp", "cli", "control", "desk", "dialect", "exit", "machine", "question", "signals", "terminal"],
+        &[
+            "acp", "cli", "control", "desk", "dialect", "exit", "machine", "question", "signals", "terminal",
+            "wire",
+        ],
     ),
     // A peer like any other: it has nothing of the bridge's inside.
     ("mock", &["exit", "terminal"]),
@@ -156,74 +159,6 @@ fn without_bound(source: &Source) -> Vec<String> {
     found.map(|(line, word)| source.at(line, format_args!("`{word}`"))).collect()
 }
 
-/// A path in code, the groups of a `use` taken apart.
-#[derive(Debug, PartialEq)]
-struct Known {
-    line: usize,
-    path: String,
-    exported: bool,
-}
-
-fn paths(code: &str) -> Vec<Known> {
-    let tokens = tokens(code);
-    let (mut at, mut found) = (0, Vec::new());
-    while let Some((_, token)) = tokens.get(at) {
-        let exported = at > 0 && matches!(tokens[at - 1].1, Token::Word("pub") | Token::Char(')'));
-        match token {
-            Token::Word("use") => {
-                at += 1;
-                tree(&tokens, &mut at, "", exported, &mut found);
-            }
-            Token::Word(_) => {
-                let start = at;
-                while matches!(tokens.get(at..at + 2), Some([(_, Token::Separator), (_, Token::Word(_))]))
-                    || at == start
-                {
-                    at += if at == start { 1 } else { 2 };
-                }
-                let path = tokens[start..at]
-                    .iter()
-                    .map(|(_, token)| if let Token::Word(word) = token { word } else { "::" });
-                found.push(Known { line: tokens[start].0, path: path.collect(), exported: false });
-            }
-            _ => at += 1,
-        }
-    }
-    found
-}
-
-/// Reads one branch of a `use`, and those below it.
-fn tree(tokens: &[(usize, Token<'_>)], at: &mut usize, above: &str, exported: bool, found: &mut Vec<Known>) {
-    let mut path = above.to_owned();
-    let line = tokens.get(*at).map_or(0, |(line, _)| *line);
-    while let Some((_, token)) = tokens.get(*at) {
-        match token {
-            Token::Word("as") => *at += 1,
-            Token::Word(word) => path.push_str(word),
-            Token::Char('*') => path.push('*'),
-            Token::Separator => path.push_str("::"),
-            Token::Char('{') => {
-                *at += 1;
-                while !matches!(tokens.get(*at), Some((_, Token::Char('}'))) | None) {
-                    tree(tokens, at, &path, exported, found);
-                    *at += usize::from(matches!(tokens.get(*at), Some((_, Token::Char(',')))));
-                }
-                *at += 1;
-                return;
-            }
-            _ => break,
-        }
-        *at += 1;
-    }
-    found.push(Known { line, path, exported });
-}
-
-/// Returns the module that a file is, from the top: `["acp", "bridge"]`.
-fn module(path: &str) -> Vec<&str> {
-    let path = path.strip_prefix("src/").unwrap_or(path);
-    path.trim_end_matches(".rs").split('/').filter(|part| *part != "mod").collect()
-}
-
 /// Returns the module of ours, on the top level, that a path in this module leads to.
 fn absolute(path: &str, module: &[&str]) -> Option<String> {
     let segments: Vec<_> = path.split("::").collect();
@@ -234,28 +169,6 @@ fn absolute(path: &str, module: &[&str]) -> Option<String> {
         "super" if ups >= module.len() => segments.get(ups).map(|name| (*name).to_owned()),
         _ => None,
     }
-}
-
-#[test]
-fn a_use_is_taken_apart() {
-    let code = "pub use a::{b::{self, c}, d as e,\n f::*};\nlet x: g::h = self.i;\npub(crate) use j;";
-    let found: Vec<_> =
-        paths(code).into_iter().map(|known| (known.line, known.path, known.exported)).collect();
-    let expected = [
-        (1, "a::b::self", true),
-        (1, "a::b::c", true),
-        (1, "a::d", true),
-        (2, "a::f::*", true),
-        (3, "let", false),
-        (3, "x", false),
-        (3, "g::h", false),
-        (3, "self", false),
-        (3, "i", false),
-        (4, "pub", false),
-        (4, "crate", false),
-        (4, "j", true),
-    ];
-    assert_eq!(found[1..], expected.map(|(line, path, exported)| (line, path.to_owned(), exported)));
 }
 
 #[test]

@@ -5,10 +5,16 @@
 mod source;
 
 #[cfg(test)]
+mod paths;
+
+#[cfg(test)]
 mod layout;
 
 #[cfg(test)]
 mod imports;
+
+#[cfg(test)]
+mod cycles;
 
 #[cfg(test)]
 mod words;

@@ -1,74 +1,64 @@
-//! The second field in which an agent takes a free text beside a choice.
-//! How its text goes into an answer and out of it is left to `content.rs`.
+//! Companions: the second field in which an agent takes a free text beside a choice.
+//! How the text of a companion becomes part of an answer is left to `content.rs`.
 
 use serde_json::{Map, Value as Json};
 
-use super::schema::{Property, Schema};
+use super::schema::{FormProperty, FormSchema};
 
-/// What it takes to say an answer as the content of a form.
+/// The companion of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
-    /// Whether it was asked under a former name, which clients may not know.
-    pub former: bool,
-    /// Whether the result is one level deeper, as under some of those.
-    pub nested: bool,
-    /// Where each field's free text goes, in the order of the fields.
-    pub companions: Vec<Companion>,
-}
-
-/// Where the free text of a field goes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Companion {
-    /// It has none, or is the field itself.
+    /// The field has no companion: it takes no free text, or takes it itself.
     #[default]
     None,
-    /// To a field beside it: alone, it is the answer; beside many choices, one more.
+    /// The companion's text is the answer, or one more choice beside multiple choices.
     Custom {
-        /// The key of that field.
+        /// The key of the companion.
         key: String,
-        /// Whether it is a remark beside a single choice. Otherwise it takes the place of that.
-        remarks: bool,
+        /// Whether the text is a note if a single choice was made as well. Otherwise it replaces that choice.
+        notes: bool,
     },
-    /// To a field beside it, as a remark: the answer itself must be an option.
+    /// The companion's text is a note: the answer itself must be an option.
     Note {
-        /// The key of that field.
+        /// The key of the companion.
         key: String,
-        /// The option that says that the answer is in the remark.
+        /// The option which means that the answer is in the note.
         none: Option<String>,
     },
 }
 
-/// Codex's option for an answer that is in the note.
+/// Codex's option which means that the answer is in the note.
 const NONE_OF_THE_ABOVE: &str = "None of the above";
 
-/// What the text of a companion is.
+/// The meaning of a companion's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum CompanionRole {
     /// An answer.
     Answer,
-    /// An answer, or a remark beside a choice.
-    AnswerOrRemark,
-    /// A remark.
-    Remark,
+    /// An answer, or a note beside a choice.
+    AnswerOrNote,
+    /// A note.
+    Note,
 }
 
-/// The suffixes of companions that nothing else marks: Claude's and opencode's, oh-my-pi's, Codex's.
-const SUFFIXES: [(&str, Role); 3] =
-    [("_custom", Role::Answer), ("__other", Role::Answer), ("_note", Role::Remark)];
-/// What the keys of Claude's fields begin with.
+/// The key suffixes of companions without a mark: those of Claude and opencode, oh-my-pi, and Codex.
+const SUFFIXES: [(&str, CompanionRole); 3] =
+    [("_custom", CompanionRole::Answer), ("__other", CompanionRole::Answer), ("_note", CompanionRole::Note)];
+/// The prefix of the keys of Claude's fields.
 const CLAUDE: &str = "question_";
 
-/// Returns where the free text of the field with this key goes.
-pub(super) fn of(key: &str, schema: &Schema) -> Companion {
+/// Returns the companion of the field with this key.
+pub(super) fn of(key: &str, schema: &FormSchema) -> Companion {
     let found = schema.properties.0.iter().find_map(|(other, property)| {
         let (owner, role) = owner(other, property, schema)?;
         (owner == key).then_some((other, role))
     });
     match found {
         None => Companion::None,
-        Some((key, Role::Answer)) => Companion::Custom { key: key.clone(), remarks: false },
-        Some((key, Role::AnswerOrRemark)) => Companion::Custom { key: key.clone(), remarks: true },
-        Some((note, Role::Remark)) => {
+        Some((key, CompanionRole::Answer)) => Companion::Custom { key: key.clone(), notes: false },
+        Some((key, CompanionRole::AnswerOrNote)) => Companion::Custom { key: key.clone(), notes: true },
+        Some((note, CompanionRole::Note)) => {
             let options = schema.properties.get(key).and_then(|property| property.one_of.as_deref());
             let none = options.into_iter().flatten().find(|option| option.value == NONE_OF_THE_ABOVE);
             Companion::Note { key: note.clone(), none: none.map(|option| option.value.clone()) }
@@ -76,13 +66,17 @@ pub(super) fn of(key: &str, schema: &Schema) -> Companion {
     }
 }
 
-/// Says whether the field with this key is the companion of another one.
-pub(super) fn is_companion(key: &str, property: &Property, schema: &Schema) -> bool {
+/// Returns whether the field with this key is the companion of another field.
+pub(super) fn is_companion(key: &str, property: &FormProperty, schema: &FormSchema) -> bool {
     owner(key, property, schema).is_some()
 }
 
-/// Returns the key of the field that this one is the companion of, and what its text is.
-fn owner<'a>(key: &'a str, property: &'a Property, schema: &Schema) -> Option<(&'a str, Role)> {
+/// Returns the key of the field that this companion belongs to, and the meaning of the companion's text.
+fn owner<'a>(
+    key: &'a str,
+    property: &'a FormProperty,
+    schema: &FormSchema,
+) -> Option<(&'a str, CompanionRole)> {
     let is_text =
         property.kind.as_deref() == Some("string") && property.values.is_none() && property.one_of.is_none();
     let required = schema.required.iter().flatten().any(|name| name == key);
@@ -94,24 +88,24 @@ fn owner<'a>(key: &'a str, property: &'a Property, schema: &Schema) -> Option<(&
         suffixes.find_map(|(suffix, role)| {
             let owner = key.strip_suffix(suffix)?;
             let is_claude = *suffix == "_custom" && owner.starts_with(CLAUDE);
-            Some((owner, if is_claude { Role::AnswerOrRemark } else { *role }))
+            Some((owner, if is_claude { CompanionRole::AnswerOrNote } else { *role }))
         })
     };
     let marked = property.meta.as_ref().and_then(marked);
     let (owner, role) = marked.or_else(by_suffix)?;
-    // The marks of a field that is not there, or that has no options, mean something else.
+    // A mark that names a missing field, or one without options, has another meaning.
     let owned = schema.properties.get(owner)?;
     let is_choice = owned.values.is_some() || owned.one_of.is_some() || owned.items.is_some();
     (is_choice && owner != key).then_some((owner, role))
 }
 
-/// Reads the marks of Codex, of Claude, and of Claude for JetBrains' client.
-fn marked(meta: &Map<String, Json>) -> Option<(&str, Role)> {
+/// Reads the marks of Codex, of Claude, and of Claude in JetBrains' client.
+fn marked(meta: &Map<String, Json>) -> Option<(&str, CompanionRole)> {
     if let Some(codex) = meta.get("codex") {
         let is_note = codex.get("role").and_then(Json::as_str) == Some("user_note");
         let is_other = codex.get("isOtherAnswer") == Some(&Json::Bool(true));
         let owner = codex.get("questionId").and_then(Json::as_str).filter(|_| is_note || is_other);
-        return owner.map(|owner| (owner, if is_note { Role::Remark } else { Role::Answer }));
+        return owner.map(|owner| (owner, if is_note { CompanionRole::Note } else { CompanionRole::Answer }));
     }
     let air = meta.get("jetbrains").and_then(|jetbrains| jetbrains.get("air")?.get("customAnswer"));
     let mark = meta.get(CUSTOM_ANSWER).or(air)?;
@@ -119,10 +113,10 @@ fn marked(meta: &Map<String, Json>) -> Option<(&str, Role)> {
     mark.get("questionId")
         .and_then(Json::as_str)
         .filter(|_| is_custom)
-        .map(|owner| (owner, Role::AnswerOrRemark))
+        .map(|owner| (owner, CompanionRole::AnswerOrNote))
 }
 
-/// The mark that Claude's adapter puts on a companion.
+/// The `_meta` member with which Claude's adapter marks a companion.
 pub(super) const CUSTOM_ANSWER: &str = "_askUserQuestionCustomAnswer";
 
 #[cfg(test)]
@@ -131,14 +125,14 @@ mod tests {
 
     const CHOICE: &str = r#"{"type":"string","oneOf":[{"const":"A"},{"const":"None of the above"}]}"#;
 
-    /// Where the free text of `db` goes, if `name` stands beside it with these members.
+    /// The companion of the choice `db` in a form that also has the field `name` with these members.
     fn beside(name: &str, members: &str, required: &str) -> Companion {
         among(&format!(r#""db":{CHOICE},"{name}":{{{members}}}"#), required)
     }
 
     fn among(properties: &str, required: &str) -> Companion {
         let schema = format!(r#"{{"properties":{{{properties}}},"required":[{required}]}}"#);
-        let schema: Schema = serde_json::from_str(&schema).expect("a schema");
+        let schema: FormSchema = serde_json::from_str(&schema).expect("a schema");
         let companion = of("db", &schema);
         let others =
             schema.properties.0.iter().filter(|(key, property)| is_companion(key, property, &schema));
@@ -147,16 +141,16 @@ mod tests {
             Companion::None => Vec::new(),
             Companion::Custom { key, .. } | Companion::Note { key, .. } => vec![key.clone()],
         };
-        assert_eq!(others, key, "what is a companion is that of a field");
+        assert_eq!(others, key, "every companion belongs to a field");
         companion
     }
 
     fn custom(key: &str) -> Companion {
-        Companion::Custom { key: key.to_owned(), remarks: false }
+        Companion::Custom { key: key.to_owned(), notes: false }
     }
 
     fn claude(key: &str) -> Companion {
-        Companion::Custom { key: key.to_owned(), remarks: true }
+        Companion::Custom { key: key.to_owned(), notes: true }
     }
 
     fn note(key: &str) -> Companion {
@@ -164,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn by_what_its_name_ends_with() {
+    fn companion_is_found_by_its_suffix() {
         assert_eq!(beside("db_custom", r#""type":"string""#, ""), custom("db_custom"));
         assert_eq!(beside("db__other", r#""type":"string""#, ""), custom("db__other"));
         assert_eq!(beside("db_note", r#""type":"string""#, ""), note("db_note"));
@@ -173,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn by_its_mark_whatever_its_name() {
+    fn companion_is_found_by_its_mark() {
         let marked = |meta: &str| beside("x", &format!(r#""type":"string","_meta":{meta}"#), "");
         assert_eq!(marked(r#"{"codex":{"questionId":"db","role":"user_note"}}"#), note("x"));
         assert_eq!(marked(r#"{"codex":{"questionId":"db","isOtherAnswer":true}}"#), custom("x"));
@@ -190,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_optional_text_beside_a_choice() {
+    fn companion_is_an_optional_text_beside_a_choice() {
         assert_eq!(beside("db_custom", r#""type":"string""#, r#""db_custom""#), Companion::None);
         assert_eq!(beside("db_custom", r#""type":"boolean""#, ""), Companion::None);
         assert_eq!(beside("db_custom", r#""type":"string","enum":["a"]"#, ""), Companion::None);
@@ -201,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_without_an_option_for_none() {
+    fn note_companion_may_lack_an_option_for_none() {
         let properties = r#""db":{"type":"string","enum":["A"]},"db_note":{"type":"string"}"#;
         assert_eq!(among(properties, ""), Companion::Note { key: "db_note".to_owned(), none: None });
     }

@@ -1,21 +1,21 @@
-//! The content of a form: what was chosen and typed, by key, and back.
-//! What became of the form as a whole is left to `response.rs` and `reply.rs`.
+//! The content of a form, by key: from an answer to JSON, and back.
+//! The result around the content is left to `response.rs` and `reply.rs`.
 
 use serde_json::{Map, Value as Json};
 
-use super::{Companion, Words};
+use super::{FormReply, companion::Companion};
 use crate::{
     dialect::entries::Entries,
     question::{Answer, Field, Kind, Question, Value},
 };
 
-/// Says an answer as content. Returns with it which notes, by the place of their field, it has no room for.
-pub fn write(words: &Words, question: &Question, answer: &Answer) -> (Entries<Json>, Vec<usize>) {
+/// Writes an answer as content. Also returns the places of the fields whose notes have no place in the content.
+pub fn write(format: &FormReply, question: &Question, answer: &Answer) -> (Entries<Json>, Vec<usize>) {
     let mut content = Vec::new();
-    let mut unsaid = Vec::new();
+    let mut left_over = Vec::new();
     for (place, field) in question.fields.iter().enumerate() {
         let note = answer.notes.get(&field.name);
-        let companion = words.companions.get(place).unwrap_or(&Companion::None);
+        let companion = format.companions.get(place).unwrap_or(&Companion::None);
         let (value, text) = split(field, answer.values.get(&field.name), companion);
         let chosen = value.is_some();
         if let Some(value) = value {
@@ -23,15 +23,15 @@ pub fn write(words: &Words, question: &Question, answer: &Answer) -> (Entries<Js
         }
         let text = match (text, note, companion) {
             (Some(text), None, _) => Some(text),
-            // Alone it would be the answer, and beside many choices one more of them.
-            (None, Some(note), Companion::Custom { remarks: true, .. })
+            // Without a choice, the companion's text would be the answer; beside multiple choices, one more choice.
+            (None, Some(note), Companion::Custom { notes: true, .. })
                 if chosen && matches!(field.kind, Kind::Choice { .. }) =>
             {
                 Some(note.clone())
             }
             (None, Some(note), Companion::Note { .. }) => Some(note.clone()),
             (text, Some(_), _) => {
-                unsaid.push(place);
+                left_over.push(place);
                 text
             }
             (None, None, _) => None,
@@ -40,15 +40,15 @@ pub fn write(words: &Words, question: &Question, answer: &Answer) -> (Entries<Js
             content.push((key.clone(), text.into()));
         }
     }
-    (Entries(content), unsaid)
+    (Entries(content), left_over)
 }
 
-/// Splits a value into what the field itself says and what goes to its companion.
+/// Splits a value into the part for the field itself and the text for its companion.
 fn split(field: &Field, value: Option<&Value>, companion: &Companion) -> (Option<Json>, Option<String>) {
     let is_other = |text: &&String| !field.kind.options().iter().any(|option| option.value == **text);
     match (value, companion) {
         (None, _) => (None, None),
-        // A field that was left empty is not there: an agent may have set a least length.
+        // An empty field is omitted: the agent may have set a minimum length.
         (Some(Value::Text(text)), _) if text.is_empty() && is_other(&text) => (None, None),
         (Some(Value::Many(texts)), _) if texts.is_empty() => (None, None),
         (Some(value), Companion::None) => (Some(json(value, &field.kind)), None),
@@ -69,18 +69,18 @@ fn json(value: &Value, kind: &Kind) -> Json {
     match (value, kind) {
         (Value::Text(text), _) => text.clone().into(),
         (Value::Many(texts), _) => texts.clone().into(),
-        // Two words are shown as a choice.
+        // A form shows the two words as options with the values `true` and `false`.
         (Value::Flag(flag), Kind::Confirm { .. }) => flag.to_string().into(),
         (Value::Flag(flag), _) => (*flag).into(),
         (Value::Number(number), _) => Json::Number(number.clone()),
     }
 }
 
-/// Reads content as an answer. What has another type than its field is kept as a text, for the check to find.
-pub fn read(words: &Words, question: &Question, content: &Map<String, Json>) -> Answer {
+/// Reads content as an answer. A value of the wrong type is kept as a text, which the check then refuses.
+pub fn read(format: &FormReply, question: &Question, content: &Map<String, Json>) -> Answer {
     let mut answer = Answer::default();
     for (place, field) in question.fields.iter().enumerate() {
-        let companion = words.companions.get(place).unwrap_or(&Companion::None);
+        let companion = format.companions.get(place).unwrap_or(&Companion::None);
         let text = match companion {
             Companion::Custom { key, .. } | Companion::Note { key, .. } => {
                 content.get(key).and_then(Json::as_str)
@@ -100,7 +100,7 @@ pub fn read(words: &Words, question: &Question, content: &Map<String, Json>) -> 
     answer
 }
 
-/// Puts together what a field says and what its companion says, as a value and a remark.
+/// Combines the value of a field and the text of its companion into a value and a note.
 fn join(
     field: &Field,
     value: Option<Value>,
@@ -118,7 +118,7 @@ fn join(
             }
             (Some(Value::Many(texts)), None)
         }
-        (Some(Value::Text(_)), Companion::Custom { remarks: false, .. }) => (Some(Value::Text(text)), None),
+        (Some(Value::Text(_)), Companion::Custom { notes: false, .. }) => (Some(Value::Text(text)), None),
         (Some(value), _) => (Some(value), Some(text)),
         (None, Companion::Note { none: None, .. }) => (None, Some(text)),
         (None, _) if matches!(field.kind, Kind::Choices { .. }) => (Some(Value::Many(vec![text])), None),
@@ -151,31 +151,28 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dialect::{Asked, Words as AnyWords, elicitation::request};
+    use crate::{dialect::elicitation::request, wire::method::ELICITATION_CREATE};
 
-    fn form(properties: &str) -> (Words, Question) {
+    fn form(properties: &str) -> (Question, FormReply) {
         let params = format!(r#"{{"message":"?","requestedSchema":{{"properties":{{{properties}}}}}}}"#);
-        let asked = request::read("elicitation/create", params.as_bytes(), "q").expect("no mistake");
-        match asked.expect("a question") {
-            Asked { question, words: AnyWords::Elicitation(words) } => (words, question),
-            other => panic!("no form: {other:?}"),
-        }
+        let asked = request::read(ELICITATION_CREATE, params.as_bytes(), "q").expect("no mistake");
+        asked.expect("a question")
     }
 
-    /// Says that these values and notes are this content, and that it is read as them again.
+    /// Checks that the answer is written as the content, and that the content is read as the answer.
     #[track_caller]
     fn both_ways(properties: &str, answer: &Json, content: &str) {
         assert_eq!(written(properties, answer), (content.to_owned(), Vec::new()));
-        let (words, question) = form(properties);
+        let (question, format) = form(properties);
         let content: Map<String, Json> = serde_json::from_str(content).expect("an object");
-        assert_eq!(serde_json::to_value(read(&words, &question, &content)).expect("JSON"), *answer);
+        assert_eq!(serde_json::to_value(read(&format, &question, &content)).expect("JSON"), *answer);
     }
 
     fn written(properties: &str, answer: &Json) -> (String, Vec<usize>) {
-        let (words, question) = form(properties);
+        let (question, format) = form(properties);
         let answer: Answer = serde_json::from_value(answer.clone()).expect("an answer");
-        let (content, unsaid) = write(&words, &question, &answer);
-        (serde_json::to_string(&content).expect("JSON"), unsaid)
+        let (content, left_over) = write(&format, &question, &answer);
+        (serde_json::to_string(&content).expect("JSON"), left_over)
     }
 
     const CLAUDE: &str = r#""a":{"type":"string","enum":["A","B"]},
@@ -185,40 +182,40 @@ mod tests {
     const CODEX: &str = r#""a":{"type":"string","oneOf":[{"const":"A"},{"const":"None of the above"}]},"a_note":{"type":"string"}"#;
 
     #[test]
-    fn a_text_beside_one_choice_is_the_answer_or_a_remark() {
+    fn text_beside_a_single_choice_is_the_answer_or_a_note() {
         both_ways(CLAUDE, &json!({ "values": { "a": "A" } }), r#"{"a":"A"}"#);
         both_ways(CLAUDE, &json!({ "values": { "a": "x" } }), r#"{"a_custom":"x"}"#);
-        let remarked = json!({ "values": { "a": "A" }, "notes": { "a": "x" } });
-        both_ways(CLAUDE, &remarked, r#"{"a":"A","a_custom":"x"}"#);
+        let noted = json!({ "values": { "a": "A" }, "notes": { "a": "x" } });
+        both_ways(CLAUDE, &noted, r#"{"a":"A","a_custom":"x"}"#);
     }
 
     #[test]
-    fn a_text_beside_many_choices_is_one_more() {
+    fn text_beside_multiple_choices_is_one_more_choice() {
         both_ways(CLAUDE, &json!({ "values": { "b": ["D", "C"] } }), r#"{"b":["D","C"]}"#);
         both_ways(CLAUDE, &json!({ "values": { "b": ["C", "x"] } }), r#"{"b":["C"],"b_custom":"x"}"#);
         both_ways(CLAUDE, &json!({ "values": { "b": ["x"] } }), r#"{"b_custom":"x"}"#);
     }
 
     #[test]
-    fn codex_takes_a_text_as_a_note_on_none_of_its_options() {
+    fn codex_takes_a_text_as_a_note_on_its_none_option() {
         both_ways(CODEX, &json!({ "values": { "a": "x" } }), r#"{"a":"None of the above","a_note":"x"}"#);
-        let remarked = json!({ "values": { "a": "A" }, "notes": { "a": "x" } });
-        both_ways(CODEX, &remarked, r#"{"a":"A","a_note":"x"}"#);
+        let noted = json!({ "values": { "a": "A" }, "notes": { "a": "x" } });
+        both_ways(CODEX, &noted, r#"{"a":"A","a_note":"x"}"#);
         both_ways(CODEX, &json!({ "values": { "a": "None of the above" } }), r#"{"a":"None of the above"}"#);
     }
 
     #[test]
-    fn remarks_without_a_place_are_told() {
+    fn notes_without_a_place_are_returned() {
         let plain = r#""a":{"type":"string"},"b":{"type":"boolean"}"#;
         let answer = json!({ "values": { "a": "x", "b": false }, "notes": { "b": "y" } });
         assert_eq!(written(plain, &answer), (r#"{"a":"x","b":false}"#.to_owned(), vec![1]));
-        // Where the text is the answer, or would be one more choice, it has none either.
+        // A note also has no place where the companion's text is the answer or one more choice.
         let answer = json!({ "values": { "a": "x", "b": ["C"] }, "notes": { "a": "y", "b": "z" } });
         assert_eq!(written(CLAUDE, &answer), (r#"{"a_custom":"x","b":["C"]}"#.to_owned(), vec![0, 1]));
     }
 
     #[test]
-    fn what_is_left_empty_is_not_there() {
+    fn empty_values_are_omitted() {
         let plain =
             r#""a":{"type":"string","minLength":2},"b":{"type":"array","items":{"enum":["C"]},"minItems":1}"#;
         assert_eq!(written(plain, &json!({ "values": { "a": "", "b": [] } })), ("{}".to_owned(), Vec::new()));
@@ -231,53 +228,52 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_say_in_their_own_way_is_understood() {
+    fn labels_and_single_texts_are_read_as_values() {
         let titled = r#""a":{"type":"string","oneOf":[{"const":"1","title":"One"}]},
             "b":{"type":"array","items":{"anyOf":[{"const":"2","title":"Two"}]}},"n":{"type":"number"}"#;
-        let (words, question) = form(titled);
+        let (question, format) = form(titled);
         for (content, expected) in [
             (r#"{"a":"One","b":["Two"]}"#, json!({ "a": "1", "b": ["2"] })),
             (r#"{"b":"Two"}"#, json!({ "b": ["2"] })),
             (r#"{"a":null,"c":1}"#, json!({})),
-            // What does not fit is kept, for the check to find.
+            // A value that does not fit is kept, so that the check refuses it.
             (r#"{"n":"5","a":{"x":1},"b":[2]}"#, json!({ "n": "5", "a": r#"{"x":1}"#, "b": ["2"] })),
             (r#"{"n":5.0}"#, json!({ "n": 5.0 })),
         ] {
             let content = serde_json::from_str(content).expect("an object");
-            let answer = read(&words, &question, &content);
+            let answer = read(&format, &question, &content);
             assert_eq!(serde_json::to_value(&answer.values).expect("JSON"), expected, "{content:?}");
         }
-        // An empty companion says nothing, and one that says what is chosen already says it once.
-        let (words, question) = form(CLAUDE);
+        // An empty companion is ignored, and so is one that repeats a choice.
+        let (question, format) = form(CLAUDE);
         let content = serde_json::from_str(r#"{"a":"A","a_custom":"","b":["C"],"b_custom":"C"}"#);
-        let answer = read(&words, &question, &content.expect("an object"));
+        let answer = read(&format, &question, &content.expect("an object"));
         let expected = json!({ "values": { "a": "A", "b": ["C"] } });
         assert_eq!(serde_json::to_value(&answer).expect("JSON"), expected);
     }
 
-    /// What an agent with a companion of this name is told, and which notes are left over.
-    fn told(key: &str, companion: &str, chosen: Option<&str>) -> (Json, Vec<usize>) {
+    /// The content for an agent with a companion of this name, and the notes that are left over.
+    fn noted_content(key: &str, companion: &str, chosen: Option<&str>) -> (Json, Vec<usize>) {
         let options = r#""oneOf":[{"const":"a","title":"A"}]"#;
         let params = format!(
             r#"{{"sessionId":"s","mode":"form","message":"?","requestedSchema":{{"type":"object","properties":{{
             "{key}":{{"type":"string",{options}}},"{companion}":{{"type":"string"}}}}}}}}"#
         );
-        let asked = request::read("elicitation/create", params.as_bytes(), "q").expect("a form");
-        let asked = asked.expect("a question");
-        let AnyWords::Elicitation(words) = asked.words else { panic!("no form") };
+        let asked = request::read(ELICITATION_CREATE, params.as_bytes(), "q").expect("no mistake");
+        let (question, format) = asked.expect("a question");
         let values = chosen.map(|chosen| (key.to_owned(), Value::Text(chosen.to_owned())));
         let notes = [(key.to_owned(), "careful".to_owned())].into();
         let answer = Answer { values: values.into_iter().collect(), notes };
-        let (content, unsaid) = write(&words, &asked.question, &answer);
-        (serde_json::to_value(content).expect("JSON"), unsaid)
+        let (content, left_over) = write(&format, &question, &answer);
+        (serde_json::to_value(content).expect("JSON"), left_over)
     }
 
     #[test]
-    fn a_remark_never_takes_the_place_of_a_choice() {
+    fn note_never_replaces_a_choice() {
         let both = json!({ "question_0": "a", "question_0_custom": "careful" });
-        assert_eq!(told("question_0", "question_0_custom", Some("a")), (both, vec![]));
-        assert_eq!(told("question_0", "question_0_custom", None), (json!({}), vec![0]));
-        assert_eq!(told("db", "db_custom", Some("a")), (json!({ "db": "a" }), vec![0]));
-        assert_eq!(told("q0", "q0__other", Some("a")), (json!({ "q0": "a" }), vec![0]));
+        assert_eq!(noted_content("question_0", "question_0_custom", Some("a")), (both, vec![]));
+        assert_eq!(noted_content("question_0", "question_0_custom", None), (json!({}), vec![0]));
+        assert_eq!(noted_content("db", "db_custom", Some("a")), (json!({ "db": "a" }), vec![0]));
+        assert_eq!(noted_content("q0", "q0__other", Some("a")), (json!({ "q0": "a" }), vec![0]));
     }
 }

@@ -1,22 +1,25 @@
-//! A question as a form, for a client that shows forms.
+//! Writing a question as a form, for a client that shows forms.
+//! Reading the client's reply is left to `reply.rs`.
+//!
+//! Source: `CreateElicitationRequest` of the ACP schema, and Claude's mark for a companion.
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json, value::RawValue};
 
 use super::{
-    Companion, Words,
-    companion::CUSTOM_ANSWER,
-    schema::{Bound, Items, PREVIEW, Property, Schema, Titled},
+    FormReply,
+    companion::{CUSTOM_ANSWER, Companion},
+    schema::{FormItems, FormProperty, FormSchema, NumberBound, PREVIEW, TitledOption},
 };
 use crate::{
-    dialect::{asked, entries::Entries},
+    dialect::{entries::Entries, params},
     question::{Field, FieldOption, Kind, Question},
 };
 
-/// The `params` of `elicitation/create`, in the order of the standard.
+/// The `params` of `elicitation/create`, with members in the order of the standard.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Params<'a> {
+struct FormParams<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,61 +28,62 @@ struct Params<'a> {
     tool_call_id: Option<&'a str>,
     mode: &'static str,
     message: &'a str,
-    requested_schema: Schema,
+    requested_schema: FormSchema,
 }
 
-/// Returns what it takes to read the reply to a question that is asked as a form.
+/// Returns the format in which a client replies to this question as a form.
 ///
-/// `None` where no form can ask it: it belongs to no session and no request, or asks for a secret, which the
-/// standard forbids in forms.
-pub fn words(question: &Question) -> Option<Words> {
-    let homeless = question.session.is_none() && request(question).is_none();
-    if homeless || question.fields.iter().any(|field| field.secret) {
+/// Returns `None` if no form can ask the question: it belongs to no session and no request, or it asks for a secret,
+/// which the standard forbids in forms.
+pub fn reply_format(question: &Question) -> Option<FormReply> {
+    let has_no_scope = question.session.is_none() && request(question).is_none();
+    if has_no_scope || question.fields.iter().any(|field| field.secret) {
         return None;
     }
     let companion = |field: &Field| match field.kind.takes_other() {
-        true => Companion::Custom { key: free_key(field, question), remarks: true },
+        true => Companion::Custom { key: free_key(field, question), notes: true },
         false => Companion::None,
     };
-    Some(Words { companions: question.fields.iter().map(companion).collect(), ..Words::default() })
+    Some(FormReply { companions: question.fields.iter().map(companion).collect(), ..FormReply::default() })
 }
 
 fn request(question: &Question) -> Option<&RawValue> {
     question.request.as_deref().and_then(|id| serde_json::from_str(id).ok())
 }
 
-/// Says a question as the `params` of a form whose reply is read by these [`words`].
-pub fn write(question: &Question, words: &Words) -> Box<RawValue> {
+/// Writes a question as the `params` of a form whose reply has this [format](reply_format).
+pub fn write(question: &Question, format: &FormReply) -> Box<RawValue> {
     let session_id = question.session.as_deref();
     let mut properties = Vec::new();
-    for (field, companion) in question.fields.iter().zip(&words.companions) {
+    for (field, companion) in question.fields.iter().zip(&format.companions) {
         properties.push((field.name.clone(), property(field, question)));
         if let Companion::Custom { key, .. } = companion {
             properties.push((key.clone(), custom(field)));
         }
     }
-    // A text may stand for the choice, which cannot be said of two fields: the reply is checked for it.
+    // A schema cannot require one of two fields, so a choice that takes a free text is not marked as required. The
+    // reply is checked instead.
     let required = question.fields.iter().filter(|field| field.required && !field.kind.takes_other());
     let required: Vec<_> = required.map(|field| field.name.clone()).collect();
-    let params = Params {
+    let params = FormParams {
         session_id,
         request_id: request(question).filter(|_| session_id.is_none()),
         tool_call_id: question.tool_call.as_deref().filter(|_| session_id.is_some()),
         mode: "form",
         message: question.heading(),
-        requested_schema: Schema {
+        requested_schema: FormSchema {
             kind: Some("object".to_owned()),
             properties: Entries(properties),
             required: (!required.is_empty()).then_some(required),
         },
     };
-    asked::json(&params)
+    params::json(&params)
 }
 
-/// The formats of texts that the standard has.
+/// The text formats of the standard.
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
-/// Returns a key for the companion of a field that no field of the question has.
+/// Returns a key for the companion of this field. No field of the question has that key.
 fn free_key(field: &Field, question: &Question) -> String {
     let mut key = format!("{}_custom", field.name);
     while question.fields.iter().any(|other| other.name == key) {
@@ -88,95 +92,100 @@ fn free_key(field: &Field, question: &Question) -> String {
     key
 }
 
-/// The free text beside a choice, marked as Claude's adapter marks it: clients know that.
-fn custom(field: &Field) -> Property {
+/// Returns the companion of a choice, marked as Claude's adapter marks it, because clients know that mark.
+fn custom(field: &Field) -> FormProperty {
     let mark = json!({ "questionId": field.name, "isCustomAnswer": true });
-    Property {
+    FormProperty {
         kind: Some("string".to_owned()),
         title: Some("Other".to_owned()),
         description: Some(
             "Type your own answer, or add a note to the option you chose above (optional).".to_owned(),
         ),
         meta: Some(Map::from_iter([(CUSTOM_ANSWER.to_owned(), mark)])),
-        ..Property::default()
+        ..FormProperty::default()
     }
 }
 
-fn property(field: &Field, question: &Question) -> Property {
-    // What the message says already is not said again.
+fn property(field: &Field, question: &Question) -> FormProperty {
+    // The label is left out if it only repeats the message.
     let asks = (field.label != question.heading()).then_some(&field.label);
     let (title, asks) = match (&field.header, asks) {
         (Some(header), asks) => (header, asks),
         (None, _) => (&field.label, None),
     };
     let description: Vec<_> = asks.into_iter().chain(&field.help).map(String::as_str).collect();
-    Property {
+    FormProperty {
         title: Some(title.clone()),
         description: (!description.is_empty()).then(|| description.join("\n")),
         ..of_kind(&field.kind, field.required)
     }
 }
 
-fn of_kind(kind: &Kind, required: bool) -> Property {
+fn of_kind(kind: &Kind, required: bool) -> FormProperty {
     let named = |name: &str| Some(name.to_owned());
     match kind {
-        Kind::Text { min_length, max_length, pattern, format, default, .. } => Property {
+        Kind::Text { min_length, max_length, pattern, format, default, .. } => FormProperty {
             kind: named("string"),
             min_length: *min_length,
             max_length: *max_length,
             pattern: pattern.clone(),
-            // A client that knows the standard's types only could not read the form with another one: it is a hint.
+            // The format is only a hint, and a strictly typed client refuses a form with an unknown one.
             format: format.clone().filter(|format| FORMATS.contains(&&**format)),
             default: default.clone().map(Json::from),
-            ..Property::default()
+            ..FormProperty::default()
         },
-        Kind::Choice { options, default, .. } => Property {
+        Kind::Choice { options, default, .. } => FormProperty {
             kind: named("string"),
             one_of: Some(options.iter().map(titled).collect()),
             default: default.clone().map(Json::from),
-            ..Property::default()
+            ..FormProperty::default()
         },
-        Kind::Choices { options, other, min, max, default } => Property {
+        Kind::Choices { options, other, min, max, default } => FormProperty {
             kind: named("array"),
-            items: Some(Items { any_of: Some(options.iter().map(titled).collect()), ..Items::default() }),
-            // An empty list is there, and says nothing.
+            items: Some(FormItems {
+                any_of: Some(options.iter().map(titled).collect()),
+                ..FormItems::default()
+            }),
+            // `required` alone accepts an empty list.
             min_items: min.or((required && !other).then_some(1)),
             max_items: *max,
             default: (!default.is_empty()).then(|| default.clone().into()),
-            ..Property::default()
+            ..FormProperty::default()
         },
-        Kind::Boolean { default } => {
-            Property { kind: named("boolean"), default: default.map(Json::from), ..Property::default() }
-        }
-        Kind::Number { integer: true, min, max, step, default } => Property {
+        Kind::Boolean { default } => FormProperty {
+            kind: named("boolean"),
+            default: default.map(Json::from),
+            ..FormProperty::default()
+        },
+        Kind::Number { integer: true, min, max, step, default } => FormProperty {
             kind: named("integer"),
-            minimum: min.map(|min| Bound(min.ceil())).filter(Bound::is_integer),
-            maximum: max.map(|max| Bound(max.floor())).filter(Bound::is_integer),
-            multiple_of: step.map(Bound),
-            default: default.map(Bound).filter(Bound::is_integer).map(Bound::to_json),
-            ..Property::default()
+            minimum: min.map(|min| NumberBound(min.ceil())).filter(NumberBound::is_integer),
+            maximum: max.map(|max| NumberBound(max.floor())).filter(NumberBound::is_integer),
+            multiple_of: step.map(NumberBound),
+            default: default.map(NumberBound).filter(NumberBound::is_integer).map(NumberBound::to_json),
+            ..FormProperty::default()
         },
-        Kind::Number { integer: false, min, max, step, default } => Property {
+        Kind::Number { integer: false, min, max, step, default } => FormProperty {
             kind: named("number"),
-            minimum: min.map(Bound),
-            maximum: max.map(Bound),
-            multiple_of: step.map(Bound),
-            default: default.map(|default| Bound(default).to_json()),
-            ..Property::default()
+            minimum: min.map(NumberBound),
+            maximum: max.map(NumberBound),
+            multiple_of: step.map(NumberBound),
+            default: default.map(|default| NumberBound(default).to_json()),
+            ..FormProperty::default()
         },
-        Kind::Confirm { yes, no } => Property {
+        Kind::Confirm { yes, no } => FormProperty {
             kind: named("string"),
-            one_of: Some(vec![word("true", yes), word("false", no)]),
-            ..Property::default()
+            one_of: Some(vec![labelled("true", yes), labelled("false", no)]),
+            ..FormProperty::default()
         },
-        // No agent asks it: its dialect was read here.
-        Kind::Unknown(_) => Property::default(),
+        // Unreachable for questions that a dialect read: only another version of the bridge writes unknown kinds.
+        Kind::Unknown(_) => FormProperty::default(),
     }
 }
 
-fn titled(option: &FieldOption) -> Titled {
+fn titled(option: &FieldOption) -> TitledOption {
     let preview = option.preview.as_ref().map(|preview| json!({ "preview": preview.text }));
-    Titled {
+    TitledOption {
         value: option.value.clone(),
         title: Some(option.label.clone()),
         description: option.description.clone(),
@@ -184,27 +193,30 @@ fn titled(option: &FieldOption) -> Titled {
     }
 }
 
-fn word(value: &str, title: &str) -> Titled {
-    Titled { value: value.to_owned(), title: Some(title.to_owned()), ..Titled::default() }
+fn labelled(value: &str, title: &str) -> TitledOption {
+    TitledOption { value: value.to_owned(), title: Some(title.to_owned()), ..TitledOption::default() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{Asked, elicitation::request, sandboxagent};
+    use crate::{
+        dialect::{elicitation::request, sandboxagent},
+        wire::method::ELICITATION_CREATE,
+    };
 
     fn asked(params: &str) -> Question {
         sandboxagent::request::read(params.as_bytes(), "made-up").expect("a question")
     }
 
-    fn written(params: &str) -> (Json, Words) {
+    fn written(params: &str) -> (Json, FormReply) {
         let question = asked(params);
-        let words = words(&question).expect("a form");
-        let params = write(&question, &words);
-        (serde_json::from_str(params.get()).expect("JSON"), words)
+        let format = reply_format(&question).expect("a form");
+        let params = write(&question, &format);
+        (serde_json::from_str(params.get()).expect("JSON"), format)
     }
 
-    /// The property of a field with these members, beside what all of them have.
+    /// The property of a field with these members, without its title, and the list of required fields.
     fn property_of(members: &str) -> (Json, Json) {
         let fields = format!(r#"[{{"name":"f","label":"F",{members}}}]"#);
         let params =
@@ -216,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_field() {
+    fn every_kind_of_field_is_written() {
         let a = r#""options":[{"value":"a","label":"A"}]"#;
         let one = json!([{ "const": "a", "title": "A" }]);
         for (members, expected) in [
@@ -250,35 +262,35 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_there() {
+    fn required_fields_are_marked_as_far_as_a_schema_can() {
         let choices = r#""required":true,"kind":"choices","options":[{"value":"a","label":"A"}]"#;
         let (property, required) = property_of(choices);
         assert_eq!((property["minItems"].clone(), required), (json!(1), json!(["f"])));
-        // A text may stand for it, which a schema cannot say.
+        // A free text may replace the choices, which a schema cannot express.
         let (property, required) = property_of(&format!(r#"{choices},"other":true"#));
         assert_eq!((property["minItems"].clone(), required), (Json::Null, Json::Null));
     }
 
     #[test]
-    fn a_free_text_has_a_field_of_its_own_with_a_free_name() {
+    fn companion_gets_an_unused_key() {
         let other = |name: &str| {
             format!(
                 r#"{{"name":"{name}","label":"L","kind":"choice","other":true,"options":[{{"value":"a","label":"A"}}]}}"#
             )
         };
         let text = r#"{"name":"a_custom","label":"T","kind":"text"}"#;
-        let (params, words) = written(&format!(
+        let (params, format) = written(&format!(
             r#"{{"sessionId":"s","prompt":"M","_meta":{{"askbridge":{{"fields":[{},{text}]}}}}}}"#,
             other("a")
         ));
-        let expected = Companion::Custom { key: "a_custom_".to_owned(), remarks: true };
-        assert_eq!(words.companions, [expected, Companion::None]);
+        let expected = Companion::Custom { key: "a_custom_".to_owned(), notes: true };
+        assert_eq!(format.companions, [expected, Companion::None]);
         let custom = &params["requestedSchema"]["properties"]["a_custom_"];
         assert_eq!(custom["_meta"][CUSTOM_ANSWER], json!({ "questionId": "a", "isCustomAnswer": true }));
     }
 
     #[test]
-    fn what_was_asked_is_asked_once() {
+    fn property_does_not_repeat_the_message() {
         let field = |prompt: &str, members: &str| {
             let field = format!(r#"{{"name":"f","label":"L","kind":"text"{members}}}"#);
             let params = format!(
@@ -294,23 +306,23 @@ mod tests {
     }
 
     #[test]
-    fn what_no_form_can_ask() {
+    fn questions_without_a_scope_or_with_a_secret_have_no_form() {
         let secret = r#"{"name":"f","label":"F","kind":"text","secret":true}"#;
         for params in [
             r#"{"prompt":"?"}"#.to_owned(),
             format!(r#"{{"sessionId":"s","prompt":"?","_meta":{{"askbridge":{{"fields":[{secret}]}}}}}}"#),
         ] {
-            assert_eq!(words(&asked(&params)), None, "{params}");
+            assert_eq!(reply_format(&asked(&params)), None, "{params}");
         }
         let mut question = asked(r#"{"prompt":"?","toolCallId":"t"}"#);
         question.request = Some("\"r\"".to_owned());
-        let params = write(&question, &words(&question).expect("a form"));
-        // Only a session has tool calls.
+        let params = write(&question, &reply_format(&question).expect("a form"));
+        // Only a form of a session may name a tool call.
         assert!(params.get().starts_with(r#"{"requestId":"r","mode":"form","message":"?","#), "{params}");
     }
 
     #[test]
-    fn a_form_that_was_read_is_written_as_it_was() {
+    fn writing_reverses_reading() {
         let params = concat!(
             r#"{"sessionId":"s","toolCallId":"t","mode":"form","message":"M","requestedSchema":{"type":"object","properties":{"#,
             r#""z":{"type":"string","title":"Z","oneOf":[{"const":"1","title":"One","description":"d"}],"default":"1"},"#,
@@ -318,9 +330,9 @@ mod tests {
             r#""m":{"type":"array","title":"M","items":{"anyOf":[{"const":"x","title":"X"}]},"minItems":1,"maxItems":2}},"#,
             r#""required":["z"]}}"#
         );
-        let read = request::read("elicitation/create", params.as_bytes(), "q").expect("no mistake");
-        let Some(Asked { question, .. }) = read else { panic!("no question") };
-        let written = write(&question, &words(&question).expect("a form"));
+        let read = request::read(ELICITATION_CREATE, params.as_bytes(), "q").expect("no mistake");
+        let (question, _) = read.expect("a question");
+        let written = write(&question, &reply_format(&question).expect("a form"));
         assert_eq!(written.get(), params);
     }
 }

@@ -1,5 +1,5 @@
 //! A form that an agent asks for, from JSON to a question.
-//! Where its free texts go is left to `companion.rs`.
+//! Which fields are companions is left to `companion.rs`.
 
 use std::time::Duration;
 
@@ -7,23 +7,27 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, value::RawValue};
 
 use super::{
-    METHOD, NESTED, Words, companion,
-    schema::{Items, PREVIEW, Property, Schema, Titled},
+    FormReply,
+    companion::{self, Companion},
+    schema::{FormItems, FormProperty, FormSchema, PREVIEW, TitledOption},
 };
 use crate::{
     dialect::{
-        asked::{Asked, Words as AnyWords, explain},
         entries::Entries,
+        params::{check_object, explain},
     },
     limits,
     question::{Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question},
-    wire::scan,
+    wire::{
+        method::{ELICITATION_CREATE, LEGACY_NESTED_ELICITATIONS},
+        scan,
+    },
 };
 
-/// The `params` of a form, but for the schema.
+/// The `params` of a form. The schema is read separately, so that an error in it gets its own path.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Params<'a> {
+struct ElicitationParams<'a> {
     session_id: Option<String>,
     #[serde(borrow)]
     request_id: Option<&'a RawValue>,
@@ -35,29 +39,29 @@ struct Params<'a> {
     meta: Option<Map<String, Json>>,
 }
 
-/// The types of fields that the standard has. Others are kept for those who know them.
+/// The field types of the standard. A form with another type is forwarded, because the client may know it.
 const TYPES: [&str; 5] = ["string", "number", "integer", "boolean", "array"];
 
-/// Reads the `params` of a form as a question. `None` for another mode, or a type of field that is not known.
-pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>, String> {
-    // What is no form, or holds what nobody here knows, is not looked at any further.
+/// Reads the `params` of a form as a question.
+///
+/// Returns `None` for another mode than forms, or for an unknown field type.
+pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, FormReply)>, String> {
+    // These two checks come first: such requests are not judged at all, whatever their size.
     if !is_form(params) || has_unknown_types(params) {
         return Ok(None);
     }
     if params.len() > limits::QUESTION {
         return Err(format!("a form has at most {} bytes, this one has {}", limits::QUESTION, params.len()));
     }
-    if !params.starts_with(b"{") {
-        return Err("params is not an object".to_owned());
-    }
-    let Params { session_id, request_id, tool_call_id, message, requested_schema, meta } =
-        serde_json::from_slice(params).map_err(|_| explain::<Params<'_>>("params", params))?;
+    check_object(params)?;
+    let ElicitationParams { session_id, request_id, tool_call_id, message, requested_schema, meta } =
+        serde_json::from_slice(params).map_err(|_| explain::<ElicitationParams<'_>>("params", params))?;
     let message = message.unwrap_or_default();
     let schema = requested_schema.ok_or("params.requestedSchema is missing")?.get();
     let schema = read_schema(schema)?;
     let codex = meta.as_ref().and_then(|meta| meta.get("codex"));
-    let asking = Asking { schema: &schema, message: &message, meta: meta.as_ref() };
-    let (fields, companions) = asking.fields()?;
+    let reader = FormReader { schema: &schema, message: &message, meta: meta.as_ref() };
+    let (fields, companions) = reader.fields()?;
     let question = Question {
         session: session_id,
         request: request_id.map(|id| id.get().to_owned()),
@@ -65,13 +69,17 @@ pub fn read(method: &str, params: &[u8], made_up: &str) -> Result<Option<Asked>,
         tool_call: tool_call_id,
         blocking: codex.and_then(|codex| codex.get("delivery")).and_then(Json::as_str) != Some("async"),
         timeout: codex.and_then(|codex| codex.get("autoResolutionMs")?.as_u64()).map(Duration::from_millis),
-        ..Question::new(Origin::Elicitation, made_up, fields)
+        ..Question::new(Origin::Elicitation, fallback_id, fields)
     };
-    let words = Words { former: method != METHOD, nested: NESTED.contains(&method), companions };
-    Ok(Some(Asked { question, words: AnyWords::Elicitation(words) }))
+    let format = FormReply {
+        legacy: method != ELICITATION_CREATE,
+        nested: LEGACY_NESTED_ELICITATIONS.contains(&method),
+        companions,
+    };
+    Ok(Some((question, format)))
 }
 
-/// Before it was stable, forms were the only mode and had no name.
+/// Returns whether the mode is `form`. In the drafts, forms were the only mode and had no name.
 fn is_form(params: &[u8]) -> bool {
     match scan::member(params, "mode") {
         None | Some(b"null") => true,
@@ -81,7 +89,7 @@ fn is_form(params: &[u8]) -> bool {
 
 fn has_unknown_types(params: &[u8]) -> bool {
     #[derive(Deserialize)]
-    struct Typed {
+    struct TypedProperty {
         #[serde(rename = "type", default)]
         kind: Json,
     }
@@ -90,24 +98,25 @@ fn has_unknown_types(params: &[u8]) -> bool {
     let Some(properties) = properties.filter(|properties| properties.len() <= limits::QUESTION) else {
         return false;
     };
-    let Ok(properties) = serde_json::from_slice::<Entries<Typed>>(properties) else { return false };
+    let Ok(properties) = serde_json::from_slice::<Entries<TypedProperty>>(properties) else { return false };
     let known = |kind: &Json| kind.is_null() || kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
     !properties.0.iter().all(|(_, property)| known(&property.kind))
 }
 
-fn read_schema(schema: &str) -> Result<Schema, String> {
-    serde_json::from_str(schema).map_err(|_| explain::<Schema>("params.requestedSchema", schema.as_bytes()))
+fn read_schema(schema: &str) -> Result<FormSchema, String> {
+    serde_json::from_str(schema)
+        .map_err(|_| explain::<FormSchema>("params.requestedSchema", schema.as_bytes()))
 }
 
-/// What a form asks, while its fields are read.
-struct Asking<'a> {
-    schema: &'a Schema,
+/// The parts of a form that decide how its fields are read.
+struct FormReader<'a> {
+    schema: &'a FormSchema,
     message: &'a str,
     meta: Option<&'a Map<String, Json>>,
 }
 
-impl Asking<'_> {
-    fn fields(&self) -> Result<(Vec<Field>, Vec<companion::Companion>), String> {
+impl FormReader<'_> {
+    fn fields(&self) -> Result<(Vec<Field>, Vec<Companion>), String> {
         let all = &self.schema.properties.0;
         let own: Vec<_> = all
             .iter()
@@ -118,7 +127,7 @@ impl Asking<'_> {
         Ok((fields.collect::<Result<_, _>>()?, companions.collect()))
     }
 
-    fn field(&self, key: &str, property: &Property, alone: bool) -> Result<Field, String> {
+    fn field(&self, key: &str, property: &FormProperty, alone: bool) -> Result<Field, String> {
         let (label, header, help) = self.texts(key, property, alone);
         Ok(Field {
             name: key.to_owned(),
@@ -131,29 +140,34 @@ impl Asking<'_> {
         })
     }
 
-    /// Finds out which text asks, and which is the chip and the help beside it.
-    fn texts(&self, key: &str, property: &Property, alone: bool) -> (String, Option<String>, Option<String>) {
+    /// Returns the label, the header and the help of a field: adapters disagree about which text goes where.
+    fn texts(
+        &self,
+        key: &str,
+        property: &FormProperty,
+        alone: bool,
+    ) -> (String, Option<String>, Option<String>) {
         let (title, description) = (property.title.clone(), property.description.clone());
         let codex = |meta: Option<&Map<String, Json>>| meta.is_some_and(|meta| meta.contains_key("codex"));
         if codex(property.meta.as_ref()) || codex(self.meta) {
-            // Codex asks in the title, and has the chip in the description.
+            // Codex writes the question in the title and the header in the description.
             return (title.unwrap_or_else(|| key.to_owned()), description, None);
         }
         if is_numbered(key) {
-            // Claude, Kimi and Devin have the chip in the title. Claude asks a lone question in the message alone.
+            // Claude, Kimi and Devin write the header in the title. Claude writes a lone question in the message only.
             return match (description, alone && !self.message.is_empty()) {
                 (Some(description), _) => (description, title, None),
-                // Kimi and oh-my-pi have no chip for each question, and ask in both places then.
+                // Kimi and oh-my-pi may have no header, and write the question in both places then.
                 (None, true) => (self.message.to_owned(), title.filter(|title| title != self.message), None),
                 (None, false) => (title.unwrap_or_else(|| key.to_owned()), None, None),
             };
         }
-        // A lone field without a title is what the message asks for: its key is no text for a person.
-        let asked = Some(self.message).filter(|message| alone && !message.is_empty()).unwrap_or(key);
-        (title.unwrap_or_else(|| asked.to_owned()), None, description)
+        // The message asks for a lone field without a title. Its key is not written for people.
+        let label = Some(self.message).filter(|message| alone && !message.is_empty()).unwrap_or(key);
+        (title.unwrap_or_else(|| label.to_owned()), None, description)
     }
 
-    fn kind(&self, key: &str, property: &Property) -> Result<Kind, String> {
+    fn kind(&self, key: &str, property: &FormProperty) -> Result<Kind, String> {
         let default = property.default.as_ref();
         let text = || default.and_then(Json::as_str).map(str::to_owned);
         let kind = match property.kind.as_deref() {
@@ -188,12 +202,12 @@ impl Asking<'_> {
         Ok(kind)
     }
 
-    /// Says whether a choice may be answered with a text: in a companion, or, for Devin, in its own place.
+    /// Returns whether a choice takes a free text: in a companion, or, for Devin, in the field itself.
     fn takes_other(&self, key: &str) -> bool {
         match companion::of(key, self.schema) {
-            companion::Companion::Custom { .. } => true,
-            companion::Companion::Note { none, .. } => none.is_some(),
-            companion::Companion::None => {
+            Companion::Custom { .. } => true,
+            Companion::Note { none, .. } => none.is_some(),
+            Companion::None => {
                 let of_field = self.schema.properties.get(key).and_then(|property| property.meta.as_ref());
                 let allows = |meta: &Map<String, Json>| meta.get(ALLOW_OTHER) == Some(&Json::Bool(true));
                 of_field.is_some_and(allows) || self.meta.is_some_and(allows)
@@ -202,10 +216,10 @@ impl Asking<'_> {
     }
 }
 
-/// Devin's flag, on the request, for a text in the place of an option.
+/// Devin's flag for a free text in place of an option, on the request or on the field.
 const ALLOW_OTHER: &str = "cognition.ai/allowOther";
 
-/// The keys that adapters make up, as `question_0` and `q0`.
+/// Returns whether an adapter generated this key, such as `question_0` or `q0`.
 fn is_numbered(key: &str) -> bool {
     let digits = key.strip_prefix("question_").or_else(|| key.strip_prefix('q'));
     digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
@@ -219,12 +233,12 @@ fn strings(json: &Json) -> Option<Vec<String>> {
     json.as_array()?.iter().map(|entry| entry.as_str().map(str::to_owned)).collect()
 }
 
-fn many(items: &Items) -> Result<Vec<FieldOption>, String> {
+fn many(items: &FormItems) -> Result<Vec<FieldOption>, String> {
     let titled = items.any_of.as_deref().or(items.one_of.as_deref());
     options(titled, items.values.as_deref()).ok_or_else(|| "items need an anyOf or an enum".to_owned())
 }
 
-fn options(titled: Option<&[Titled]>, values: Option<&[String]>) -> Option<Vec<FieldOption>> {
+fn options(titled: Option<&[TitledOption]>, values: Option<&[String]>) -> Option<Vec<FieldOption>> {
     let plain =
         |value: &String| FieldOption { value: value.clone(), label: value.clone(), ..FieldOption::default() };
     match (titled, values) {
@@ -234,7 +248,7 @@ fn options(titled: Option<&[Titled]>, values: Option<&[String]>) -> Option<Vec<F
     }
 }
 
-fn option(titled: &Titled) -> FieldOption {
+fn option(titled: &TitledOption) -> FieldOption {
     let preview = titled.meta.as_ref().and_then(|meta| meta.get(PREVIEW)?.get("preview")?.as_str());
     FieldOption {
         value: titled.value.clone(),
@@ -248,11 +262,12 @@ fn option(titled: &Titled) -> FieldOption {
 mod tests {
     use super::*;
 
-    /// Reads a form with these members beside its properties.
+    /// Reads a form with these properties, and these members beside them.
     fn asked(members: &str, properties: &str) -> Question {
         let params = format!(r#"{{{members}"requestedSchema":{{"properties":{{{properties}}}}}}}"#);
-        let asked = read(METHOD, params.as_bytes(), "made-up").expect("no mistake").expect("a question");
-        asked.question
+        let asked =
+            read(ELICITATION_CREATE, params.as_bytes(), "q").expect("no mistake").expect("a question");
+        asked.0
     }
 
     fn texts(field: &Field) -> (&str, Option<&str>, Option<&str>) {
@@ -262,10 +277,10 @@ mod tests {
     const TEXTS: &str = r#""type":"string","title":"T","description":"D""#;
 
     #[test]
-    fn who_asks_in_the_title_and_who_in_the_description() {
+    fn each_adapter_writes_the_question_in_its_own_place() {
         let message = r#""message":"M","#;
         for (members, properties, expected) in [
-            // Claude and Kimi: the chip is the title.
+            // Claude and Kimi: the header is the title.
             (message, format!(r#""question_0":{{{TEXTS}}}"#), ("D", Some("T"), None)),
             (message, format!(r#""q0":{{{TEXTS}}}"#), ("D", Some("T"), None)),
             (message, r#""q0":{"type":"string","title":"T"}"#.to_owned(), ("M", Some("T"), None)),
@@ -276,10 +291,10 @@ mod tests {
                 ("T", None, None),
             ),
             ("", r#""q0":{"type":"string"}"#.to_owned(), ("q0", None, None)),
-            // Codex: the chip is the description.
+            // Codex: the header is the description.
             (message, format!(r#""db":{{{TEXTS},"_meta":{{"codex":{{}}}}}}"#), ("T", Some("D"), None)),
             (r#""_meta":{"codex":{}},"#, format!(r#""question_0":{{{TEXTS}}}"#), ("T", Some("D"), None)),
-            // All others.
+            // All other agents.
             (message, format!(r#""db":{{{TEXTS}}}"#), ("T", None, Some("D"))),
             (message, r#""db":{"type":"string","description":"D"}"#.to_owned(), ("M", None, Some("D"))),
             (message, r#""db":{"type":"string"},"lang":{"type":"string"}"#.to_owned(), ("db", None, None)),
@@ -290,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn codex_may_not_wait_and_may_wait_for_so_long_only() {
+    fn codex_may_not_block_and_may_set_a_timeout() {
         let timed = |codex: &str| {
             let question = asked(&format!(r#""_meta":{{"codex":{codex}}},"#), r#""a":{"type":"string"}"#);
             (question.blocking, question.timeout)
@@ -303,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_secret_is_so() {
+    fn codex_marks_secrets() {
         let codex = |is_secret: &str| {
             let question = asked(
                 "",
@@ -317,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_text_may_stand_for_an_option() {
+    fn choice_takes_a_free_text_by_companion_or_flag() {
         let takes_other = |members: &str, property: &str, beside: &str| {
             let properties = format!(r#""db":{{"type":"string","enum":["A"]{property}}}{beside}"#);
             asked(members, &properties).fields[0].kind.takes_other()
@@ -331,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_of_another_type_is_none() {
+    fn default_of_the_wrong_type_is_ignored() {
         let kind = |property: &str| {
             let question = asked("", &format!(r#""a":{{{property}}}"#));
             question.fields.into_iter().next().expect("a field").kind
@@ -347,14 +362,14 @@ mod tests {
     }
 
     #[test]
-    fn modes_and_types_that_are_not_known_are_left_alone() {
+    fn unknown_modes_and_field_types_are_not_questions() {
         for params in [
             r#"{"mode":"url","url":"https://example.org"}"#,
             r#"{"mode":"","requestedSchema":5}"#,
             r#"{"requestedSchema":{"properties":{"a":{"type":"string"},"b":{"type":"file"}}}}"#,
             r#"{"requestedSchema":{"properties":{"a":{"type":["string","null"]}}}}"#,
         ] {
-            assert_eq!(read(METHOD, params.as_bytes(), "q"), Ok(None), "{params}");
+            assert_eq!(read(ELICITATION_CREATE, params.as_bytes(), "q"), Ok(None), "{params}");
         }
         let untyped = asked("", r#""a":{"enum":["x"]},"b":{}"#);
         assert_eq!(untyped.fields[0].kind.options().len(), 1);

@@ -1,50 +1,51 @@
 //! The result of a form, from an outcome to JSON.
+//! How the content is written is left to `content.rs`.
 
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{Words, content};
+use super::{FormReply, content};
 use crate::{
-    dialect::{entries::Entries, meta::Meta},
+    dialect::{entries::Entries, meta::ReplyMeta},
     question::{Answer, Question, Reason},
 };
 
 /// The `result` of a form.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum Response {
-    /// As it is now.
-    Flat(Body),
-    /// As it was under some former names.
+pub enum FormResult {
+    /// As the standard has it.
+    Flat(FormResultBody),
+    /// As it was under some of the legacy method names.
     Nested {
-        /// The same, one level deeper.
-        action: Body,
+        /// The result, one level deeper.
+        action: FormResultBody,
     },
 }
 
-/// What became of the form.
+/// The action that ended the form, and its content.
 #[derive(Debug, Serialize)]
-pub struct Body {
+pub struct FormResultBody {
     action: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<Entries<Json>>,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Meta>,
+    meta: Option<ReplyMeta>,
 }
 
-/// Says an answer.
-pub fn answered(words: &Words, question: &Question, answer: &Answer) -> Response {
-    let (content, unsaid) = content::write(words, question, answer);
-    let meta = Meta::of_notes(question, answer, |place| unsaid.contains(&place));
-    response(words, Body { action: "accept", content: Some(content), meta })
+/// Writes an answer as a result.
+pub fn write_answer(format: &FormReply, question: &Question, answer: &Answer) -> FormResult {
+    let (content, left_over) = content::write(format, question, answer);
+    let meta = ReplyMeta::of_notes(question, answer, |place| left_over.contains(&place));
+    result(format, FormResultBody { action: "accept", content: Some(content), meta })
 }
 
-/// Says a rejection. Only a person declines; whatever else ends the question cancels it.
-pub fn rejected(words: &Words, reason: Reason) -> Response {
+/// Writes a rejection as a result. Only the user declines a form; every other reason cancels it.
+pub fn write_rejection(format: &FormReply, reason: Reason) -> FormResult {
     let action = if reason == Reason::User { "decline" } else { "cancel" };
-    response(words, Body { action, content: None, meta: Some(Meta::of_rejection(reason)) })
+    result(format, FormResultBody { action, content: None, meta: Some(ReplyMeta::of_rejection(reason)) })
 }
 
-fn response(words: &Words, body: Body) -> Response {
-    if words.nested { Response::Nested { action: body } } else { Response::Flat(body) }
+fn result(format: &FormReply, body: FormResultBody) -> FormResult {
+    if format.nested { FormResult::Nested { action: body } } else { FormResult::Flat(body) }
 }

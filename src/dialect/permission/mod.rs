@@ -1,8 +1,8 @@
-//! Questions as permission requests, both ways: the agents that ask like this, and the prompts for clients that can
+//! Questions as permission requests, in both directions: agents that ask with them, and prompts for clients that can
 //! show nothing else.
 //!
-//! An option's id is all that a permission response carries, and some clients choose the first `allow_*` option
-//! without asking anyone: what such a response may mean is decided here.
+//! A permission response carries only the id of an option, and some clients choose the first `allow_*` option without
+//! asking the user. Which meaning such a response may have is decided here.
 
 pub mod request;
 
@@ -10,11 +10,10 @@ pub mod response;
 
 pub mod prompt;
 
-pub mod walk;
+pub mod prompt_flow;
+
+mod entry;
 
 pub use prompt::Protocol;
-pub use request::Words;
-pub use walk::{Step, Walk};
-
-/// The request's method.
-pub const METHOD: &str = "session/request_permission";
+pub use prompt_flow::{PromptFlow, PromptStep};
+pub use request::PermissionReply;

@@ -1,5 +1,5 @@
 //! One permission prompt for a client that can show nothing else, from a field to JSON.
-//! Which prompt follows which is left to `walk.rs`.
+//! The order of the prompts is left to `prompt_flow.rs`.
 //!
 //! Source: `RequestPermissionRequest` of the ACP schema.
 
@@ -7,182 +7,187 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    dialect::asked,
+    dialect::params,
     question::{Field, FieldOption, Question},
 };
 
-/// What a prompt is about, and what can be chosen beside leaving it to others and skipping it.
+/// The contents of a prompt. Two options are always added: to answer elsewhere, and to skip the question.
 pub(super) struct Prompt<'a> {
-    /// The number of the prompt: no two of a bridge have the same.
+    /// The number of the prompt, unique for a bridge.
     pub number: u64,
-    /// The name by which the question can be answered elsewhere, where it can.
+    /// The name under which `askbridge answer` finds the question, if it can.
     pub name: Option<&'a str>,
-    /// The field that it asks for; none where the question cannot be answered here.
+    /// The field that the prompt asks for; `None` if prompts cannot answer the question.
     pub field: Option<&'a Field>,
-    /// The names of the choices.
+    /// The labels of the choices.
     pub choices: Vec<String>,
-    /// Whether what was chosen so far can be the answer.
+    /// Whether the choices made so far are a complete answer.
     pub done: bool,
 }
 
-/// Chosen, it says that the question is not answered here. It stands first, where a client looks that approves
-/// whatever it is asked.
+/// The option to answer the question elsewhere. It comes first: a client that approves every request chooses the first
+/// option, and must not answer the question that way.
 const ELSEWHERE: &str = "Answer elsewhere";
 
-/// How it is answered elsewhere, before the question's name.
+/// The command that answers the question, without the question's name.
 const COMMAND: &str = "askbridge answer";
 
-/// The version of the protocol that the peers speak: its second one says a prompt in another way.
+/// The version of ACP that the peers speak. It decides how a prompt is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Protocol {
-    /// The title and the content are those of the tool call.
+    /// The title and the text are members of the tool call.
     #[default]
     V1,
-    /// The title and the description are the prompt's own.
+    /// The title and the text are members of the prompt itself.
     V2,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Params<'a> {
+struct PromptParams<'a> {
     session_id: &'a str,
     #[serde(flatten)]
-    about: About<'a>,
-    options: Vec<PermissionOption>,
+    about: PromptAbout<'a>,
+    options: Vec<PromptOption>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum About<'a> {
+enum PromptAbout<'a> {
     V1 {
-        tool_call: ToolCall<'a>,
+        tool_call: PromptToolCall<'a>,
     },
     V2 {
         title: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         description: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        subject: Option<Subject<'a>>,
+        subject: Option<PromptSubject<'a>>,
     },
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "tool_call", rename_all = "camelCase")]
-struct Subject<'a> {
-    tool_call: ToolCallId<'a>,
+struct PromptSubject<'a> {
+    tool_call: PromptToolCallId<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolCallId<'a> {
+struct PromptToolCallId<'a> {
     tool_call_id: &'a str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolCall<'a> {
+struct PromptToolCall<'a> {
     tool_call_id: &'a str,
     title: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    content: Vec<Content>,
+    content: Vec<PromptContent>,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "content")]
-struct Content {
-    content: Text,
+struct PromptContent {
+    content: PromptText,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "text")]
-struct Text {
+struct PromptText {
     text: String,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PermissionOption {
+struct PromptOption {
     option_id: String,
     name: String,
     kind: &'static str,
 }
 
-/// What an option of a prompt means.
+/// The meaning of an option of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chosen {
-    /// It is not answered here.
+pub(super) enum PromptChoice {
+    /// The user answers elsewhere.
     Elsewhere,
-    /// The choice in this place.
+    /// The choice at this index.
     Choice(usize),
-    /// What was chosen so far is the answer.
+    /// The choices made so far are the answer.
     Done,
-    /// The person does not want to answer.
+    /// The user does not want to answer.
     Skip,
 }
 
-impl Chosen {
+impl PromptChoice {
     fn id(self, number: u64) -> String {
         match self {
-            Chosen::Elsewhere => format!("askbridge-{number}-elsewhere"),
-            Chosen::Choice(place) => format!("askbridge-{number}-{place}"),
-            Chosen::Done => format!("askbridge-{number}-done"),
-            Chosen::Skip => format!("askbridge-{number}-skip"),
+            PromptChoice::Elsewhere => format!("askbridge-{number}-elsewhere"),
+            PromptChoice::Choice(place) => format!("askbridge-{number}-{place}"),
+            PromptChoice::Done => format!("askbridge-{number}-done"),
+            PromptChoice::Skip => format!("askbridge-{number}-skip"),
         }
     }
 
-    /// Reads the id of an option. `None` where it is no option of the prompt with this number.
+    /// Reads the id of an option. Returns `None` if it does not belong to the prompt with this number.
     pub(super) fn read(id: &str, number: u64) -> Option<Self> {
         match id.strip_prefix("askbridge-")?.split_once('-')? {
             (of, _) if of != number.to_string() => None,
-            (_, "elsewhere") => Some(Chosen::Elsewhere),
-            (_, "done") => Some(Chosen::Done),
-            (_, "skip") => Some(Chosen::Skip),
-            (_, place) => place.parse().ok().map(Chosen::Choice),
+            (_, "elsewhere") => Some(PromptChoice::Elsewhere),
+            (_, "done") => Some(PromptChoice::Done),
+            (_, "skip") => Some(PromptChoice::Skip),
+            (_, place) => place.parse().ok().map(PromptChoice::Choice),
         }
     }
 }
 
 impl Prompt<'_> {
-    /// Says the prompt as the `params` of a permission request in this session.
+    /// Writes the prompt as the `params` of a permission request in this session.
     pub(super) fn write(&self, question: &Question, session: &str, protocol: Protocol) -> Box<RawValue> {
-        let made_up = format!("askbridge-{}", question.id);
+        let fallback_id = format!("askbridge-{}", question.id);
         let tool_call = question.tool_call.as_deref();
         let title = self.title(question);
         let text = self.text(question, &title);
         let about = match protocol {
-            Protocol::V1 => About::V1 {
-                tool_call: ToolCall {
-                    tool_call_id: tool_call.unwrap_or(&made_up),
+            Protocol::V1 => PromptAbout::V1 {
+                tool_call: PromptToolCall {
+                    tool_call_id: tool_call.unwrap_or(&fallback_id),
                     title,
-                    content: text.into_iter().map(|text| Content { content: Text { text } }).collect(),
+                    content: text
+                        .into_iter()
+                        .map(|text| PromptContent { content: PromptText { text } })
+                        .collect(),
                 },
             },
-            Protocol::V2 => About::V2 {
+            Protocol::V2 => PromptAbout::V2 {
                 title,
                 description: text,
-                subject: tool_call.map(|tool_call_id| Subject { tool_call: ToolCallId { tool_call_id } }),
+                subject: tool_call
+                    .map(|tool_call_id| PromptSubject { tool_call: PromptToolCallId { tool_call_id } }),
             },
         };
-        asked::json(&Params { session_id: session, about, options: self.options() })
+        params::json(&PromptParams { session_id: session, about, options: self.options() })
     }
 
     fn title(&self, question: &Question) -> String {
-        let asks = match (self.field, &*question.fields) {
+        let title = match (self.field, &*question.fields) {
             (Some(field), _) => title_of(field, question),
             (None, [field]) => title_of(field, question),
             (None, _) => question.heading().to_owned(),
         };
         let instead = self.name.map(|name| format!(": {COMMAND} {name}")).unwrap_or_default();
         match self.field {
-            Some(_) => asks,
+            Some(_) => title,
             None if question.dangerous => {
-                format!("{asks} (is not answered by a permission prompt: answer elsewhere{instead})")
+                format!("{title} (is not answered by a permission prompt: answer elsewhere{instead})")
             }
-            None => format!("{asks} (needs a typed answer: write it in the chat, or answer elsewhere)"),
+            None => format!("{title} (needs a typed answer: write it in the chat, or answer elsewhere)"),
         }
     }
 
-    /// Says what the title and the names of the options leave out.
+    /// Returns the texts that are neither in the title nor in the names of the options.
     fn text(&self, question: &Question, title: &str) -> Option<String> {
         let Some(field) = self.field else {
             let labels = question.fields.iter().map(|field| field.label.as_str());
@@ -201,21 +206,21 @@ impl Prompt<'_> {
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
-    fn options(&self) -> Vec<PermissionOption> {
-        let option = |chosen: Chosen, name: &str, kind| PermissionOption {
+    fn options(&self) -> Vec<PromptOption> {
+        let option = |chosen: PromptChoice, name: &str, kind| PromptOption {
             option_id: chosen.id(self.number),
             name: name.to_owned(),
             kind,
         };
         let elsewhere = self.name.map(|name| format!("{ELSEWHERE}: {COMMAND} {name}"));
         let elsewhere = elsewhere.as_deref().unwrap_or(ELSEWHERE);
-        let mut options = vec![option(Chosen::Elsewhere, elsewhere, "allow_once")];
+        let mut options = vec![option(PromptChoice::Elsewhere, elsewhere, "allow_once")];
         let choices = self.choices.iter().enumerate();
-        options.extend(choices.map(|(place, name)| option(Chosen::Choice(place), name, "allow_once")));
+        options.extend(choices.map(|(place, name)| option(PromptChoice::Choice(place), name, "allow_once")));
         if self.done {
-            options.push(option(Chosen::Done, "Done", "allow_once"));
+            options.push(option(PromptChoice::Done, "Done", "allow_once"));
         }
-        options.push(option(Chosen::Skip, "Skip", "reject_once"));
+        options.push(option(PromptChoice::Skip, "Skip", "reject_once"));
         options
     }
 }
@@ -223,10 +228,10 @@ impl Prompt<'_> {
 fn title_of(field: &Field, question: &Question) -> String {
     let heading = question.heading();
     let no_title = question.title.as_deref().is_none_or(str::is_empty);
-    let says_it = heading.contains(&*field.label);
-    if says_it && question.fields.len() == 1 {
+    let has_label = heading.contains(&*field.label);
+    if has_label && question.fields.len() == 1 {
         heading.to_owned()
-    } else if says_it || question.message.is_empty() && no_title {
+    } else if has_label || question.message.is_empty() && no_title {
         field.label.clone()
     } else {
         format!("{heading}\n{}", field.label)

@@ -1,4 +1,5 @@
-//! Permission requests of agents that are questions, from JSON to a question. All others are left alone.
+//! Permission requests that are questions, from JSON to a question. All other permission requests are forwarded.
+//! Writing the result is left to `response.rs`.
 //!
 //! Source: the wire of Qwen and of Kimi without forms, and the code of pi-acp.
 
@@ -6,39 +7,39 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use crate::{
-    dialect::asked::{Asked, Words as AnyWords},
     limits,
     question::{Field, FieldOption, Kind, Origin, Question},
 };
 
-/// What it takes to say an answer as a permission.
+/// The reply format of a question that is a permission request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Words {
-    /// The option that was chosen is the answer.
+#[non_exhaustive]
+pub enum PermissionReply {
+    /// The chosen option is the answer: Kimi and pi-acp.
     Option {
-        /// The option that leaves the question out.
+        /// The option that skips the question.
         skip: Option<String>,
     },
-    /// Qwen's: the option submits, and the answers stand beside it.
+    /// One option submits the answers, which are in another member: Qwen.
     Answers {
-        /// The option that submits.
+        /// The option that submits the answers.
         submit: String,
-        /// The option that leaves the question out.
+        /// The option that skips the question.
         cancel: Option<String>,
     },
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Params {
+struct PermissionParams {
     session_id: Option<String>,
-    tool_call: ToolCall,
+    tool_call: PermissionToolCall,
     options: Vec<PermissionOption>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolCall {
+struct PermissionToolCall {
     tool_call_id: Option<String>,
     title: Option<String>,
     #[serde(default)]
@@ -75,25 +76,27 @@ struct QwenOption {
     description: Option<String>,
 }
 
-/// Reads the `params` of a permission request. `None` where it is a permission, and no question.
-pub fn read(params: &[u8], made_up: &str) -> Result<Option<Asked>, String> {
-    // What is bigger, or is no permission request by the standard, is nothing that is known here.
+/// Reads the `params` of a permission request. Returns `None` if it asks for a permission and is not a question.
+pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, PermissionReply)>, String> {
+    // A request that is too big or does not follow the standard is not refused: it may be a real permission request,
+    // and the client judges it.
     if params.len() > limits::QUESTION {
         return Ok(None);
     }
-    let Ok(params) = serde_json::from_slice::<Params>(params) else { return Ok(None) };
+    let Ok(params) = serde_json::from_slice::<PermissionParams>(params) else { return Ok(None) };
     if let Some(questions) = qwen_questions(&params.tool_call) {
-        return qwen(&params, questions, made_up);
+        return qwen(&params, questions, fallback_id);
     }
     let Some((options, skip)) = choices(&params) else { return Ok(None) };
     let kind = Kind::choice(options, false, false);
-    let field = Field::at(0, params.tool_call.asks(), None, kind);
-    Ok(Some(asked(&params, vec![field], Words::Option { skip }, made_up)))
+    let field = Field::at(0, params.tool_call.question_text(), None, kind);
+    Ok(Some((question(&params, vec![field], fallback_id), PermissionReply::Option { skip })))
 }
 
-/// Returns the choices of a question, and the option that leaves it out. `None` where one of them is neither, in its id
-/// or in its kind: then this is a permission.
-fn choices(params: &Params) -> Option<(Vec<FieldOption>, Option<String>)> {
+/// Returns the choices of a question, and the option that skips it.
+///
+/// Returns `None` if the id or the kind of any option does not fit: then this asks for a permission.
+fn choices(params: &PermissionParams) -> Option<(Vec<FieldOption>, Option<String>)> {
     let is_pi = params.tool_call.tool_call_id.as_deref().is_some_and(|id| id.starts_with("pi-ui-"));
     let mut skip = None;
     let mut options = Vec::new();
@@ -110,7 +113,7 @@ fn choices(params: &Params) -> Option<(Vec<FieldOption>, Option<String>)> {
     (!options.is_empty()).then_some((options, skip))
 }
 
-/// pi-acp's are `choice…`, or a yes and a no.
+/// Returns whether this is an option of pi-acp's: `choice…`, `yes` or `no`.
 fn is_pi_option(id: &str, kind: &str) -> bool {
     matches!((id, kind), ("yes", "allow_once") | ("no", "reject_once"))
         || (id.starts_with("choice") && kind == "allow_once")
@@ -121,7 +124,7 @@ fn is_numbered(text: &str, prefix: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns what stands behind `q0_` in an id of Kimi's.
+/// Returns the part of Kimi's option id after `q0_`.
 fn kimi_option(id: &str) -> Option<&str> {
     let (number, rest) = id.split_once('_')?;
     is_numbered(number, "q").then_some(rest)
@@ -131,19 +134,18 @@ fn option(id: &str, name: &str) -> FieldOption {
     FieldOption { value: id.to_owned(), label: name.to_owned(), ..FieldOption::default() }
 }
 
-fn asked(params: &Params, fields: Vec<Field>, words: Words, made_up: &str) -> Asked {
-    // Qwen's title counts its questions, and asks nothing.
-    let question = Question {
+fn question(params: &PermissionParams, fields: Vec<Field>, fallback_id: &str) -> Question {
+    // The title of the tool call is left out: Qwen's only counts the questions.
+    Question {
         session: params.session_id.clone(),
         tool_call: params.tool_call.tool_call_id.clone(),
-        ..Question::new(Origin::Permission, made_up, fields)
-    };
-    Asked { question, words: AnyWords::Permission(words) }
+        ..Question::new(Origin::Permission, fallback_id, fields)
+    }
 }
 
-impl ToolCall {
-    /// Returns what is asked: Kimi has it in the content, under a title that is the tool's name.
-    fn asks(&self) -> String {
+impl PermissionToolCall {
+    /// Returns the text of the question. Kimi writes it in the content, and the name of the tool in the title.
+    fn question_text(&self) -> String {
         let blocks = self.content.as_array().into_iter().flatten();
         let texts = blocks.filter_map(|block| block.pointer("/content/text")?.as_str());
         let content = texts.collect::<Vec<_>>().join("\n");
@@ -155,20 +157,25 @@ impl ToolCall {
     }
 }
 
-fn qwen_questions(tool_call: &ToolCall) -> Option<&Json> {
+fn qwen_questions(tool_call: &PermissionToolCall) -> Option<&Json> {
     let meta = tool_call.meta.as_object();
-    let says =
+    let has =
         |name: &str, value: &str| meta.and_then(|meta: &Map<_, _>| meta.get(name)?.as_str()) == Some(value);
     if let Some(questions) = meta.and_then(|meta| meta.get("qwenQuestions")).filter(|it| !it.is_null()) {
         return Some(questions);
     }
-    let asks = says("qwenInteractionKind", "user_question") || says("toolName", "ask_user_question");
-    tool_call.raw_input.get("questions").filter(|_| asks)
+    let is_question = has("qwenInteractionKind", "user_question") || has("toolName", "ask_user_question");
+    tool_call.raw_input.get("questions").filter(|_| is_question)
 }
 
-/// Qwen's question has one option to submit it and one to cancel it: an option that allows more than this once is a
-/// permission, whatever stands beside it.
-fn qwen(params: &Params, questions: &Json, made_up: &str) -> Result<Option<Asked>, String> {
+/// Reads a question of Qwen's, which has one option that submits the answers and one that cancels.
+///
+/// Returns `None` if any option allows or rejects more than once: that is a permission request, whatever else it has.
+fn qwen(
+    params: &PermissionParams,
+    questions: &Json,
+    fallback_id: &str,
+) -> Result<Option<(Question, PermissionReply)>, String> {
     let (mut submit, mut cancel) = (Vec::new(), Vec::new());
     for PermissionOption { option_id, kind, .. } in &params.options {
         match &**kind {
@@ -183,18 +190,18 @@ fn qwen(params: &Params, questions: &Json, made_up: &str) -> Result<Option<Asked
         Err(error) if params.tool_call.meta.get("qwenQuestions").is_some() => {
             return Err(format!("params.toolCall: its questions: {error}"));
         }
-        // A tool of that name may be anybody's.
+        // Another agent may have a tool with this name.
         Err(_) => return Ok(None),
     };
-    let words = Words::Answers { submit, cancel: cancel.pop() };
     let fields = questions.into_iter().enumerate().map(|(index, question)| question.into_field(index));
-    Ok(Some(asked(params, fields.collect(), words, made_up)))
+    let question = question(params, fields.collect(), fallback_id);
+    Ok(Some((question, PermissionReply::Answers { submit, cancel: cancel.pop() })))
 }
 
 impl QwenQuestion {
     fn into_field(self, index: usize) -> Field {
         let options = self.options.into_iter().map(QwenOption::into_option).collect();
-        // Qwen takes any text in the place of an option.
+        // Qwen accepts any text in place of an option.
         let kind = Kind::choice(options, self.multi_select.unwrap_or(false), true);
         Field::at(index, self.question, self.header, kind)
     }

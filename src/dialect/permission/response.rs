@@ -1,28 +1,29 @@
-//! The result of a permission request that was a question, from an outcome to JSON.
+//! The result of a permission request that is a question, from an outcome to JSON.
+//! Reading the request is left to `request.rs`.
 //!
 //! Source: `RequestPermissionResponse` of the ACP schema, and Qwen's `answers` beside it.
 
 use serde::Serialize;
 
-use super::Words;
+use super::PermissionReply;
 use crate::{
-    dialect::{entries::Entries, joined, meta::Meta},
+    dialect::{entries::Entries, joined_values, meta::ReplyMeta},
     question::{Answer, Question, Reason, Value},
 };
 
 /// The `result` of a permission request.
 #[derive(Debug, Serialize)]
-pub struct Response {
-    outcome: Outcome,
+pub struct PermissionResult {
+    outcome: PermissionOutcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     answers: Option<Entries<String>>,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Meta>,
+    meta: Option<ReplyMeta>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
-enum Outcome {
+enum PermissionOutcome {
     #[serde(rename_all = "camelCase")]
     Selected {
         option_id: String,
@@ -30,23 +31,23 @@ enum Outcome {
     Cancelled,
 }
 
-/// Says an answer.
-pub fn answered(words: &Words, question: &Question, answer: &Answer) -> Response {
-    let meta = Meta::of_notes(question, answer, |_| true);
-    match words {
-        Words::Option { .. } => {
+/// Writes an answer as a result.
+pub fn write_answer(format: &PermissionReply, question: &Question, answer: &Answer) -> PermissionResult {
+    let meta = ReplyMeta::of_notes(question, answer, |_| true);
+    match format {
+        PermissionReply::Option { .. } => {
             let chosen = question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
-                Value::Text(option) => Some(Outcome::Selected { option_id: option.clone() }),
+                Value::Text(option) => Some(PermissionOutcome::Selected { option_id: option.clone() }),
                 _ => None,
             });
-            Response { outcome: chosen.unwrap_or(Outcome::Cancelled), answers: None, meta }
+            PermissionResult { outcome: chosen.unwrap_or(PermissionOutcome::Cancelled), answers: None, meta }
         }
-        Words::Answers { submit, .. } => {
+        PermissionReply::Answers { submit, .. } => {
             let answers = question.fields.iter().enumerate().filter_map(|(index, field)| {
                 Some((index.to_string(), text(answer.values.get(&field.name)?)))
             });
-            Response {
-                outcome: Outcome::Selected { option_id: submit.clone() },
+            PermissionResult {
+                outcome: PermissionOutcome::Selected { option_id: submit.clone() },
                 answers: Some(Entries(answers.collect())),
                 meta,
             }
@@ -57,18 +58,21 @@ pub fn answered(words: &Words, question: &Question, answer: &Answer) -> Response
 fn text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
-        Value::Many(texts) => joined::join(texts),
+        Value::Many(texts) => joined_values::join(texts),
         Value::Flag(flag) => flag.to_string(),
         Value::Number(number) => number.to_string(),
     }
 }
 
-/// Says a rejection. Only a person chooses the option that leaves it out.
-pub fn rejected(words: &Words, reason: Reason) -> Response {
-    let (Words::Option { skip: out } | Words::Answers { cancel: out, .. }) = words;
-    let outcome = match out {
-        Some(option_id) if reason == Reason::User => Outcome::Selected { option_id: option_id.clone() },
-        _ => Outcome::Cancelled,
+/// Writes a rejection as a result. Only the user chooses the option that skips the question; every other reason
+/// cancels the request.
+pub fn write_rejection(format: &PermissionReply, reason: Reason) -> PermissionResult {
+    let (PermissionReply::Option { skip: option } | PermissionReply::Answers { cancel: option, .. }) = format;
+    let outcome = match option {
+        Some(option_id) if reason == Reason::User => {
+            PermissionOutcome::Selected { option_id: option_id.clone() }
+        }
+        _ => PermissionOutcome::Cancelled,
     };
-    Response { outcome, answers: None, meta: Some(Meta::of_rejection(reason)) }
+    PermissionResult { outcome, answers: None, meta: Some(ReplyMeta::of_rejection(reason)) }
 }

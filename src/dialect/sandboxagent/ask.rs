@@ -1,50 +1,53 @@
-//! A question as a native request, for a client that takes those.
+//! Writing a question as a native request, for a client that supports the native extension.
+//! Reading the client's reply is left to `reply.rs`.
 //!
-//! Its plain shape is the canonical one where that is enough, otherwise `questions`; the whole form stands beside it
-//! under `_meta`, for clients that can show more.
+//! The request has the canonical shape if that is enough, otherwise `questions`. The complete form is added under
+//! `_meta`, for clients that can show more.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::request::{NO, YES};
 use crate::{
-    dialect::asked,
-    question::{Field, FieldOption, Kind, Question},
+    dialect::params,
+    question::{
+        Field, FieldOption, Kind, Question,
+        typed::{NO, YES},
+    },
 };
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Params<'a> {
+struct NativeParams<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,
     question_id: &'a str,
     #[serde(flatten)]
-    form: Form<'a>,
+    form: NativeForm<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
     #[serde(rename = "_meta")]
-    meta: Meta<'a>,
+    meta: NativeMeta<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Form<'a> {
+enum NativeForm<'a> {
     Canonical { prompt: String, options: Vec<(&'a str, &'a str)> },
-    Questions { prompt: &'a str, questions: Vec<Asking<'a>> },
+    Questions { prompt: &'a str, questions: Vec<NativeQuestion<'a>> },
 }
 
 #[derive(Serialize)]
-struct Asking<'a> {
+struct NativeQuestion<'a> {
     question: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     header: Option<&'a str>,
-    options: Vec<Choice<'a>>,
+    options: Vec<NativeOption<'a>>,
     multiple: bool,
     custom: bool,
 }
 
 #[derive(Serialize)]
-struct Choice<'a> {
+struct NativeOption<'a> {
     value: &'a str,
     label: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,13 +55,13 @@ struct Choice<'a> {
 }
 
 #[derive(Serialize)]
-struct Meta<'a> {
-    askbridge: Additions<'a>,
+struct NativeMeta<'a> {
+    askbridge: NativeAdditions<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Additions<'a> {
+struct NativeAdditions<'a> {
     fields: &'a [Field],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dangerous: bool,
@@ -66,35 +69,36 @@ struct Additions<'a> {
     timeout_ms: Option<u64>,
 }
 
-/// Says a question as the `params` of a native request.
+/// Writes a question as the `params` of a native request.
 pub fn write(question: &Question) -> Box<RawValue> {
-    let additions = Additions {
+    let additions = NativeAdditions {
         fields: &question.fields,
         dangerous: question.dangerous,
         timeout_ms: question.timeout.map(|time| time.as_millis().try_into().unwrap_or(u64::MAX)),
     };
-    asked::json(&Params {
+    params::json(&NativeParams {
         session_id: question.session.as_deref(),
         question_id: &question.id,
         form: form(question),
         tool_call_id: question.tool_call.as_deref(),
-        meta: Meta { askbridge: additions },
+        meta: NativeMeta { askbridge: additions },
     })
 }
 
-fn form(question: &Question) -> Form<'_> {
+fn form(question: &Question) -> NativeForm<'_> {
     match &*question.fields {
         [field] if is_canonical(field) => {
             let options = choices(field).into_iter().map(|choice| (choice.value, choice.label));
-            Form::Canonical { prompt: prompt(question, field), options: options.collect() }
+            NativeForm::Canonical { prompt: prompt(question, field), options: options.collect() }
         }
-        fields => {
-            Form::Questions { prompt: question.heading(), questions: fields.iter().map(asking).collect() }
-        }
+        fields => NativeForm::Questions {
+            prompt: question.heading(),
+            questions: fields.iter().map(question_of).collect(),
+        },
     }
 }
 
-/// Says whether pairs of value and label are enough.
+/// Returns whether the canonical shape, a prompt with pairs of value and label, can express this field.
 fn is_canonical(field: &Field) -> bool {
     let plain = |option: &FieldOption| option.description.is_none();
     match &field.kind {
@@ -103,14 +107,14 @@ fn is_canonical(field: &Field) -> bool {
     }
 }
 
-/// Returns all that is asked, where the form as a whole says something that the field does not.
+/// Returns the text of the question: the heading, and the field's label unless the heading contains it.
 fn prompt(question: &Question, field: &Field) -> String {
     let heading = question.heading();
     if heading.contains(&*field.label) { heading.to_owned() } else { format!("{heading}\n{}", field.label) }
 }
 
-fn asking(field: &Field) -> Asking<'_> {
-    Asking {
+fn question_of(field: &Field) -> NativeQuestion<'_> {
+    NativeQuestion {
         question: &field.label,
         header: field.header.as_deref(),
         options: choices(field),
@@ -119,9 +123,9 @@ fn asking(field: &Field) -> Asking<'_> {
     }
 }
 
-fn choices(field: &Field) -> Vec<Choice<'_>> {
-    fn plain<'a>(value: &'a str, label: &'a str) -> Choice<'a> {
-        Choice { value, label, description: None }
+fn choices(field: &Field) -> Vec<NativeOption<'_>> {
+    fn plain<'a>(value: &'a str, label: &'a str) -> NativeOption<'a> {
+        NativeOption { value, label, description: None }
     }
     match &field.kind {
         Kind::Boolean { .. } => vec![plain("true", YES), plain("false", NO)],
@@ -129,7 +133,7 @@ fn choices(field: &Field) -> Vec<Choice<'_>> {
         kind => {
             let options = kind.options().iter();
             options
-                .map(|FieldOption { value, label, description, .. }| Choice {
+                .map(|FieldOption { value, label, description, .. }| NativeOption {
                     value,
                     label,
                     description: description.as_deref(),

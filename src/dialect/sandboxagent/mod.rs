@@ -1,5 +1,5 @@
 //! The native dialect, `_sandboxagent/session/request_question`.
-//! Its published descriptions disagree: all of them are read, the canonical one is written.
+//! Its published descriptions contradict each other: all of them are read, the canonical one is written.
 
 pub mod request;
 
@@ -9,5 +9,6 @@ pub mod response;
 
 pub mod reply;
 
-/// The request's method.
-pub const METHOD: &str = "_sandboxagent/session/request_question";
+mod entry;
+
+pub use entry::NativeReply;

@@ -1,7 +1,8 @@
-//! What a client says to a native request, in any of the shapes that clients say it in.
+//! The reply of a client to a native request, in any of the shapes that clients use.
+//! Writing the canonical shape is left to `response.rs`.
 //!
-//! Source: the clients and SDKs that took up the extension from one of its descriptions, and those that answer
-//! it as the elicitation that it resembles.
+//! Source: the clients and SDKs that implemented the extension from one of its descriptions, and those that answer it
+//! like the elicitation that it resembles.
 
 use std::collections::BTreeMap;
 
@@ -11,42 +12,39 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use super::{
-    request::{NO, YES},
-    response,
-};
+use super::response;
 use crate::{
-    dialect::{asked::Reply, joined},
-    question::{Answer, Field, Kind, Outcome, Question, Reason, Value},
+    dialect::{agent_dialect::Reply, joined_values},
+    question::{Field, Kind, Outcome, Question, Reason, typed},
     wire::splice,
 };
 
-/// What was chosen or typed, field by field; `None` for a field that was left out.
+/// The chosen or typed texts of each field; `None` for a field without an answer.
 type Selections = Vec<Option<Vec<String>>>;
 
-/// Reads the `result` of a client's response to this question.
+/// Reads the `result` of a client's reply to this question.
 pub fn read(result: &[u8], question: &Question) -> Reply {
-    // A type may be read from an array of its members as well: here that is none of the shapes.
+    // serde also reads a struct from an array of its members, which is not one of the shapes.
     if !result.starts_with(b"{") {
         return Reply::Unknown;
     }
-    if let Ok(canonical) = serde_json::from_slice::<Canonical>(result) {
+    if let Ok(canonical) = serde_json::from_slice::<CanonicalReply>(result) {
         return canonical.read(result, question).unwrap_or(Reply::Unknown);
     }
     let Ok(object) = serde_json::from_slice::<Map<String, Json>>(result) else { return Reply::Unknown };
     let Some(outcome) = other_shape(&object, question) else { return Reply::Unknown };
     let response = match &outcome {
-        Outcome::Answered(answer) => response::answered(question, answer),
-        Outcome::Rejected(reason) => response::rejected(*reason),
+        Outcome::Answered(answer) => response::write_answer(question, answer),
+        Outcome::Rejected(reason) => response::write_rejection(*reason),
         Outcome::Failed | Outcome::Unknown(_) => return Reply::Unknown,
     };
     to_raw_value(&response).map_or(Reply::Unknown, |result| Reply::Translated(outcome, result))
 }
 
-/// The canonical shape, whatever else stands in it.
+/// The canonical shape. It may have other members.
 #[derive(Deserialize)]
-struct Canonical {
-    status: Status,
+struct CanonicalReply {
+    status: ReplyStatus,
     answers: Option<Vec<Vec<String>>>,
     #[serde(rename = "_meta", default)]
     meta: Json,
@@ -54,18 +52,18 @@ struct Canonical {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Status {
+enum ReplyStatus {
     Answered,
     Rejected,
 }
 
-impl Canonical {
+impl CanonicalReply {
     fn read(self, result: &[u8], question: &Question) -> Option<Reply> {
-        // What the bridge itself adds: another one may stand between us and the client.
+        // Another bridge between this one and the client may have added a reason or notes.
         let additions = self.meta.get("askbridge").unwrap_or(&Json::Null);
         let answers = match (self.status, self.answers) {
-            (Status::Answered, answers) => answers?,
-            (Status::Rejected, _) => {
+            (ReplyStatus::Answered, answers) => answers?,
+            (ReplyStatus::Rejected, _) => {
                 // A client may write any text here: only the known reasons count.
                 let reason = additions.get("reason").and_then(|reason| Reason::deserialize(reason).ok());
                 let reason = reason.filter(|reason| !matches!(reason, Reason::Other(_)));
@@ -73,7 +71,7 @@ impl Canonical {
             }
         };
         let notes = additions.as_object().map(|additions| notes(additions, question)).unwrap_or_default();
-        // A label in the place of a value is the one thing that a canonical answer may get wrong.
+        // Some clients answer with labels. That is the only mistake which is corrected in a canonical answer.
         let by_value = question
             .fields
             .iter()
@@ -89,16 +87,16 @@ impl Canonical {
             chosen.iter_mut().for_each(|text| *text = field.value_of(text).into_owned());
         }
         let answers = serde_json::to_string(&values).ok()?;
-        // Whatever else the client said goes along.
+        // All other members of the result stay as they are.
         let relabelled = String::from_utf8(splice::replace_member(result, "answers", &answers)?).ok()?;
         Some(Reply::Translated(outcome(values)?, RawValue::from_string(relabelled).ok()?))
     }
 }
 
-/// Reads the shapes that are not canonical. `None` where it is none of them.
+/// Reads the shapes that are not canonical. Returns `None` for an unknown shape.
 fn other_shape(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
-    let word = |name: &str| object.get(name).and_then(Json::as_str);
-    match (word("outcome"), word("action")) {
+    let text = |name: &str| object.get(name).and_then(Json::as_str);
+    match (text("outcome"), text("action")) {
         (Some("answered" | "selected"), _) => {
             let answers = object.get("_meta")?.get("sandboxagent.dev")?.get("answers")?;
             return answered(question, by_place(answers)?, BTreeMap::new());
@@ -121,7 +119,7 @@ fn other_shape(object: &Map<String, Json>, question: &Question) -> Option<Outcom
     keyed(object, question)
 }
 
-/// `{"answers":{…}}` by question text or by index, with notes, annotations and a free `response` beside it.
+/// Reads `{"answers":{…}}`, keyed by question text or index, with optional notes, annotations and a free `response`.
 fn keyed(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
     let response = object.get("response").and_then(Json::as_str).filter(|text| !text.is_empty());
     let mut selections = match object.get("answers") {
@@ -130,7 +128,7 @@ fn keyed(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
     };
     let mut notes = notes(object, question);
     if let Some(response) = response {
-        // It answers what nothing was chosen for; otherwise it is a remark.
+        // The response answers the first field without an answer. If there is none, it is a note.
         match selections.iter_mut().find(|selection| selection.is_none()) {
             Some(selection) => *selection = Some(vec![response.to_owned()]),
             None => drop(notes.entry(question.fields.first()?.name.clone()).or_insert(response.to_owned())),
@@ -142,58 +140,24 @@ fn keyed(object: &Map<String, Json>, question: &Question) -> Option<Outcome> {
     answered(question, selections, notes)
 }
 
-/// Puts selections together as an answer, labels turned into values. `None` where one is for no field: without it,
-/// the answer would be another one.
+/// Combines selections into an answer, with labels turned into values.
+///
+/// Returns `None` if there are more selections than fields: dropping one would change the answer.
 fn answered(question: &Question, selections: Selections, notes: BTreeMap<String, String>) -> Option<Outcome> {
     let mut beyond = selections.iter().skip(question.fields.len()).flatten();
     if beyond.any(|texts| !texts.is_empty()) {
         return None;
     }
-    Some(Outcome::Answered(answer(question, selections, notes)))
+    Some(Outcome::Answered(typed::answer(question, selections, notes)))
 }
 
-/// Puts what was chosen or typed in each field together as an answer, labels turned into values.
-pub fn answer(
-    question: &Question,
-    selections: Vec<Option<Vec<String>>>,
-    notes: BTreeMap<String, String>,
-) -> Answer {
-    let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
-        let texts = selection?.iter().map(|text| field.value_of(text).into_owned()).collect();
-        Some((field.name.clone(), typed(&field.kind, texts)?))
-    });
-    Answer { values: values.collect(), notes }
-}
-
-/// Gives texts the type of the field. A text that has another type stays one: only the agent can judge it.
-pub fn typed(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
-    if matches!(kind, Kind::Choices { .. }) || texts.len() > 1 {
-        return Some(Value::Many(texts));
-    }
-    let text = texts.pop()?;
-    let value = match kind {
-        Kind::Boolean { .. } if text == YES || text == NO => Some(Value::Flag(text == YES)),
-        Kind::Boolean { .. } => text.parse().ok().map(Value::Flag),
-        // A number that would be spelled in another way stays as it was typed.
-        Kind::Number { .. } => {
-            let number = serde_json::from_str::<serde_json::Number>(&text).ok();
-            number.filter(|number| number.to_string() == text).map(Value::Number)
-        }
-        Kind::Confirm { yes, .. } if text == *yes => Some(Value::Flag(true)),
-        Kind::Confirm { no, .. } if text == *no => Some(Value::Flag(false)),
-        Kind::Confirm { .. } => text.parse().ok().map(Value::Flag),
-        _ => None,
-    };
-    Some(value.unwrap_or(Value::Text(text)))
-}
-
-/// `[["a"],["b","c"]]`, one entry a field.
+/// Reads `[["a"],["b","c"]]`, with one entry for each field.
 fn by_place(answers: &Json) -> Option<Selections> {
     answers.as_array()?.iter().map(|entry| strings(entry).map(Some)).collect()
 }
 
-/// An object with one entry a field, by its text, name, header or index. The only entry for the only field may
-/// have any key. Two entries for one field have no one meaning.
+/// Reads an object with one entry for each field, keyed by its text, name, header or index. If there is one entry and
+/// one field, the key may be anything. Two entries for one field are ambiguous.
 fn by_key(answers: &Map<String, Json>, question: &Question) -> Option<Selections> {
     let mut selections = vec![None; question.fields.len()];
     for (place, entry) in places(answers, question)?.into_iter().zip(answers.values()) {
@@ -206,41 +170,42 @@ fn by_key(answers: &Map<String, Json>, question: &Question) -> Option<Selections
     Some(selections)
 }
 
-/// The ways to name a field, the likeliest first.
-const WAYS: [fn(&str, &Question) -> Option<usize>; 4] = [
+/// The kinds of keys for a field, the most likely first: text, name, header, index.
+const KEY_KINDS: [fn(&str, &Question) -> Option<usize>; 4] = [
     |key, question| question.fields.iter().position(|field| field.label == key),
     |key, question| question.fields.iter().position(|field| field.name == key),
     |key, question| question.fields.iter().position(|field| field.header.as_deref() == Some(key)),
     |key, question| key.parse().ok().filter(|index| *index < question.fields.len()),
 ];
 
-/// Returns the field of each key. A client names all of them in one way: a header that looks like an index is one
-/// only where all keys are headers.
+/// Returns the place of the field for each key. A client uses one kind of key for all fields, so that a header which
+/// looks like an index is taken as a header only if all keys are headers.
 fn places(answers: &Map<String, Json>, question: &Question) -> Option<Vec<usize>> {
     if answers.len() == 1 && question.fields.len() == 1 {
         return Some(vec![0]);
     }
-    let in_one_way = WAYS.iter().find_map(|way| answers.keys().map(|key| way(key, question)).collect());
-    in_one_way.or_else(|| answers.keys().map(|key| place_of(key, question)).collect())
+    let of_one_kind =
+        KEY_KINDS.iter().find_map(|find| answers.keys().map(|key| find(key, question)).collect());
+    of_one_kind.or_else(|| answers.keys().map(|key| place_of(key, question)).collect())
 }
 
 fn place_of(key: &str, question: &Question) -> Option<usize> {
-    WAYS.iter().find_map(|way| way(key, question))
+    KEY_KINDS.iter().find_map(|find| find(key, question))
 }
 
-/// What one entry selects: a text, texts, or `{"mode":…,"value":…}`. The outer `None` is for none of these.
+/// Reads one entry: a text, texts, or `{"mode":…,"value":…}`. The outer `None` is for an unknown shape.
 fn selected(entry: &Json, field: &Field) -> Option<Option<Vec<String>>> {
     match entry {
         Json::Null => Some(None),
         Json::String(joined) if matches!(field.kind, Kind::Choices { .. }) => {
-            Some(Some(joined::split(joined, field.kind.options())))
+            Some(Some(joined_values::split(joined, field.kind.options())))
         }
         Json::Object(object) => selected(object.get("value")?, field),
         entry => strings(entry).map(Some),
     }
 }
 
-/// A scalar or an array of scalars, as texts.
+/// Reads a scalar or an array of scalars as texts.
 fn strings(json: &Json) -> Option<Vec<String>> {
     match json {
         Json::Array(entries) => entries.iter().map(scalar).collect(),
@@ -256,7 +221,7 @@ fn scalar(json: &Json) -> Option<String> {
     }
 }
 
-/// Remarks, by any key of a field: `notes`, or `annotations` with `notes` in them.
+/// Reads notes under any key of a field: in `notes`, or in `annotations` as objects with `notes`.
 fn notes(object: &Map<String, Json>, question: &Question) -> BTreeMap<String, String> {
     let plain = object.get("notes").and_then(Json::as_object).into_iter().flatten();
     let nested = object.get("annotations").and_then(Json::as_object).into_iter().flatten();
@@ -273,15 +238,18 @@ fn notes(object: &Map<String, Json>, question: &Question) -> BTreeMap<String, St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::sandboxagent::request;
+    use crate::{
+        dialect::sandboxagent::request,
+        question::{Answer, Value},
+    };
 
     const TWO: &str = r#"{"questions":[
         {"question":"Which database?","header":"DB","options":[{"value":"pg","label":"Postgres"},"SQLite"]},
         {"question":"Which features?","multiple":true,"custom":true,"options":["Auth","a, b","Search"]}]}"#;
     const ONE: &str = r#"{"prompt":"Which?","options":[["option-a","Option A"],["option-b","Option B"]]}"#;
 
-    /// What the agent is told when the client says this, or why nothing was translated.
-    fn told(params: &str, result: &str) -> String {
+    /// The translated result for the agent, or `canonical` or `unknown`.
+    fn translated(params: &str, result: &str) -> String {
         let question = request::read(params.as_bytes(), "q").expect("a question");
         match read(result.as_bytes(), &question) {
             Reply::Canonical(_) => "canonical".to_owned(),
@@ -299,22 +267,22 @@ mod tests {
             answers if answers.starts_with('[') => format!(r#"{{"status":"answered","answers":{answers}}}"#),
             other => other.to_owned(),
         };
-        assert_eq!(told(params, result), expected, "for {result}");
+        assert_eq!(translated(params, result), expected, "for {result}");
     }
 
     #[test]
-    fn remarks_on_a_canonical_answer_are_understood() {
+    fn notes_on_a_canonical_answer_are_read() {
         let question = request::read(TWO.as_bytes(), "q").expect("a question");
         let result = br#"{"status":"answered","answers":[["pg"],[]],"_meta":{"askbridge":{"notes":
             {"0":"only in prod","1":5,"2":"no field","x":"no place"}}}}"#;
         let Reply::Canonical(Outcome::Answered(answer)) = read(result, &question) else {
-            panic!("no canonical answer");
+            panic!("not a canonical answer");
         };
         assert_eq!(answer.notes, [("q0".to_owned(), "only in prod".to_owned())].into());
     }
 
     #[test]
-    fn the_canonical_shape_is_recognised() {
+    fn canonical_shape_is_recognised() {
         for result in [
             r#"{"status":"answered","answers":[["option-a"]]}"#,
             r#"{"answers":[["typed"]],"x":1,"status":"answered","_meta":{"y":{}}}"#,
@@ -327,17 +295,17 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_translated_to_its_value() {
+    fn label_is_translated_to_its_value() {
         check(ONE, r#"{"status":"answered","answers":[["Option B"]]}"#, r#"[["option-b"]]"#);
         let noted = r#"{"answers":[["Option B"]] ,"_meta":{"x":1.0},"status":"answered"}"#;
         check(ONE, noted, r#"{"answers":[["option-b"]] ,"_meta":{"x":1.0},"status":"answered"}"#);
-        // A value wins over a label of the same text.
+        // A value takes precedence over a label with the same text.
         let crossed = r#"{"prompt":"?","options":[["a","b"],["b","a"]]}"#;
         check(crossed, r#"{"questionId":"q","values":["a"]}"#, r#"[["a"]]"#);
     }
 
     #[test]
-    fn outcomes_with_answers_in_meta() {
+    fn answers_under_meta_are_translated() {
         let answers = r#""_meta":{"sandboxagent.dev":{"answers":[["Option A"]]}}"#;
         check(ONE, &format!(r#"{{"outcome":"answered",{answers}}}"#), r#"[["option-a"]]"#);
         check(ONE, &format!(r#"{{"outcome":"selected",{answers}}}"#), r#"[["option-a"]]"#);
@@ -347,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_by_question_text_are_split_where_several_can_be_chosen() {
+    fn joined_answers_to_a_multiple_choice_are_split() {
         let answers =
             r#"{"answers":{"Which database?":"Postgres","Which features?":"Auth, a, b, \"x, y\", z"}}"#;
         check(TWO, answers, r#"[["pg"],["Auth","a, b","x, y","z"]]"#);
@@ -360,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn all_keys_name_their_fields_in_one_way() {
+    fn all_keys_are_of_one_kind() {
         let numbered = r#"{"questions":[{"question":"A?","header":"1"},{"question":"B?","header":"2"}]}"#;
         check(numbered, r#"{"answers":{"0":"a","1":"b"}}"#, r#"[["a"],["b"]]"#);
         check(numbered, r#"{"answers":{"1":"a","2":"b"}}"#, r#"[["a"],["b"]]"#);
@@ -371,13 +339,13 @@ mod tests {
     fn answers_by_index_keep_their_notes() {
         let answers = r#"{"answers":{"0":{"mode":"option","value":"Postgres"},"1":{"mode":"custom","value":["x"]}},
             "notes":{"0":"only in prod"},"annotations":{"Which features?":{"notes":"later"}}}"#;
-        let told = told(TWO, answers);
+        let translated = translated(TWO, answers);
         let notes = r#""_meta":{"askbridge":{"notes":{"0":"only in prod","1":"later"}}}"#;
-        assert_eq!(told, format!(r#"{{"status":"answered","answers":[["pg"],["x"]],{notes}}}"#));
+        assert_eq!(translated, format!(r#"{{"status":"answered","answers":[["pg"],["x"]],{notes}}}"#));
     }
 
     #[test]
-    fn elicitation_results_are_understood() {
+    fn elicitation_results_are_translated() {
         check(ONE, r#"{"action":"accept","content":{"choice":"Option A"}}"#, r#"[["option-a"]]"#);
         check(TWO, r#"{"action":"accept","content":{"q0":"pg","q1":["Auth"]}}"#, r#"[["pg"],["Auth"]]"#);
         check(ONE, r#"{"action":"decline"}"#, "user");
@@ -386,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_choice_is_told_as_it_was_said() {
+    fn numbers_keep_their_spelling_and_flags_their_words() {
         let fields = r#"{"prompt":"?","_meta":{"askbridge":{"fields":[
             {"name":"n","label":"N","kind":"number"},
             {"name":"c","label":"C","kind":"confirm","yes":"Do it","no":"Leave it"}]}}}"#;
@@ -395,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn values_and_cancelled_are_understood() {
+    fn values_and_cancelled_are_translated() {
         check(ONE, r#"{"questionId":"q","values":["Option A"]}"#, r#"[["option-a"]]"#);
         check(ONE, r#"{"questionId":"q","cancelled":true}"#, "cancelled");
     }
@@ -405,12 +373,12 @@ mod tests {
         let question = request::read(params.as_bytes(), "q").expect("a question");
         match read(result.as_bytes(), &question) {
             Reply::Canonical(outcome) | Reply::Translated(outcome, _) => outcome,
-            Reply::Unknown => panic!("not understood: {result}"),
+            Reply::Unknown => panic!("unknown: {result}"),
         }
     }
 
     #[test]
-    fn what_another_bridge_adds_is_read() {
+    fn additions_of_another_bridge_are_read() {
         for (reason, read) in [
             (r#""user""#, Reason::User),
             (r#""timeout""#, Reason::Timeout),
@@ -433,8 +401,8 @@ mod tests {
     }
 
     #[test]
-    fn no_choice_is_lost() {
-        // One entry for each choice, in the place of one for each field.
+    fn result_with_more_entries_than_fields_is_unknown() {
+        // Some clients send one entry for each choice instead of one for each field.
         check(ONE, r#"{"status":"answered","answers":[["option-a"],["option-b"]]}"#, "unknown");
         check(ONE, r#"{"status":"answered","answers":[["option-a"],[]]}"#, "canonical");
         let in_meta = r#"{"outcome":"answered","_meta":{"sandboxagent.dev":{"answers":[["a"],["b"]]}}}"#;
@@ -442,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_known_is_unknown() {
+    fn unknown_shapes_are_unknown() {
         for result in [
             r#"["rejected"]"#,
             "null",

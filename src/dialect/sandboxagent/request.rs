@@ -1,7 +1,8 @@
 //! The native request, from JSON to a question.
+//! Writing a question as a native request is left to `ask.rs`.
 //!
 //! Source: the published descriptions of the extension and of its first generation, and the code of the only
-//! adapter that emits it.
+//! adapter that sends it.
 
 use std::{fmt, time::Duration};
 
@@ -12,13 +13,10 @@ use serde::{
 };
 use serde_json::Value as Json;
 
-use crate::dialect::asked::read_params;
-use crate::question::{Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question};
-
-/// What a client is shown for true.
-pub const YES: &str = "Yes";
-/// What a client is shown for false.
-pub const NO: &str = "No";
+use crate::{
+    dialect::params::read_params,
+    question::{Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question},
+};
 
 /// The `params` of `_sandboxagent/session/request_question`.
 ///
@@ -35,7 +33,7 @@ pub const NO: &str = "No";
         } }
     } } },
 ]))]
-pub struct Params {
+pub struct RequestQuestionParams {
     /// The session. Without one, as in the first generation of the extension, it is the one whose turn is running.
     #[serde(alias = "session_id")]
     pub session_id: Option<String>,
@@ -53,7 +51,7 @@ pub struct Params {
     pub tool_call_id: Option<String>,
     /// What goes beyond the extension. Members that are not known are left alone.
     #[serde(rename = "_meta")]
-    pub meta: Option<Meta>,
+    pub meta: Option<RequestMeta>,
 }
 
 /// One option, in any of its spellings.
@@ -69,7 +67,7 @@ pub enum OptionShape {
 }
 
 impl<'de> Deserialize<'de> for OptionShape {
-    /// Told apart by the first token, which costs half of trying one after the other.
+    /// The first token decides between the variants, which takes half the time of trying one after the other.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OptionVisitor)
     }
@@ -157,15 +155,17 @@ pub struct QuestionShape {
 
 /// The `_meta` of the request.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-pub struct Meta {
+#[schemars(rename = "Meta")]
+pub struct RequestMeta {
     /// The bridge's own additions.
-    pub askbridge: Option<Additions>,
+    pub askbridge: Option<RequestAdditions>,
 }
 
 /// What the bridge adds to the extension.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Additions {
+#[schemars(rename = "Additions")]
+pub struct RequestAdditions {
     /// The full form, in the place of `options` and `questions`.
     #[serde(default)]
     #[schemars(schema_with = "fields_of_known_kinds")]
@@ -193,16 +193,16 @@ fn fields_of_known_kinds(generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-/// Reads the `params` of a request as a question. `made_up` is its id where it has none.
+/// Reads the `params` of a request as a question. `fallback_id` is the question's id if the request has none.
 ///
 /// The error says what is wrong and where, for the agent's developer.
-pub fn read(params: &[u8], made_up: &str) -> Result<Question, String> {
-    read_params::<Params>(params)?.into_question(made_up)
+pub fn read(params: &[u8], fallback_id: &str) -> Result<Question, String> {
+    read_params::<RequestQuestionParams>(params)?.into_question(fallback_id)
 }
 
-impl Params {
-    fn into_question(self, made_up: &str) -> Result<Question, String> {
-        let Additions { fields, dangerous, timeout_ms } =
+impl RequestQuestionParams {
+    fn into_question(self, fallback_id: &str) -> Result<Question, String> {
+        let RequestAdditions { fields, dangerous, timeout_ms } =
             self.meta.and_then(|meta| meta.askbridge).unwrap_or_default();
         let message = self.prompt.unwrap_or_default();
         let fields = match (fields, self.questions) {
@@ -225,7 +225,7 @@ impl Params {
             tool_call: self.tool_call_id,
             dangerous,
             timeout: timeout_ms.map(Duration::from_millis),
-            ..Question::new(Origin::SandboxAgent, self.question_id.as_deref().unwrap_or(made_up), fields)
+            ..Question::new(Origin::SandboxAgent, self.question_id.as_deref().unwrap_or(fallback_id), fields)
         })
     }
 }

@@ -1,10 +1,11 @@
 //! The native response, from an outcome to JSON.
+//! Reading what a client replies is left to `reply.rs`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dialect::meta::Meta,
+    dialect::meta::ReplyMeta,
     question::{Answer, Kind, Question, Reason, Value},
 };
 
@@ -12,36 +13,36 @@ use crate::{
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "lowercase")]
 #[schemars(title = "RequestQuestionResult")]
-pub enum Response {
+pub enum NativeResult {
     /// Somebody answered.
     Answered {
         /// For each field in its order, the values of the chosen options, or what was typed.
         answers: Vec<Vec<String>>,
         /// What the extension has no place for.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
-        meta: Option<Meta>,
+        meta: Option<ReplyMeta>,
     },
     /// Nobody will answer.
     Rejected {
         /// What the extension has no place for.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
-        meta: Option<Meta>,
+        meta: Option<ReplyMeta>,
     },
 }
 
-/// Says an answer.
-pub fn answered(question: &Question, answer: &Answer) -> Response {
+/// Writes an answer as a result.
+pub fn write_answer(question: &Question, answer: &Answer) -> NativeResult {
     let answers = question
         .fields
         .iter()
         .map(|field| answer.values.get(&field.name).map(|value| texts(value, &field.kind)));
-    let meta = Meta::of_notes(question, answer, |_| true);
-    Response::Answered { answers: answers.map(Option::unwrap_or_default).collect(), meta }
+    let meta = ReplyMeta::of_notes(question, answer, |_| true);
+    NativeResult::Answered { answers: answers.map(Option::unwrap_or_default).collect(), meta }
 }
 
-/// Says a rejection, and why.
-pub fn rejected(reason: Reason) -> Response {
-    Response::Rejected { meta: Some(Meta::of_rejection(reason)) }
+/// Writes a rejection and its reason as a result.
+pub fn write_rejection(reason: Reason) -> NativeResult {
+    NativeResult::Rejected { meta: Some(ReplyMeta::of_rejection(reason)) }
 }
 
 fn texts(value: &Value, kind: &Kind) -> Vec<String> {

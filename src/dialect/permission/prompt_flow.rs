@@ -1,48 +1,49 @@
-//! The way through a question by permission prompts: field by field, and many choices round by round.
-//! How a prompt looks is left to `prompt.rs`.
+//! Asking a question with a sequence of permission prompts: one for each field, and for a multiple choice one for each
+//! choice that is made. How a prompt is written is left to `prompt.rs`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::prompt::{Chosen, Prompt, Protocol};
+use super::prompt::{Prompt, PromptChoice, Protocol};
 use crate::question::{Answer, Field, Kind, Question, Reason, Value, check};
 
-/// How far the prompts have come.
+/// The progress of the prompts for one question.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Walk {
-    /// The number of the prompt that is shown.
+pub struct PromptFlow {
+    /// The number of the current prompt.
     number: u64,
-    /// What was answered so far.
+    /// The values of the fields that are answered.
     answer: Answer,
-    /// The options that are chosen in the field that is asked, where it takes many.
+    /// The options that are chosen in the current field, if it is a multiple choice.
     chosen: Vec<String>,
 }
 
-/// What a reply leads to.
+/// The step that follows a reply.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    /// The next prompt is shown.
+#[non_exhaustive]
+pub enum PromptStep {
+    /// Show the next prompt.
     Next,
     /// The question is answered.
     Answered(Answer),
-    /// The person does not want to answer, or the client took the prompt back.
+    /// The user does not want to answer, or the client cancelled the prompt.
     Rejected(Reason),
-    /// It is not answered here.
+    /// The user answers elsewhere.
     Elsewhere,
-    /// It belongs to an earlier prompt: the one that is shown still waits.
+    /// The reply belongs to an earlier prompt. The current one still awaits its reply.
     Stale,
-    /// It says nothing that is known.
+    /// The reply has no known meaning.
     Unknown,
 }
 
 #[derive(Deserialize)]
-struct Reply {
-    outcome: Outcome,
+struct PromptReply {
+    outcome: PromptOutcome,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
-enum Outcome {
+enum PromptOutcome {
     #[serde(rename_all = "camelCase")]
     Selected {
         option_id: String,
@@ -50,19 +51,21 @@ enum Outcome {
     Cancelled,
 }
 
-impl Walk {
-    /// Begins. `number` is that of the first prompt.
+impl PromptFlow {
+    /// Creates a flow whose first prompt has this number.
     pub fn new(number: u64) -> Self {
-        Walk { number, answer: Answer::default(), chosen: Vec::new() }
+        PromptFlow { number, answer: Answer::default(), chosen: Vec::new() }
     }
 
-    /// Returns what was answered so far.
+    /// Returns the answer so far.
     pub fn answer(&self) -> &Answer {
         &self.answer
     }
 
-    /// Says the prompt that is shown now, as the `params` of a permission request. `None` where there is no session
-    /// to show it in. `name` is that by which the question can be answered elsewhere.
+    /// Writes the current prompt as the `params` of a permission request. `name` is the name under which
+    /// `askbridge answer` finds the question.
+    ///
+    /// Returns `None` if the question has no session, which a permission request needs.
     pub fn prompt(
         &self,
         question: &Question,
@@ -75,34 +78,36 @@ impl Walk {
         Some(Prompt { number: self.number, name, field, choices, done }.write(question, session, protocol))
     }
 
-    /// Takes the `result` of the prompt that is shown. `number` is that of the next one.
-    pub fn take(&mut self, question: &Question, result: &[u8], number: u64) -> Step {
+    /// Handles the `result` of the current prompt. `number` is the number of the next prompt.
+    pub fn handle_reply(&mut self, question: &Question, result: &[u8], number: u64) -> PromptStep {
         let reply = result.starts_with(b"{").then(|| serde_json::from_slice(result).ok()).flatten();
-        let Some(Reply { outcome }) = reply else { return Step::Unknown };
-        let Outcome::Selected { option_id } = outcome else { return Step::Rejected(Reason::Cancelled) };
-        let Some(chosen) = Chosen::read(&option_id, self.number) else {
-            // Some clients answer twice, and some make ids up.
-            return if option_id.starts_with("askbridge-") { Step::Stale } else { Step::Unknown };
+        let Some(PromptReply { outcome }) = reply else { return PromptStep::Unknown };
+        let PromptOutcome::Selected { option_id } = outcome else {
+            return PromptStep::Rejected(Reason::Cancelled);
+        };
+        let Some(chosen) = PromptChoice::read(&option_id, self.number) else {
+            // Some clients reply twice, and some reply with an id that no prompt had.
+            return if option_id.starts_with("askbridge-") { PromptStep::Stale } else { PromptStep::Unknown };
         };
         let field = self.field(question);
         let value = match (chosen, field) {
-            (Chosen::Elsewhere, _) => return Step::Elsewhere,
-            (Chosen::Skip, _) => return Step::Rejected(Reason::User),
-            (Chosen::Choice(place), Some(field)) => self.choose(field, place),
-            (Chosen::Done, Some(field)) if self.choices(field).1 => {
-                Some(Choice::Value(Value::Many(std::mem::take(&mut self.chosen))))
+            (PromptChoice::Elsewhere, _) => return PromptStep::Elsewhere,
+            (PromptChoice::Skip, _) => return PromptStep::Rejected(Reason::User),
+            (PromptChoice::Choice(place), Some(field)) => self.choose(field, place),
+            (PromptChoice::Done, Some(field)) if self.choices(field).1 => {
+                Some(FieldChoice::Value(Value::Many(std::mem::take(&mut self.chosen))))
             }
             _ => None,
         };
-        let (Some(field), Some(value)) = (field, value) else { return Step::Unknown };
+        let (Some(field), Some(value)) = (field, value) else { return PromptStep::Unknown };
         self.number = number;
-        if let Choice::Value(value) = value {
+        if let FieldChoice::Value(value) = value {
             self.answer.values.insert(field.name.clone(), value);
         }
-        if self.is_over(question) { Step::Answered(self.answer.clone()) } else { Step::Next }
+        if self.is_over(question) { PromptStep::Answered(self.answer.clone()) } else { PromptStep::Next }
     }
 
-    /// Returns the field that is asked for now. `None` where no field is left that can be: then the prompt says so.
+    /// Returns the current field. Returns `None` if prompts can ask for no further field: then the prompt says so.
     fn field<'a>(&self, question: &'a Question) -> Option<&'a Field> {
         let open = |field: &&Field| !self.answer.values.contains_key(&field.name) && can_be_asked(field);
         question.fields.iter().find(open).filter(|_| !question.dangerous)
@@ -112,7 +117,7 @@ impl Walk {
         !question.dangerous && self.field(question).is_none() && check(question, &self.answer).is_ok()
     }
 
-    /// Returns the names of a field's choices, and whether those that are chosen can be its value.
+    /// Returns the labels of a field's choices, and whether the choices made so far are a complete value.
     fn choices(&self, field: &Field) -> (Vec<String>, bool) {
         let name = |name: &str| name.to_owned();
         match &field.kind {
@@ -126,9 +131,9 @@ impl Walk {
                 });
                 let least = min.unwrap_or(0).max(u32::from(field.required)) as usize;
                 let most = max.map_or(usize::MAX, |max| max as usize);
-                // What is optional may be left out, however many it takes otherwise.
-                let left_out = !field.required && self.chosen.is_empty();
-                (marked.collect(), left_out || (least..=most).contains(&self.chosen.len()))
+                // An optional field may stay empty, whatever its minimum.
+                let may_stay_empty = !field.required && self.chosen.is_empty();
+                (marked.collect(), may_stay_empty || (least..=most).contains(&self.chosen.len()))
             }
             Kind::Boolean { .. } => (vec![name("Yes"), name("No")], false),
             Kind::Confirm { yes, no } => (vec![name(yes), name(no)], false),
@@ -136,10 +141,11 @@ impl Walk {
         }
     }
 
-    fn choose(&mut self, field: &Field, place: usize) -> Option<Choice> {
+    /// Makes or takes back the choice at this index.
+    fn choose(&mut self, field: &Field, place: usize) -> Option<FieldChoice> {
         match &field.kind {
             Kind::Choice { options, .. } => {
-                Some(Choice::Value(Value::Text(options.get(place)?.value.clone())))
+                Some(FieldChoice::Value(Value::Text(options.get(place)?.value.clone())))
             }
             Kind::Choices { options, .. } => {
                 let value = &options.get(place)?.value;
@@ -147,25 +153,25 @@ impl Walk {
                     Some(place) => drop(self.chosen.remove(place)),
                     None => self.chosen.push(value.clone()),
                 }
-                Some(Choice::Toggled)
+                Some(FieldChoice::Toggled)
             }
             Kind::Boolean { .. } | Kind::Confirm { .. } => {
-                (place < 2).then_some(Choice::Value(Value::Flag(place == 0)))
+                (place < 2).then_some(FieldChoice::Value(Value::Flag(place == 0)))
             }
             Kind::Text { .. } | Kind::Number { .. } | Kind::Unknown(_) => None,
         }
     }
 }
 
-/// What choosing an option of a field leads to.
-enum Choice {
-    /// The field has its value.
+/// The effect of a choice.
+enum FieldChoice {
+    /// The field has a value.
     Value(Value),
-    /// The field is asked for again.
+    /// The field is a multiple choice, and is asked for again.
     Toggled,
 }
 
-/// Says whether options are enough to answer a field. An optional text is left out.
+/// Returns whether options are enough to answer this field.
 fn can_be_asked(field: &Field) -> bool {
     match &field.kind {
         Kind::Choice { options, .. } | Kind::Choices { options, .. } => !options.is_empty(),
@@ -187,44 +193,44 @@ mod tests {
         sandboxagent::request::read(params.to_string().as_bytes(), "q").expect("a question")
     }
 
-    /// The prompts of one question, by the numbers 1, 2 and so on.
+    /// A question, and the prompts for it, numbered from 1.
     struct Prompts {
         question: Question,
-        walk: Walk,
+        flow: PromptFlow,
         number: u64,
     }
 
     impl Prompts {
         fn of(fields: &serde_json::Value) -> Self {
-            Prompts { question: question(fields, false), walk: Walk::new(1), number: 1 }
+            Prompts { question: question(fields, false), flow: PromptFlow::new(1), number: 1 }
         }
 
-        /// The ids of the options that are shown, without what all of this prompt begin with.
+        /// The ids of the options in the current prompt, without their common prefix.
         fn shown(&self) -> Vec<String> {
-            let prompt = self.walk.prompt(&self.question, Protocol::V1, None).expect("a prompt");
+            let prompt = self.flow.prompt(&self.question, Protocol::V1, None).expect("a prompt");
             let prompt: serde_json::Value = serde_json::from_str(prompt.get()).expect("JSON");
             let options = prompt["options"].as_array().expect("options").iter();
             let ids = options.map(|option| option["optionId"].as_str().expect("an id"));
             ids.map(|id| id.rsplit('-').next().unwrap_or_default().to_owned()).collect()
         }
 
-        fn choose(&mut self, option: &str) -> Step {
+        fn choose(&mut self, option: &str) -> PromptStep {
             let id = format!("askbridge-{}-{option}", self.number);
             self.number += 1;
             let step = self.say(&json!({ "outcome": { "outcome": "selected", "optionId": id } }));
-            if step != Step::Next {
+            if step != PromptStep::Next {
                 self.number -= 1;
             }
             step
         }
 
-        fn say(&mut self, result: &serde_json::Value) -> Step {
-            self.walk.take(&self.question, result.to_string().as_bytes(), self.number)
+        fn say(&mut self, result: &serde_json::Value) -> PromptStep {
+            self.flow.handle_reply(&self.question, result.to_string().as_bytes(), self.number)
         }
     }
 
-    fn answered(values: &serde_json::Value) -> Step {
-        Step::Answered(serde_json::from_value(json!({ "values": values })).expect("an answer"))
+    fn answered(values: &serde_json::Value) -> PromptStep {
+        PromptStep::Answered(serde_json::from_value(json!({ "values": values })).expect("an answer"))
     }
 
     fn choices(members: &serde_json::Value) -> serde_json::Value {
@@ -237,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn done_is_there_from_the_least_to_the_most() {
+    fn done_is_offered_from_the_minimum_to_the_maximum() {
         for (members, at) in [
             (json!({}), [true, true, true]),
             (json!({ "required": true }), [false, true, true]),
@@ -249,71 +255,71 @@ mod tests {
             for (chosen, done) in at.into_iter().enumerate() {
                 assert_eq!(prompts.shown().contains(&"done".to_owned()), done, "{members}, {chosen} chosen");
                 if chosen < 2 {
-                    assert_eq!(prompts.choose(&chosen.to_string()), Step::Next);
+                    assert_eq!(prompts.choose(&chosen.to_string()), PromptStep::Next);
                 }
             }
         }
     }
 
     #[test]
-    fn a_choice_is_taken_back_by_choosing_it_again() {
+    fn choosing_twice_takes_a_choice_back() {
         let mut prompts = Prompts::of(&json!([choices(&json!({}))]));
         for option in ["1", "0", "1"] {
-            assert_eq!(prompts.choose(option), Step::Next);
+            assert_eq!(prompts.choose(option), PromptStep::Next);
         }
         assert_eq!(prompts.choose("done"), answered(&json!({ "m": ["a"] })));
     }
 
     #[test]
-    fn the_choices_of_one_field_are_not_those_of_the_next() {
+    fn each_field_starts_without_choices() {
         let mut second = choices(&json!({}));
         second["name"] = json!("n");
         let mut prompts = Prompts::of(&json!([choices(&json!({})), second]));
-        assert_eq!(prompts.choose("0"), Step::Next);
-        assert_eq!(prompts.choose("done"), Step::Next);
+        assert_eq!(prompts.choose("0"), PromptStep::Next);
+        assert_eq!(prompts.choose("done"), PromptStep::Next);
         assert_eq!(prompts.choose("done"), answered(&json!({ "m": ["a"], "n": [] })));
     }
 
     #[test]
-    fn what_cannot_be_chosen_is_left_out_or_left_to_others() {
+    fn fields_without_choices_are_skipped_or_answered_elsewhere() {
         let flag = json!({ "name": "b", "label": "B", "kind": "boolean" });
         let text =
             |required: bool| json!({ "name": "t", "label": "T", "kind": "text", "required": required });
         let mut prompts = Prompts::of(&json!([text(false), flag]));
         assert_eq!(prompts.choose("1"), answered(&json!({ "b": false })));
         let mut prompts = Prompts::of(&json!([text(true), flag]));
-        assert_eq!(prompts.choose("0"), Step::Next);
+        assert_eq!(prompts.choose("0"), PromptStep::Next);
         assert_eq!(prompts.shown(), ["elsewhere", "skip"]);
-        assert_eq!(prompts.choose("elsewhere"), Step::Elsewhere);
-        assert_eq!(prompts.walk.answer().values.len(), 1);
+        assert_eq!(prompts.choose("elsewhere"), PromptStep::Elsewhere);
+        assert_eq!(prompts.flow.answer().values.len(), 1);
     }
 
     #[test]
-    fn what_is_dangerous_is_never_answered() {
+    fn dangerous_question_is_never_answered_by_prompts() {
         let fields = json!([{ "name": "b", "label": "B", "kind": "boolean" }]);
         let mut prompts = Prompts::of(&fields);
         prompts.question = question(&fields, true);
         assert_eq!(prompts.shown(), ["elsewhere", "skip"]);
-        assert_eq!(prompts.choose("0"), Step::Unknown);
-        assert_eq!(prompts.choose("skip"), Step::Rejected(Reason::User));
+        assert_eq!(prompts.choose("0"), PromptStep::Unknown);
+        assert_eq!(prompts.choose("skip"), PromptStep::Rejected(Reason::User));
     }
 
     #[test]
-    fn what_is_no_choice_of_this_prompt() {
+    fn reply_to_another_prompt_is_stale_and_any_other_is_unknown() {
         let mut prompts = Prompts::of(&json!([{ "name": "b", "label": "B", "kind": "boolean" }]));
         let selected = |id: &str| json!({ "outcome": { "outcome": "selected", "optionId": id } });
         for (result, step) in [
-            (selected("askbridge-0-0"), Step::Stale),
-            (selected("askbridge-11-0"), Step::Stale),
-            (selected("askbridge-"), Step::Stale),
-            (selected("askbridge-1-2"), Step::Unknown),
-            (selected("askbridge-1-done"), Step::Unknown),
-            (selected("askbridge-1-all"), Step::Stale),
-            (selected("allow"), Step::Unknown),
-            (json!({ "outcome": { "outcome": "cancelled" } }), Step::Rejected(Reason::Cancelled)),
-            (json!({ "outcome": "cancelled" }), Step::Unknown),
-            (json!({}), Step::Unknown),
-            (json!(null), Step::Unknown),
+            (selected("askbridge-0-0"), PromptStep::Stale),
+            (selected("askbridge-11-0"), PromptStep::Stale),
+            (selected("askbridge-"), PromptStep::Stale),
+            (selected("askbridge-1-2"), PromptStep::Unknown),
+            (selected("askbridge-1-done"), PromptStep::Unknown),
+            (selected("askbridge-1-all"), PromptStep::Stale),
+            (selected("allow"), PromptStep::Unknown),
+            (json!({ "outcome": { "outcome": "cancelled" } }), PromptStep::Rejected(Reason::Cancelled)),
+            (json!({ "outcome": "cancelled" }), PromptStep::Unknown),
+            (json!({}), PromptStep::Unknown),
+            (json!(null), PromptStep::Unknown),
         ] {
             assert_eq!(prompts.say(&result), step, "{result}");
         }

@@ -1,11 +1,11 @@
-//! Several values in one string, joined with `", "`: how Claude and Qwen say many choices.
-//! Which values are chosen is left to the dialect.
+//! Several values in one string, joined with `", "`: the format in which Claude and Qwen write multiple choices.
+//! What the values mean is left to the dialect.
 
 use crate::question::FieldOption;
 
 const SEPARATOR: &str = ", ";
 
-/// Joins values. One that contains the separator or a quote is quoted as JSON, as Claude's adapter does.
+/// Joins values. A value that contains the separator or a quote is quoted as JSON, as Claude's adapter does.
 pub(super) fn join(items: &[String]) -> String {
     let quoted = items.iter().map(|item| {
         if item.contains(SEPARATOR) || item.contains('"') {
@@ -17,7 +17,7 @@ pub(super) fn join(items: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(SEPARATOR)
 }
 
-/// Splits values that were joined. An item that contains the separator is an option, or is quoted as JSON.
+/// Splits joined values. A value that contains the separator is recognised as an option, or is quoted as JSON.
 pub(super) fn split(joined: &str, options: &[FieldOption]) -> Vec<String> {
     let mut items = Vec::new();
     let mut rest = joined;
@@ -31,6 +31,7 @@ pub(super) fn split(joined: &str, options: &[FieldOption]) -> Vec<String> {
 
 fn first_item(rest: &str, options: &[FieldOption]) -> (String, usize) {
     let ends = |length: usize| rest[length..].is_empty() || rest[length..].starts_with(SEPARATOR);
+    // The longest match wins: one option may begin like another one and a separator.
     let names = options.iter().flat_map(|option| [&option.value, &option.label]);
     let option = names.filter(|name| !name.is_empty() && rest.starts_with(*name) && ends(name.len()));
     if let Some(name) = option.max_by_key(|name| name.len()) {
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_joined_is_split_again() {
+    fn splitting_reverses_joining() {
         let options =
             [FieldOption { value: "a, b".to_owned(), label: "a, b".to_owned(), ..FieldOption::default() }];
         for items in [&["Auth"][..], &["Auth", "x, y", "say \"hi\""], &["a, b", "Auth"], &["c", "b"]] {

@@ -1,0 +1,272 @@
+//! No cycle between the files of a room: a file can be read and changed with nothing but the files below it in mind.
+//! A room is a folder directly under `src`. Which rooms may know each other is left to `imports.rs`.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::{
+    paths::{Known, module, paths},
+    source::Source,
+};
+
+/// The rooms without cycles. Extend the list until it has all rooms.
+const CLEAN: [&str; 7] = ["command", "control", "desk", "dialect", "driver", "machine", "wire"];
+
+/// How many re-exports in a row are followed.
+const HOPS: usize = 8;
+
+#[test]
+fn files_of_a_room_have_no_cycle() {
+    let sources = Source::all(&["src"]);
+    let cycles: Vec<_> = CLEAN.iter().flat_map(|room| cycles(&sources, room)).collect();
+    assert!(
+        cycles.is_empty(),
+        "\n{}\nMove what both files need into a file that knows neither, or pass it in.\n",
+        cycles.join("\n")
+    );
+}
+
+#[test]
+fn every_clean_room_exists() {
+    let sources = Source::all(&["src"]);
+    for room in CLEAN {
+        assert!(sources.iter().any(|source| module(&source.path)[0] == room), "no room {room:?}");
+    }
+}
+
+/// The modules of the crate. Inline modules count as part of their file.
+struct Crate<'a> {
+    /// The file of each module.
+    files: BTreeMap<Vec<&'a str>, &'a str>,
+    /// The names that `use` declarations bring into the scope of each module, and their paths.
+    names: BTreeMap<Vec<&'a str>, BTreeMap<String, String>>,
+}
+
+impl<'a> Crate<'a> {
+    fn of(sources: &'a [Source]) -> Self {
+        let mut files = BTreeMap::new();
+        let mut names = BTreeMap::new();
+        for source in sources {
+            let module = module(&source.path);
+            files.insert(module.clone(), source.path.as_str());
+            let uses = paths(&source.production).into_iter();
+            let uses = uses.filter_map(|known| Some((known.name?, known.path)));
+            names.insert(module, uses.collect());
+        }
+        Crate { files, names }
+    }
+
+    /// Returns the file that defines what a path in this module names. `None` if it is not of this crate.
+    fn file_of(&self, path: &str, module: &[&'a str]) -> Option<&'a str> {
+        let module = self.resolve(path, module, HOPS)?;
+        self.files.get(&module).copied()
+    }
+
+    /// Returns the module that defines what a path in this module names.
+    fn resolve(&self, path: &str, module: &[&'a str], hops: usize) -> Option<Vec<&'a str>> {
+        let segments: Vec<_> = path.split("::").collect();
+        let mut rest = segments.as_slice();
+        let mut current: Vec<&'a str> = module.to_vec();
+        match rest {
+            ["crate", ..] => current.clear(),
+            ["self" | "super", ..] => {}
+            // Neither a child nor an imported name: another crate, or an item of this file.
+            [first, ..] if self.child(module, first).is_none() && self.name(module, first).is_none() => {
+                return None;
+            }
+            _ => {}
+        }
+        while let [segment, behind @ ..] = rest {
+            match *segment {
+                "crate" | "self" => {}
+                "super" => drop(current.pop()?),
+                segment => match (self.child(&current, segment), self.name(&current, segment)) {
+                    (Some(child), _) => current = child,
+                    // A path may begin with a name that this very declaration brings into scope.
+                    (None, Some(target)) if hops > 0 && target != path => {
+                        let target = [&[target], behind].concat().join("::");
+                        return self.resolve(&target, &current, hops - 1);
+                    }
+                    _ => break,
+                },
+            }
+            rest = behind;
+        }
+        Some(current)
+    }
+
+    fn child(&self, module: &[&'a str], name: &str) -> Option<Vec<&'a str>> {
+        let known =
+            self.files.keys().filter(|child| child.split_last().is_some_and(|(_, parent)| parent == module));
+        known.into_iter().find(|child| child.last() == Some(&name)).cloned()
+    }
+
+    fn name(&self, module: &[&'a str], name: &str) -> Option<&str> {
+        self.names.get(module)?.get(name).map(String::as_str)
+    }
+}
+
+/// The files of a room that each file of it names, with the first line that does.
+fn arrows<'a>(sources: &'a [Source], room: &str) -> BTreeMap<&'a str, BTreeMap<&'a str, usize>> {
+    let modules = Crate::of(sources);
+    let mut arrows: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for source in sources.iter().filter(|source| module(&source.path)[0] == room) {
+        let from = module(&source.path);
+        for known in paths(&source.production).iter().filter(|known| is_arrow(known)) {
+            let to = modules.file_of(&known.path, &from);
+            // A table of contents does not depend on what it re-exports from the files below it.
+            let is_contents = |to: &str| known.exported && module(to).starts_with(&from);
+            let to = to.filter(|to| *to != source.path && module(to)[0] == room && !is_contents(to));
+            if let Some(to) = to {
+                arrows.entry(source.path.as_str()).or_default().entry(to).or_insert(known.line);
+            }
+        }
+    }
+    arrows
+}
+
+/// Returns whether the path may lead to another file. A lone word does so in a `use` only: the `super` of `pub(super)`
+/// does not.
+fn is_arrow(known: &Known) -> bool {
+    known.name.is_some() || known.path.contains("::")
+}
+
+/// Returns a complaint about each cycle. Of the cycles through one file, the shortest is told.
+fn cycles(sources: &[Source], room: &str) -> Vec<String> {
+    let arrows = arrows(sources, room);
+    let mut told = BTreeSet::new();
+    let mut complaints = Vec::new();
+    for start in arrows.keys() {
+        let Some(cycle) = shortest_cycle(&arrows, start) else { continue };
+        let mut files = cycle.clone();
+        files.sort_unstable();
+        if told.insert(files) {
+            let line = arrows[start][cycle.get(1).unwrap_or(start)];
+            complaints.push(format!("{start}:{line}: a cycle: {} -> {start}", cycle.join(" -> ")));
+        }
+    }
+    complaints
+}
+
+/// Returns the files of the shortest cycle through this one, beginning with it.
+fn shortest_cycle<'a>(
+    arrows: &BTreeMap<&'a str, BTreeMap<&'a str, usize>>,
+    start: &'a str,
+) -> Option<Vec<&'a str>> {
+    let mut queue = VecDeque::from([vec![start]]);
+    let mut seen = BTreeSet::new();
+    while let Some(way) = queue.pop_front() {
+        for next in way.last().and_then(|last| arrows.get(last)).into_iter().flat_map(BTreeMap::keys) {
+            if *next == start {
+                return Some(way);
+            }
+            if seen.insert(*next) {
+                queue.push_back([way.as_slice(), &[*next]].concat());
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(files: &[(&str, &str)]) -> Vec<Source> {
+        files.iter().map(|(path, text)| Source::new(path, text)).collect()
+    }
+
+    fn complaints(files: &[(&str, &str)]) -> Vec<String> {
+        cycles(&sources(files), "a")
+    }
+
+    #[test]
+    fn cycle_is_found_with_its_line() {
+        let files = [
+            ("src/a/mod.rs", "mod b;\nmod c;"),
+            ("src/a/b.rs", "use std::fmt;\nuse super::c::C;"),
+            ("src/a/c.rs", "use crate::a::b::B;"),
+        ];
+        assert_eq!(complaints(&files), ["src/a/b.rs:2: a cycle: src/a/b.rs -> src/a/c.rs -> src/a/b.rs"]);
+    }
+
+    #[test]
+    fn every_spelling_of_a_path_is_an_arrow() {
+        let contents = "pub mod b;\nmod c;\npub mod d;\npub use b::B;\npub use d::e::E as Renamed;";
+        for (spelling, file) in [
+            ("use super::b::B;", "src/a/b.rs"),
+            ("use super::{c, b::{self}};", "src/a/b.rs"),
+            ("use crate::{a::b::B as X, z};", "src/a/b.rs"),
+            ("use super::B;", "src/a/b.rs"),
+            ("fn f() { super::b::g() }", "src/a/b.rs"),
+            ("fn f() -> crate::a::B {}", "src/a/b.rs"),
+            ("use crate::a;\nfn f() { a::b::g() }", "src/a/b.rs"),
+            ("use crate::a as z;\nfn f() { z::B::g() }", "src/a/b.rs"),
+            ("use super::d;\nfn f() { d::e::g() }", "src/a/d/e.rs"),
+            ("use super::Renamed;", "src/a/d/e.rs"),
+            ("use super::d::Inner;", "src/a/d/e.rs"),
+            ("use self::super::d::e::*;", "src/a/d/e.rs"),
+            ("use super::CONSTANT;", "src/a/mod.rs"),
+        ] {
+            let files = [
+                ("src/a/mod.rs", contents),
+                ("src/a/b.rs", ""),
+                ("src/a/c.rs", spelling),
+                ("src/a/d/mod.rs", "pub mod e;\npub use e::Inner;"),
+                ("src/a/d/e.rs", ""),
+            ];
+            let sources = sources(&files);
+            let arrows = arrows(&sources, "a");
+            assert!(arrows["src/a/c.rs"].contains_key(file), "{spelling}: {arrows:?}");
+        }
+    }
+
+    #[test]
+    fn cycle_through_re_exports_and_folders_is_found() {
+        let files = [
+            ("src/a/mod.rs", "pub mod b;\npub mod d;\npub use b::B;\npub use d::E;"),
+            ("src/a/b.rs", "use super::E;"),
+            ("src/a/d/mod.rs", "pub mod e;\npub use e::E;"),
+            ("src/a/d/e.rs", "fn f(b: crate::a::B) {}"),
+        ];
+        assert_eq!(complaints(&files), ["src/a/b.rs:1: a cycle: src/a/b.rs -> src/a/d/e.rs -> src/a/b.rs"]);
+    }
+
+    #[test]
+    fn re_export_of_a_file_beside_is_an_arrow() {
+        let files = [
+            ("src/a/mod.rs", "pub mod b;\npub mod c;"),
+            ("src/a/b.rs", "pub use super::c::C;"),
+            ("src/a/c.rs", "use super::b::B;"),
+        ];
+        assert_eq!(complaints(&files).len(), 1);
+    }
+
+    #[test]
+    fn code_in_a_mod_file_can_be_part_of_a_cycle() {
+        let files = [
+            ("src/a/mod.rs", "mod b;\nuse b::B;\npub const METHOD: u8 = 1;"),
+            ("src/a/b.rs", "use super::METHOD;"),
+        ];
+        assert_eq!(complaints(&files).len(), 1);
+    }
+
+    #[test]
+    fn other_uses_are_no_cycle() {
+        for (b, c) in [
+            ("use super::c::C;", "use std::fmt; use crate::z::Z;"),
+            ("use super::c::C;", "pub(super) fn f() {}\npub(in crate::a) fn g() {}"),
+            ("use super::c::C;", "#[cfg(test)]\nmod tests { use super::super::b::B; }"),
+            ("use super::c::C;", "// super::b::B\nconst B: &str = \"super::b\";"),
+            ("use super::c::C;", "use super::c::C; fn b() { c::C::new() }"),
+        ] {
+            let contents = "pub mod b;\npub mod c;\npub use b::B;\npub use c::C;";
+            let files = [
+                ("src/a/mod.rs", contents),
+                ("src/a/b.rs", b),
+                ("src/a/c.rs", c),
+                ("src/z.rs", "use crate::a::b::B;"),
+            ];
+            assert_eq!(complaints(&files), Vec::<String>::new(), "{b} and {c}");
+        }
+    }
+}
