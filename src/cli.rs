@@ -2,15 +2,15 @@
 //! Decides nothing: who is handed these arguments decides.
 
 mod deferred;
+mod help;
 mod http;
 #[cfg(feature = "mock")]
 mod mock;
+mod settings;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-
-use crate::exit;
 
 use deferred::Deferred;
 use http::DEFAULT_ADDRESS;
@@ -20,7 +20,7 @@ pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
 
 /// Catch the questions that a coding agent asks over ACP, and give it exactly one answer
 #[derive(Debug, Parser)]
-#[command(name = "askbridge", version, after_help = exit::HELP, max_term_width = 100)]
+#[command(name = "askbridge", version, after_help = help::RUN, max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -104,7 +104,7 @@ pub struct BridgeArgs {
 
 /// Options of `askbridge run`.
 #[derive(Debug, Args)]
-#[command(after_help = exit::HELP)]
+#[command(after_help = help::RUN)]
 pub struct RunArgs {
     /// How long the agent may take to end once the client is gone, before it gets SIGTERM
     #[arg(long, value_name = "DURATION", default_value = "10s")]
@@ -136,7 +136,7 @@ pub enum ClientQuestions {
 
 /// Options of `askbridge proxy`.
 #[derive(Debug, Args)]
-#[command(after_help = exit::PROXY_HELP)]
+#[command(after_help = help::PROXY)]
 pub struct ProxyArgs {
     /// How questions are dealt with.
     #[command(flatten)]
@@ -157,7 +157,7 @@ pub struct ListArgs {
 
 /// Options of `askbridge show`.
 #[derive(Debug, Args)]
-#[command(after_help = exit::ANSWER_HELP)]
+#[command(after_help = help::ANSWER)]
 pub struct ShowArgs {
     /// The question's name
     pub id: String,
@@ -169,7 +169,7 @@ pub struct ShowArgs {
 
 /// Options of `askbridge answer`.
 #[derive(Debug, Args)]
-#[command(after_help = exit::ANSWER_HELP)]
+#[command(after_help = help::ANSWER)]
 pub struct AnswerArgs {
     /// The question's name
     pub id: String,
@@ -191,7 +191,7 @@ pub struct AnswerArgs {
 
 /// Options of `askbridge reject`.
 #[derive(Debug, Args)]
-#[command(after_help = exit::ANSWER_HELP)]
+#[command(after_help = help::ANSWER)]
 pub struct RejectArgs {
     /// The question's name
     pub id: String,
@@ -203,7 +203,7 @@ pub struct RejectArgs {
 
 /// Options of `askbridge extend`.
 #[derive(Debug, Args)]
-#[command(after_help = exit::ANSWER_HELP)]
+#[command(after_help = help::ANSWER)]
 pub struct ExtendArgs {
     /// The question's name
     pub id: String,
@@ -214,7 +214,7 @@ pub struct ExtendArgs {
 
 /// Options of `askbridge ask`.
 #[derive(Debug, Args)]
-#[command(after_help = exit::ASK_HELP)]
+#[command(after_help = help::ASK)]
 pub struct AskArgs {
     /// What is asked
     #[arg(long, value_name = "TEXT", required_unless_present = "form")]

@@ -67,6 +67,8 @@ pub mod acp;
 
 pub mod desk;
 
+pub mod config;
+
 pub mod control;
 
 pub mod machine;

@@ -26,7 +26,7 @@ use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuar
 use tracing_subscriber::fmt::{MakeWriter, writer::OptionalWriter};
 
 use crate::{
-    cli::{LogArgs, LogFormat, LogLevel},
+    config::{LogFormat, LogLevel, LogSettings},
     terminal::printable_json,
 };
 
@@ -66,11 +66,11 @@ impl Drop for Log {
 static NOTICES: OnceLock<Lazy> = OnceLock::new();
 
 /// Starts the log.
-pub fn start(args: &LogArgs) -> Result<Log, LogError> {
+pub fn start(settings: &LogSettings) -> Result<Log, LogError> {
     let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
-    let escapes_json = is_terminal && matches!(args.log_format, LogFormat::Json);
+    let escapes_json = is_terminal && matches!(settings.format, LogFormat::Json);
     let stderr = Lazy::new(Box::new(io::stderr()), escapes_json);
-    let writer = match &args.log_file {
+    let writer = match &settings.file {
         Some(path) => {
             let file = open(path).map_err(|source| LogError { path: path.clone(), source })?;
             Lazy::new(Box::new(file), false)
@@ -78,8 +78,8 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
         None => stderr.clone(),
     };
     // A program that parses JSON on stderr must not find plain text between the lines.
-    let is_json = args.log_file.is_none() && matches!(args.log_format, LogFormat::Json);
-    let in_the_log = match args.log {
+    let is_json = settings.file.is_none() && matches!(settings.format, LogFormat::Json);
+    let in_the_log = match settings.level {
         LogLevel::Off => true,
         LogLevel::Error => false,
         _ => is_json,
@@ -88,8 +88,8 @@ pub fn start(args: &LogArgs) -> Result<Log, LogError> {
         // It fails only if a log was started before.
         drop(NOTICES.set(stderr.clone()));
     }
-    let colours = args.log_file.is_none() && is_terminal;
-    subscribe(args, writer.clone(), colours);
+    let colours = settings.file.is_none() && is_terminal;
+    subscribe(settings, writer.clone(), colours);
     Ok(Log(vec![stderr, writer]))
 }
 
@@ -246,13 +246,13 @@ impl fmt::Debug for State {
     }
 }
 
-fn subscribe(args: &LogArgs, writer: Lazy, colours: bool) {
+fn subscribe(settings: &LogSettings, writer: Lazy, colours: bool) {
     let builder = tracing_subscriber::fmt()
-        .with_max_level(level(args.log))
+        .with_max_level(level(settings.level))
         .with_writer(writer)
         .with_ansi(colours && std::env::var_os("NO_COLOR").is_none());
     // It fails only if a log was started before.
-    drop(match args.log_format {
+    drop(match settings.format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().try_init(),
     });

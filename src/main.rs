@@ -1,4 +1,7 @@
 //! Parses the command line, starts the log, runs the command, and returns its exit code.
+//! What a bridge and a server are made of is left to `compose`.
+
+mod compose;
 
 use std::{io::Write, process::ExitCode};
 
@@ -7,29 +10,29 @@ use askbridge::mock::{agent, client, demo};
 use askbridge::{
     cli::{Cli, Command},
     command,
-    driver::{self, FatalError},
-    exit, log, serve,
+    driver::FatalError,
+    exit, log,
 };
 use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let _log = match log::start(&cli.log) {
+    let _log = match log::start(&cli.log.settings()) {
         Ok(guard) => guard,
         Err(error) => return fail(exit::FAILED, &error.to_string()),
     };
     match &cli.command {
-        Command::Run(args) => ended(driver::run(args)),
-        Command::Proxy(args) => ended(driver::proxy(args)),
+        Command::Run(args) => ended(compose::run(&args.settings())),
+        Command::Proxy(args) => ended(compose::proxy(&args.settings())),
         Command::Inbox(args) => {
-            serve::run::inbox(args).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
+            compose::inbox(&args.settings()).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
         }
-        Command::List(args) => command::run(command::list(args)),
-        Command::Show(args) => command::run(command::show(args)),
-        Command::Answer(args) => command::run(command::answer(args)),
-        Command::Reject(args) => command::run(command::reject(args)),
-        Command::Extend(args) => command::run(command::extend(args)),
-        Command::Ask(args) => command::run(command::ask(args)),
+        Command::List(args) => command::run(command::list(&args.options())),
+        Command::Show(args) => command::run(command::show(&args.options())),
+        Command::Answer(args) => command::run(command::answer(&args.options())),
+        Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),
+        Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
+        Command::Ask(args) => command::run(command::ask(&args.options())),
         Command::Completions(args) => completions(args.shell),
         #[cfg(feature = "mock")]
         Command::MockAgent(args) => agent::run(&args.settings()),
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The exit code of a bridge, however it ended.
+/// Returns the exit code of a bridge, however it ended.
 fn ended(result: Result<ExitCode, FatalError>) -> ExitCode {
     result.unwrap_or_else(|error| fail(error.exit_code(), &error.to_string()))
 }
@@ -48,14 +51,14 @@ fn ended(result: Result<ExitCode, FatalError>) -> ExitCode {
 fn completions(shell: clap_complete::Shell) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "askbridge", &mut script);
-    // Whoever reads no further has what it wants.
+    // A reader that closes the pipe has what it wants.
     drop(std::io::stdout().write_all(&script));
     ExitCode::from(exit::OK)
 }
 
-/// Says what ended the program, in one line.
+/// Reports in one line what ended the program, and returns the exit code.
 fn fail(code: u8, error: &str) -> ExitCode {
-    // If stderr is gone, the exit code still tells.
+    // If stderr is closed, the exit code still tells.
     drop(writeln!(std::io::stderr(), "askbridge: {error}"));
     ExitCode::from(code)
 }

@@ -4,7 +4,8 @@
 use std::{
     fs,
     io::{self, IsTerminal, Read},
-    path::Path,
+    path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde_json::{Value as Json, json};
@@ -15,7 +16,6 @@ use super::{
     text,
 };
 use crate::{
-    cli::AskArgs,
     control::{
         self,
         old::{Inbox, Owner, Settlement, Source, host::Host},
@@ -30,9 +30,28 @@ use crate::{
 /// Who asks, as the other commands show it.
 const ASKER: &str = "askbridge ask";
 
+/// What `ask` asks, and what it prints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskOptions {
+    /// The text of the question.
+    pub question: Option<String>,
+    /// The options, as `VALUE` or `VALUE=LABEL`. Without any, the answer is a text.
+    pub options: Vec<String>,
+    /// Lets several options be chosen.
+    pub many: bool,
+    /// Takes a text that is no option as well.
+    pub other: bool,
+    /// The file that has the whole question as JSON; `-` is stdin.
+    pub form: Option<PathBuf>,
+    /// How long to wait. `None` waits for as long as it takes.
+    pub timeout: Option<Duration>,
+    /// Prints JSON, whatever became of the question.
+    pub json: bool,
+}
+
 /// Asks, waits, and prints the answer.
-pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
-    let question = question(args)?;
+pub async fn ask(options: &AskOptions) -> Result<u8, CommandError> {
+    let question = question(options)?;
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     let mut signals = Signals::catch()?;
     // As long as the feed is there, the inbox is open.
@@ -44,7 +63,7 @@ pub async fn ask(args: &AskArgs) -> Result<u8, CommandError> {
         code = signals.next() => return Ok(code),
     };
     let code = code(&settled);
-    if args.json {
+    if options.json {
         return Ok(done(code, &text::json(&settled)?));
     }
     let Outcome::Answered(answer) = &settled.outcome else { return Ok(code) };
@@ -96,15 +115,15 @@ fn lines(values: impl Iterator<Item = String>) -> String {
 }
 
 /// Reads what is to be asked.
-fn question(args: &AskArgs) -> Result<Question, CommandError> {
-    let params = match &args.form {
+fn question(options: &AskOptions) -> Result<Question, CommandError> {
+    let params = match &options.form {
         Some(path) => form(path).map_err(|source| CommandError::Read { path: path.clone(), source })?,
-        None => simple(args).to_string().into_bytes(),
+        None => simple(options).to_string().into_bytes(),
     };
     let asked = dialect::read(REQUEST_QUESTION, &params, "ask");
     let asked = asked.map_err(CommandError::Ask)?;
     let mut question = asked.ok_or_else(|| CommandError::Ask("that is no question".to_owned()))?.question;
-    question.timeout = args.timeout.map(Into::into).or(question.timeout);
+    question.timeout = options.timeout.or(question.timeout);
     Ok(question)
 }
 
@@ -117,12 +136,12 @@ fn form(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn simple(args: &AskArgs) -> Json {
-    let options = args.option.iter().map(|option| match option.split_once('=') {
+fn simple(asked: &AskOptions) -> Json {
+    let options = asked.options.iter().map(|option| match option.split_once('=') {
         Some((value, label)) => json!({ "value": value, "label": label }),
         None => json!({ "value": option, "label": option }),
     });
     let options: Vec<_> = options.collect();
-    let (question, many, other) = (&args.question, args.many, args.other);
+    let (question, many, other) = (&asked.question, asked.many, asked.other);
     json!({ "questions": [{ "question": question, "options": options, "multiple": many, "custom": other }] })
 }

@@ -18,7 +18,6 @@ use super::{
     text::{self, place, short, since, span, until},
 };
 use crate::{
-    cli::ListArgs,
     control::old::{Book, Record, Source, rpc::Listing},
     exit,
     machine::bridges::Machine,
@@ -32,14 +31,23 @@ const CLEAR: &str = "\x1b[H\x1b[2J";
 /// The longest session that is listed.
 const SESSION: usize = 20;
 
+/// What `list` prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListOptions {
+    /// Prints JSON.
+    pub json: bool,
+    /// Goes on, and prints what changes.
+    pub watch: bool,
+}
+
 /// Lists what is open.
-pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
+pub async fn list(options: &ListOptions) -> Result<u8, CommandError> {
     let joined = join().await?;
-    if args.watch {
+    if options.watch {
         let followed = joined.clone();
         return tokio::select! {
             followed = followed.follow() => Ok(followed.map(|()| exit::OK)?),
-            watched = watch(&joined, args.json) => shown(watched),
+            watched = watch(&joined, options.json) => shown(watched),
         };
     }
     let unreachable = joined.unreachable();
@@ -48,7 +56,8 @@ pub async fn list(args: &ListArgs) -> Result<u8, CommandError> {
     }
     let book = joined.book();
     let book = book.borrow();
-    let text = if args.json { text::json(&Listing::of(&book))? } else { table(&book, Room::now().columns) };
+    let text =
+        if options.json { text::json(&Listing::of(&book))? } else { table(&book, Room::now().columns) };
     shown(print(&text))
 }
 

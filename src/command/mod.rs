@@ -17,9 +17,10 @@ mod submit;
 
 mod ask;
 
-pub use ask::ask;
+pub use ask::{AskOptions, ask};
 pub use error::CommandError;
-pub use list::list;
+pub use list::{ListOptions, list};
 pub use run::run;
-pub use show::show;
+pub use show::{ShowOptions, show};
 pub use submit::{answer, extend, reject};
+pub use typed::AnswerOptions;

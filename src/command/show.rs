@@ -8,7 +8,6 @@ use super::{
     text::{self, since, span, until},
 };
 use crate::{
-    cli::ShowArgs,
     control::old::{Record, Source, Status},
     question::{Field, FieldOption, Kind},
     terminal::{padded, printable, printable_line, width},
@@ -19,12 +18,21 @@ const LONGEST_ALIGNED: usize = 30;
 /// The most columns of an agent's command, which may have a whole script in it.
 const AGENT: usize = 100;
 
+/// What `show` prints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShowOptions {
+    /// The ID of the question, or the beginning of it.
+    pub id: String,
+    /// Prints JSON.
+    pub json: bool,
+}
+
 /// Shows a question.
-pub async fn show(args: &ShowArgs) -> Result<u8, CommandError> {
+pub async fn show(options: &ShowOptions) -> Result<u8, CommandError> {
     let joined = join().await?;
-    let view = look_up(&joined, &args.id).await?;
+    let view = look_up(&joined, &options.id).await?;
     let status = joined.status().into_iter().find(|status| status.bridge == view.bridge);
-    let text = if args.json {
+    let text = if options.json {
         text::json(&*view)?
     } else {
         Shown { view: &view, status: status.as_ref() }.to_string()

@@ -1,38 +1,40 @@
 //! `askbridge answer`, `reject` and `extend`: what is to become of a question.
 
+use std::time::Duration;
+
 use super::{
     CommandError,
     run::{self, join, look_up},
-    text, typed,
+    text,
+    typed::{self, AnswerOptions},
 };
 use crate::{
     acp::Submission,
-    cli::{AnswerArgs, ExtendArgs, RejectArgs},
     control::old::{Record, Refusal, Source},
     exit,
     question::{Provenance, Responder},
 };
 
 /// Answers a question.
-pub async fn answer(args: &AnswerArgs) -> Result<u8, CommandError> {
-    if args.values.is_empty() && args.field.is_empty() && args.note.is_empty() {
-        return Err(CommandError::NoAnswer(args.id.clone()));
+pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
+    if options.values.is_empty() && options.fields.is_empty() && options.notes.is_empty() {
+        return Err(CommandError::NoAnswer(options.id.clone()));
     }
     let read = |view: &Record| {
-        let answer = typed::read(&view.question, view.kept.as_ref(), args).map_err(Refusal::DoesNotFit)?;
+        let answer = typed::read(&view.question, view.kept.as_ref(), options).map_err(Refusal::DoesNotFit)?;
         Ok(Submission::Answer(answer))
     };
-    submit(&args.id, "answered", read).await
+    submit(&options.id, "answered", read).await
 }
 
 /// Rejects a question.
-pub async fn reject(args: &RejectArgs) -> Result<u8, CommandError> {
-    submit(&args.id, "rejected", |_| Ok(Submission::Reject(args.reason.clone()))).await
+pub async fn reject(id: &str, reason: Option<&str>) -> Result<u8, CommandError> {
+    submit(id, "rejected", |_| Ok(Submission::Reject(reason.map(str::to_owned)))).await
 }
 
 /// Gives a question more time.
-pub async fn extend(args: &ExtendArgs) -> Result<u8, CommandError> {
-    submit(&args.id, "extended", |_| Ok(Submission::Extend(args.duration.into()))).await
+pub async fn extend(id: &str, by: Duration) -> Result<u8, CommandError> {
+    submit(id, "extended", |_| Ok(Submission::Extend(by))).await
 }
 
 async fn submit(

@@ -3,18 +3,28 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
-    cli::AnswerArgs,
-    question::{Answer, Field, FieldError, FieldOption, Kind, Question, Value},
-};
+use crate::question::{Answer, Field, FieldError, FieldOption, Kind, Question, Value};
+
+/// An answer, as texts. What they mean depends on the question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerOptions {
+    /// The ID of the question, with its number.
+    pub id: String,
+    /// The answer to each field in turn.
+    pub values: Vec<String>,
+    /// Answers to fields by name, as `NAME=VALUE`.
+    pub fields: Vec<String>,
+    /// Remarks on fields, as `NAME=TEXT`, or as the text alone for the first field.
+    pub notes: Vec<String>,
+}
 
 /// Reads the answer. What was answered already, and is not given again, stays.
 pub(super) fn read(
     question: &Question,
     kept: Option<&Answer>,
-    args: &AnswerArgs,
+    options: &AnswerOptions,
 ) -> Result<Answer, Vec<FieldError>> {
-    let texts = texts(question, args).map_err(|error| vec![error])?;
+    let texts = texts(question, options).map_err(|error| vec![error])?;
     let mut answer = kept.cloned().unwrap_or_default();
     let mut errors = Vec::new();
     for field in &question.fields {
@@ -24,7 +34,7 @@ pub(super) fn read(
             Err(message) => errors.push(error(&field.name, message)),
         }
     }
-    for note in &args.note {
+    for note in &options.notes {
         let (field, note) = named(question, note).or_else(|| Some((question.fields.first()?, note))).unzip();
         if let (Some(field), Some(note)) = (field, note) {
             answer.notes.insert(field.name.clone(), note.to_owned());
@@ -36,11 +46,11 @@ pub(super) fn read(
 /// Sorts what is typed by the names of the fields.
 fn texts<'a>(
     question: &'a Question,
-    args: &'a AnswerArgs,
+    options: &'a AnswerOptions,
 ) -> Result<BTreeMap<&'a str, Vec<&'a str>>, FieldError> {
     let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let count = question.fields.len();
-    for (place, text) in args.values.iter().enumerate() {
+    for (place, text) in options.values.iter().enumerate() {
         // The only field takes all there is.
         let field = question
             .fields
@@ -50,7 +60,7 @@ fn texts<'a>(
             texts.entry(&field.name).or_default().push(text);
         }
     }
-    for given in &args.field {
+    for given in &options.fields {
         let (field, text) = named(question, given).ok_or_else(|| {
             let names: Vec<_> = question.fields.iter().map(|field| &*field.name).collect();
             error(given, format!("names no field: NAME=VALUE, where NAME is one of {}", names.join(", ")))

@@ -41,8 +41,6 @@ mod verdicts;
 
 mod report;
 
-mod config;
-
 mod runtime;
 
 mod error;
@@ -53,30 +51,39 @@ mod interleavings;
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
-    cli::{ProxyArgs, RunArgs},
-    control::Traffic,
+    config::{ProxySettings, RunSettings},
+    control::{
+        Traffic,
+        old::{Feed, host::Host},
+    },
 };
 
 pub use error::FatalError;
 
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
-pub fn run(args: &RunArgs) -> Result<ExitCode, FatalError> {
-    let words: Vec<_> = args.agent.iter().map(|word| word.to_string_lossy()).collect();
-    let traffic = Arc::new(Traffic::default());
+///
+/// `open` opens the inbox of the agent's questions. It is called once no signal ends the process by itself.
+pub fn run(
+    settings: &RunSettings,
+    traffic: Arc<Traffic>,
+    open: impl FnOnce() -> (Feed, Option<Host>),
+) -> Result<ExitCode, FatalError> {
     runtime::start(|signals| {
-        let (feed, host) = config::inbox(&args.bridge, words.join(" "), Some(Arc::clone(&traffic)));
-        let config = config::of(&args.bridge, args.grace.into(), host.as_ref());
-        (pump::run(config, feed, traffic, &args.agent, signals), host)
+        let (feed, host) = open();
+        let config = settings.bridge.core(settings.grace, host.as_ref().map(|host| host.name().to_owned()));
+        (pump::run(config, feed, traffic, &settings.agent, signals), host)
     })
 }
 
-/// Runs the bridge as a component of a conductor until that has left.
-pub fn proxy(args: &ProxyArgs) -> Result<ExitCode, FatalError> {
+/// Runs the bridge as a component of a conductor until that has left. `open` is that of [`run`].
+pub fn proxy(
+    settings: &ProxySettings,
+    open: impl FnOnce() -> (Feed, Option<Host>),
+) -> Result<ExitCode, FatalError> {
     runtime::start(|signals| {
-        // Only the conductor knows the agent's command. What came from which peer is not counted on one connection.
-        let (feed, host) = config::inbox(&args.bridge, "an agent under an ACP conductor".to_owned(), None);
-        // There is no agent that could take its time.
-        let config = config::of(&args.bridge, Duration::ZERO, host.as_ref());
+        let (feed, host) = open();
+        // The conductor ends the agent: there is none to wait for.
+        let config = settings.bridge.core(Duration::ZERO, host.as_ref().map(|host| host.name().to_owned()));
         (chain::run(config, feed, signals), host)
     })
 }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::control::traffic::Traffic;
 use crate::{
-    cli::HttpArgs,
+    config::HttpSettings,
     control::old::{Record, Refusal, Source, socket},
     limits,
     machine::discovery::{self, DiscoveryError},
@@ -98,8 +98,8 @@ pub struct Server {
 
 impl Server {
     /// Begins to listen. Makes the token, where there is none yet.
-    pub async fn bind(address: SocketAddr, args: &HttpArgs) -> Result<Self, ServeError> {
-        let token_file = match &args.token_file {
+    pub async fn bind(address: SocketAddr, settings: &HttpSettings) -> Result<Self, ServeError> {
+        let token_file = match &settings.token_file {
             Some(path) => path.clone(),
             None => discovery::folder()?.join("token"),
         };
@@ -111,7 +111,7 @@ impl Server {
         };
         let (listener, address) =
             listen(address).await.map_err(|source| ServeError::Listen { address, source })?;
-        Ok(Server { listener, address, token, token_file, hosts: args.allow_host.clone() })
+        Ok(Server { listener, address, token, token_file, hosts: settings.allowed_hosts.clone() })
     }
 
     /// Returns where it listens.

@@ -9,7 +9,7 @@ use std::{
 
 use askbridge::{
     acp::{Opened, Refused, Settled, Submission},
-    cli::HttpArgs,
+    config::HttpSettings,
     control::{
         self,
         old::{Feed, Owner, port::Command},
@@ -60,8 +60,8 @@ impl Bridge {
         let (inbox, feed) = control::old::new(owner);
         let folder = tempfile::tempdir().unwrap();
         let token_file = folder.path().join("token");
-        let allow_host = hosts.iter().map(|host| (*host).to_owned()).collect();
-        let args = HttpArgs { token_file: Some(token_file.clone()), allow_host };
+        let allowed_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let args = HttpSettings { token_file: Some(token_file.clone()), allowed_hosts };
         let server = Server::bind("127.0.0.1:0".parse().unwrap(), &args).await.unwrap();
         let token = std::fs::read_to_string(&token_file).unwrap().trim_end().to_owned();
         let http = Http { address: server.address(), token };

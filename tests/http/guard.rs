@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use askbridge::{cli::HttpArgs, serve::Server};
+use askbridge::{config::HttpSettings, serve::Server};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use tokio::{io::AsyncReadExt, net::TcpStream};
 
@@ -187,7 +187,7 @@ async fn a_websocket_from_elsewhere_is_refused() {
 async fn the_token_is_made_once_for_its_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
-    let args = HttpArgs { token_file: Some(path.clone()), allow_host: Vec::new() };
+    let args = HttpSettings { token_file: Some(path.clone()), allowed_hosts: Vec::new() };
     let bind = || Server::bind("127.0.0.1:0".parse().unwrap(), &args);
     let server = bind().await.unwrap();
     let token = fs::read_to_string(&path).unwrap();
@@ -206,7 +206,7 @@ async fn the_token_is_made_once_for_its_owner_alone() {
         let error = bind().await.unwrap_err().to_string();
         assert!(error.contains("there is no token in"), "{error}");
     }
-    let args = HttpArgs { token_file: Some(folder.path().to_owned()), allow_host: Vec::new() };
+    let args = HttpSettings { token_file: Some(folder.path().to_owned()), allowed_hosts: Vec::new() };
     let error = Server::bind("127.0.0.1:0".parse().unwrap(), &args).await.unwrap_err().to_string();
     assert!(error.contains("is no regular file"), "{error}");
 }
@@ -214,7 +214,7 @@ async fn the_token_is_made_once_for_its_owner_alone() {
 #[tokio::test]
 async fn an_address_that_others_can_reach_is_told_plainly() {
     let folder = tempfile::tempdir().unwrap();
-    let args = HttpArgs { token_file: Some(folder.path().join("token")), allow_host: Vec::new() };
+    let args = HttpSettings { token_file: Some(folder.path().join("token")), allowed_hosts: Vec::new() };
     let bind =
         async |address: &str| Server::bind(address.parse().unwrap(), &args).await.unwrap().announcement();
     assert!(!bind("127.0.0.1:0").await.contains("other machines"));

@@ -1,0 +1,122 @@
+//! Converts what was typed into the settings and options of the rooms, which know nothing of the command line.
+
+use super::{
+    AnswerArgs, AskArgs, BridgeArgs, ClientQuestions, HttpArgs, InboxArgs, ListArgs, LogArgs, LogFormat,
+    LogLevel, ProxyArgs, RunArgs, ShowArgs,
+};
+use crate::{
+    acp::Tier,
+    command::{AnswerOptions, AskOptions, ListOptions, ShowOptions},
+    config,
+};
+
+impl RunArgs {
+    /// Returns the settings of this bridge.
+    pub fn settings(&self) -> config::RunSettings {
+        config::RunSettings {
+            agent: self.agent.clone(),
+            grace: self.grace.into(),
+            bridge: self.bridge.settings(),
+            inbox: self.bridge.inbox(),
+        }
+    }
+}
+
+impl ProxyArgs {
+    /// Returns the settings of this bridge.
+    pub fn settings(&self) -> config::ProxySettings {
+        config::ProxySettings { bridge: self.bridge.settings(), inbox: self.bridge.inbox() }
+    }
+}
+
+impl BridgeArgs {
+    fn settings(&self) -> config::BridgeSettings {
+        let tier = match self.client_questions {
+            ClientQuestions::Auto => None,
+            ClientQuestions::Native => Some(Tier::Native),
+            ClientQuestions::Elicitation => Some(Tier::Elicitation),
+            ClientQuestions::Permission => Some(Tier::Permission),
+            ClientQuestions::None => Some(Tier::None),
+        };
+        config::BridgeSettings { timeout: self.timeout.map(Into::into), tier, advertise: !self.no_promise }
+    }
+
+    fn inbox(&self) -> config::InboxSettings {
+        let http = || self.http.settings();
+        let serve = self.serve.map(|address| config::ServeSettings { address, http: http() });
+        config::InboxSettings { no_inbox: self.no_inbox, serve }
+    }
+}
+
+impl HttpArgs {
+    fn settings(&self) -> config::HttpSettings {
+        config::HttpSettings { token_file: self.token_file.clone(), allowed_hosts: self.allow_host.clone() }
+    }
+}
+
+impl InboxArgs {
+    /// Returns where the questions are served, and to whom.
+    pub fn settings(&self) -> config::ServeSettings {
+        config::ServeSettings { address: self.addr, http: self.http.settings() }
+    }
+}
+
+impl LogArgs {
+    /// Returns the settings of the log.
+    pub fn settings(&self) -> config::LogSettings {
+        let level = match self.log {
+            LogLevel::Off => config::LogLevel::Off,
+            LogLevel::Error => config::LogLevel::Error,
+            LogLevel::Warn => config::LogLevel::Warn,
+            LogLevel::Info => config::LogLevel::Info,
+            LogLevel::Debug => config::LogLevel::Debug,
+            LogLevel::Trace => config::LogLevel::Trace,
+        };
+        let format = match self.log_format {
+            LogFormat::Text => config::LogFormat::Text,
+            LogFormat::Json => config::LogFormat::Json,
+        };
+        config::LogSettings { level, file: self.log_file.clone(), format }
+    }
+}
+
+impl ListArgs {
+    /// Returns how to list.
+    pub fn options(&self) -> ListOptions {
+        ListOptions { json: self.json, watch: self.watch }
+    }
+}
+
+impl ShowArgs {
+    /// Returns which question to show, and how.
+    pub fn options(&self) -> ShowOptions {
+        ShowOptions { id: self.id.clone(), json: self.json }
+    }
+}
+
+impl AnswerArgs {
+    /// Returns the answer, as texts.
+    pub fn options(&self) -> AnswerOptions {
+        AnswerOptions {
+            id: self.id.clone(),
+            values: self.values.clone(),
+            fields: self.field.clone(),
+            notes: self.note.clone(),
+        }
+    }
+}
+
+impl AskArgs {
+    /// Returns what to ask, and how.
+    pub fn options(&self) -> AskOptions {
+        AskOptions {
+            question: self.question.clone(),
+            options: self.option.clone(),
+            many: self.many,
+            other: self.other,
+            form: self.form.clone(),
+            timeout: self.timeout.map(Into::into),
+            json: self.json,
+        }
+    }
+}

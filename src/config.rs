@@ -1,0 +1,120 @@
+//! The settings of every room, as plain values: what was decided, wherever it was decided.
+//! Reading them is left to `cli`, which takes them from the command line; using them is left to the rooms.
+
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
+
+use crate::acp;
+
+/// The settings of `askbridge run`: a bridge that starts its agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSettings {
+    /// The agent's command and its arguments.
+    pub agent: Vec<OsString>,
+    /// How long the agent may take to end after the client is gone, before it gets SIGTERM.
+    pub grace: Duration,
+    /// How questions are treated.
+    pub bridge: BridgeSettings,
+    /// How responders reach the questions.
+    pub inbox: InboxSettings,
+}
+
+/// The settings of `askbridge proxy`: a bridge that a conductor starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProxySettings {
+    /// How questions are treated.
+    pub bridge: BridgeSettings,
+    /// How responders reach the questions.
+    pub inbox: InboxSettings,
+}
+
+/// How a bridge treats questions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BridgeSettings {
+    /// After this time, a question without an answer is rejected. `None` keeps it open.
+    pub timeout: Option<Duration>,
+    /// Shows questions to the client in this way, whatever it advertises. `None` takes the best way that it
+    /// advertises.
+    pub tier: Option<acp::Tier>,
+    /// Whether `initialize` is rewritten, so that agents learn that questions can be shown.
+    pub advertise: bool,
+}
+
+impl Default for BridgeSettings {
+    fn default() -> Self {
+        BridgeSettings { timeout: None, tier: None, advertise: true }
+    }
+}
+
+impl BridgeSettings {
+    /// Returns the configuration of the core. `grace` is the time that the agent has to end, `name` is the name under
+    /// which responders find the bridge.
+    pub fn core(&self, grace: Duration, name: Option<String>) -> acp::Config {
+        acp::Config { timeout: self.timeout, grace, tier: self.tier, promise: self.advertise, name }
+    }
+}
+
+/// How responders other than the client reach a bridge's questions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InboxSettings {
+    /// Opens no socket: only the client can answer.
+    pub no_inbox: bool,
+    /// Serves the questions over HTTP as well.
+    pub serve: Option<ServeSettings>,
+}
+
+/// Where questions are served over HTTP, and to whom.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServeSettings {
+    /// The address to listen on. Port 0 takes any free port.
+    pub address: SocketAddr,
+    /// Who may send requests.
+    pub http: HttpSettings,
+}
+
+/// Who may send HTTP requests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HttpSettings {
+    /// The file with the token that every request has to show. `None` takes the one in the folder of the sockets.
+    pub token_file: Option<PathBuf>,
+    /// Host names, beside the address itself, under which requests are answered.
+    pub allowed_hosts: Vec<String>,
+}
+
+/// Where the log goes, and how much of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogSettings {
+    /// The minimum level.
+    pub level: LogLevel,
+    /// The file that the log is appended to. `None` writes it to stderr.
+    pub file: Option<PathBuf>,
+    /// The format of a line.
+    pub format: LogFormat,
+}
+
+/// The minimum level of log lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogLevel {
+    /// No lines.
+    Off,
+    /// Problems that ended the bridge.
+    Error,
+    /// Problems that did not stop the bridge.
+    #[default]
+    Warn,
+    /// Questions as they open and settle, without their text.
+    Info,
+    /// Each intercepted line, without its text.
+    Debug,
+    /// The intercepted lines themselves, prompts and answers included.
+    Trace,
+}
+
+/// The format of a log line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
