@@ -1,5 +1,10 @@
-//! askbridge stands on stdio between an ACP agent and its client. It forwards ordinary traffic byte for byte,
-//! catches the questions that the agent asks a person, and puts exactly one answer on the agent's stdin.
+//! askbridge stands between a coding agent and its client, which speak the Agent Client Protocol. It forwards ordinary
+//! traffic byte for byte, catches the questions that the agent asks its person, and gives the agent exactly one answer.
+//!
+//! The program puts it between two processes. The library is the same bridge without I/O, for hosts that have their own
+//! connections; build it with `default-features = false`.
+//!
+//! # The picture
 //!
 //! ```text
 //!             client (IDE)                                     agent (child process)
@@ -7,53 +12,69 @@
 //!           stdin│  │stdout                                    stdin│  │stdout
 //!                ▼  │                                               │  ▼
 //!          ┌──────────────────────────── driver ───────────────────────────┐  I/O, decides nothing
-//!          │  reader → frames         one Event at a time → Actions writers│
+//!          │          bytes and events in → bytes and outputs out          │
 //!          └──────────────┬───────────────────────▲────────────────────────┘
 //!                   wire  │  bytes ↔ envelope     │
-//!                dialect  │  JSON ↔ question      │  pure: no I/O, no clock, no tokio
-//!                 engine  └──▶ route · pending · ways · turns · lifecycle ──┘
-//!                                       │ opened, settled     ▲ submitted
-//!                                       ▼                     │
-//!                                 inbox, on a thread and a socket of its own
-//!                                       ▲
-//!            command: list · show · answer · reject · extend · ask      serve: HTTP
+//!                dialect  │  JSON ↔ question      │
+//!                   desk  │  one question's life  │  pure: no I/O, no clock, no tokio
+//!                    acp  └──▶ route · ask · settle · lifecycle ──┘
+//!                                       │ changes              ▲ submissions
+//!                                       ▼                      │
+//!                                control: the inbox, on a thread and a socket of its own
+//!                                       ▲                      ▲
+//!          machine: all bridges ────────┤                      ├──── serve: HTTP
+//!                                       │
+//!            command: list · show · answer · reject · extend · ask
 //! ```
 //!
-//! A question is read in the dialect of the agent that asks ([`dialect::Asked`]), and put to the client in a way that
-//! it can show ([`acp::Tier`]): as it came, where the client takes that dialect; otherwise as a native request, as
-//! a form, or as permission prompts. The outcome goes back in the agent's own words ([`dialect::ReplyFormat`]).
-//! Whatever the client makes of it, the question waits in the [`control`] as well, where others answer it: the first
-//! valid answer wins.
+//! A question is read in the dialect of the agent that asks ([`dialect`]). It is shown to the client in a way that the
+//! client supports ([`acp::Tier`]): as it came, as a native request, as a form, or as permission prompts. It also waits in
+//! the inbox, where other responders find it. The first valid answer wins ([`desk`]), and the agent gets it in its own
+//! dialect.
 //!
-//! Under an ACP conductor there is one connection for both peers: [`acp::Component`] is the same engine for it.
-//! There a frame goes into an envelope or comes out of one, and it is its id, its method and its parameters that keep
-//! their bytes (I1).
+//! Under an ACP conductor, one connection carries the lines of both peers. A line is then wrapped in an envelope or
+//! unwrapped from one: its id, its method and its parameters keep their bytes (I1).
 //!
-//! # What is promised
+//! # Invariants
 //!
 //! Tests and comments cite these by their number.
 //!
-//! - **I1** A frame that is not intercepted leaves byte for byte as it came.
-//! - **I2** Frames of one direction keep their order. A line of our own never lands inside another line.
-//! - **I3** `wire`, `question`, `dialect` and `acp` are pure: no I/O, no clock, no randomness, no tokio. The same
-//!   events give the same actions.
+//! - **I1** A line that is not intercepted leaves byte for byte as it came.
+//! - **I2** Lines of one direction keep their order. A line of the bridge's own never lands inside another line.
+//! - **I3** `wire`, `question`, `desk`, `dialect` and `acp` are pure: no I/O, no clock, no randomness, no tokio. The same
+//!   calls give the same results.
 //! - **I4** Every question gets exactly one response on the agent's stdin while the agent lives, whatever happens.
-//! - **I5** stdout carries protocol and nothing else.
+//! - **I5** stdout carries the protocol and nothing else.
 //! - **I6** Memory is bounded by the constants in [`limits`], whatever the peers send.
 //! - **I7** A slow peer never stops the other direction. What works over a direct pipe works through the bridge.
-//! - **I8** The agent's process group does not outlive the bridge, and our exit code is the agent's unless we
-//!   failed. (A SIGKILL to the bridge cannot be answered: then the agent sees the end of its stdin.)
-//! - **I9** An answer that a responder was told is accepted is on the agent's stdin before it is told so, and before
-//!   anybody sees the question as answered. If that cannot be known, the responder is told that it is not known.
-//! - **I10** Nothing listens on the network unless asked, nothing that listens there answers without its token, and no
-//!   text of an agent is run, rendered as markup, or sent to a terminal raw. What listens on this machine unasked is a
-//!   socket that only its user may open.
+//! - **I8** The agent's process group does not outlive the bridge, and our exit code is the agent's unless the bridge
+//!   failed. (A SIGKILL to the bridge cannot be handled: the agent then sees the end of its stdin.)
+//! - **I9** An accepted answer is on the agent's stdin before its responder is told so, and before any other responder
+//!   sees the question as answered. If that cannot be known, the responder is told that it is not known.
+//! - **I10** Nothing listens on the network unless it was asked for, and what listens there answers only requests with
+//!   its token. Text of an agent is never executed, rendered as markup, or sent to a terminal raw. What listens on this
+//!   machine unasked is a socket that only its user can open.
+//! - **I11** Versions mix: a bridge and a command of different versions understand what they share, keep what they do
+//!   not know, say so, and never hide one question because of another or report a delivered answer as lost.
+//! - **I12** A permission is never granted by default, by a timeout, by a rule that does not name it, by the agent
+//!   itself, or by a single key or button where the agent marked it as dangerous.
 //!
 //! # Where to read on
 //!
-//! The modules below stand in reading order. All that can happen is in
-//! [`acp::Event`], all that can be done about it in [`acp::Action`]. What each row of the settling table
-//! leads to can be read, and tried, in `fixtures/transcripts`.
+//! The rooms stand in reading order; each knows only rooms above it.
+//!
+//! 1. [`limits`]: every bound, with its reason.
+//! 2. [`wire`]: bytes, lines and envelopes.
+//! 3. [`question`]: forms, answers and outcomes, whichever agent asks.
+//! 4. [`desk`]: one question's life, from open to settled.
+//! 5. [`dialect`]: JSON of each agent ↔ question.
+//! 6. [`acp`]: the bridge. What goes in is in [`acp::event`], and so is what comes out.
+//!
+//! With the feature `cli`, the shell follows: `config`, `control`, `machine`, `driver`, `serve`, `present`, `command` and
+//! `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and `mock` behind the feature of that name.
+//!
+//! `fixtures/transcripts` shows what each row of the settling table leads to, to read and to try. `CONTRIBUTING.md` maps
+//! each behaviour to its tests.
 
 pub mod limits;
 
@@ -61,33 +82,44 @@ pub mod wire;
 
 pub mod question;
 
+pub mod desk;
+
 pub mod dialect;
 
 pub mod acp;
 
-pub mod desk;
-
+#[cfg(feature = "cli")]
 pub mod config;
 
+#[cfg(feature = "cli")]
 pub mod control;
 
+#[cfg(feature = "cli")]
 pub mod machine;
 
-pub mod serve;
-
-pub mod terminal;
-
+#[cfg(feature = "cli")]
 pub mod driver;
 
+#[cfg(feature = "cli")]
+pub mod serve;
+
+#[cfg(feature = "cli")]
 pub mod command;
+
+#[cfg(feature = "cli")]
+pub mod cli;
+
+#[cfg(feature = "cli")]
+pub mod exit;
+
+#[cfg(feature = "cli")]
+pub mod log;
+
+#[cfg(feature = "cli")]
+pub mod signals;
+
+#[cfg(feature = "cli")]
+pub mod terminal;
 
 #[cfg(feature = "mock")]
 pub mod mock;
-
-pub mod cli;
-
-pub mod exit;
-
-pub mod signals;
-
-pub mod log;

@@ -39,7 +39,8 @@ pub mod method {
 }
 
 /// One bridge, and what runs behind it. This is also the greeting: it says which protocol the bridge speaks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BridgeStatus {
@@ -47,7 +48,7 @@ pub struct BridgeStatus {
     #[serde(default)]
     pub protocol: u32,
     /// The name that the IDs of its questions begin with.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub bridge: BridgeName,
     /// Its process ID.
     pub pid: u32,
@@ -58,7 +59,7 @@ pub struct BridgeStatus {
     /// The folder that it was started in.
     pub folder: String,
     /// When it started, by RFC 3339.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub started_at: Timestamp,
     /// How many of its questions are open.
     pub open: usize,
@@ -105,9 +106,10 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// The open questions at one revision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(title = "QuestionListing")]
+#[cfg_attr(feature = "schema", schemars(title = "QuestionListing"))]
 #[non_exhaustive]
 pub struct Listing {
     /// The version of the control protocol.
@@ -116,7 +118,7 @@ pub struct Listing {
     /// Grows with each change.
     pub revision: u64,
     /// The open questions, oldest first.
-    #[schemars(with = "Vec<Record>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Record>"))]
     pub questions: Readable<Record>,
 }
 
@@ -129,9 +131,10 @@ impl Listing {
 
 /// What changed. A subscription begins with a snapshot, and goes on with what happens; a subscriber that falls behind
 /// gets a snapshot again. A long one comes in several messages, of which all but the last say `more`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(title = "QuestionDelta")]
+#[cfg_attr(feature = "schema", schemars(title = "QuestionDelta"))]
 #[non_exhaustive]
 pub struct Delta {
     /// The version of the control protocol.
@@ -146,7 +149,7 @@ pub struct Delta {
     #[serde(default)]
     pub more: bool,
     /// The questions as they are now: open, on their way, settled or lost, by their `state`.
-    #[schemars(with = "Vec<Record>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Record>"))]
     pub questions: Readable<Record>,
 }
 

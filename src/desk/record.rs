@@ -25,16 +25,17 @@ open_enum! {
 }
 
 /// A question, from when it opens until it is forgotten.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(title = "QuestionRecord")]
+#[cfg_attr(feature = "schema", schemars(title = "QuestionRecord"))]
 #[non_exhaustive]
 pub struct Record {
     /// Its ID, unique on the machine.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: QuestionId,
     /// The bridge that it waits in.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub bridge: BridgeName,
     /// Where it is in its life.
     #[serde(default)]
@@ -42,11 +43,11 @@ pub struct Record {
     /// What is asked.
     pub question: Arc<Question>,
     /// When it was asked, by RFC 3339.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub opened_at: Timestamp,
     /// When it expires, by RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub deadline: Option<Timestamp>,
     /// Whether four fifths of its time are over.
     #[serde(default)]
@@ -106,7 +107,8 @@ impl Record {
 }
 
 /// How a question was settled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Settlement {
@@ -115,7 +117,7 @@ pub struct Settlement {
     /// Which responder settled it.
     pub by: Provenance,
     /// When, by RFC 3339.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub at: Timestamp,
     /// Why it was rejected, in the person's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]

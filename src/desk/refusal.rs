@@ -112,8 +112,9 @@ impl Refusal {
 }
 
 /// The details of a refusal. Which of the members are there depends on its name.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[schemars(title = "Refusal")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Refusal"))]
 pub struct Detail {
     /// The stable name of the refusal.
     pub name: String,
@@ -122,7 +123,7 @@ pub struct Detail {
     pub errors: Vec<FieldError>,
     /// The IDs that the given one may stand for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub ids: Vec<QuestionId>,
     /// The question, as it was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]

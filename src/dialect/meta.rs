@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::question::{Answer, Question, Reason};
 
 /// The `_meta` of a response.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Meta")]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Meta"))]
 pub struct ReplyMeta {
     /// The bridge's own additions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -18,8 +18,9 @@ pub struct ReplyMeta {
 }
 
 /// What the bridge adds to a response.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Additions")]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Additions"))]
 pub struct ReplyAdditions {
     /// Why it was rejected: `user`, `cancelled`, `withdrawn`, `timeout`, `replied_in_chat`, `client_gone`,
     /// `session_closed`, `shutdown` or `policy`.

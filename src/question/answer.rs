@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use super::Question;
 
 /// Values for the fields of a question, by field name.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// What was chosen or typed. A field that was left out is not in it.
     pub values: BTreeMap<String, Value>,
@@ -70,7 +70,8 @@ fn canonical(number: &Number) -> Number {
 }
 
 /// The value of one field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Value {
     /// A text, or the value of the chosen option.
@@ -80,7 +81,7 @@ pub enum Value {
     /// True or false, or yes or no.
     Flag(bool),
     /// A number.
-    Number(#[schemars(with = "f64")] Number),
+    Number(#[cfg_attr(feature = "schema", schemars(with = "f64"))] Number),
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Field, FieldOption, Kind, Question, Value};
 use crate::limits;
 
 /// An error in the answer to one field.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldError {
     /// The name of the field. It may be one that the question does not have.
     pub field: String,

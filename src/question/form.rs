@@ -3,14 +3,14 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{milliseconds, names::open_enum, origin::Origin, patterns::Patterns, purpose::Purpose, unknown};
 use crate::limits;
 
 /// One thing that the agent asks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
     /// The session that it belongs to, where the dialect or the running turn tells.
@@ -46,7 +46,7 @@ pub struct Question {
     pub blocking: bool,
     /// How long the agent is willing to wait, in milliseconds.
     #[serde(rename = "timeoutMs", default, skip_serializing_if = "Option::is_none", with = "milliseconds")]
-    #[schemars(with = "Option<u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub timeout: Option<Duration>,
     /// The patterns of its fields, compiled when they are first needed.
     #[serde(skip)]
@@ -54,7 +54,8 @@ pub struct Question {
 }
 
 /// One entry of the form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Field {
     /// Its key, unique in the form.
@@ -79,7 +80,8 @@ pub struct Field {
 }
 
 /// What kind of value a field takes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Kind {
@@ -222,7 +224,8 @@ impl Kind {
 }
 
 /// One choice of a field.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FieldOption {
     /// What the agent is told.
@@ -238,7 +241,8 @@ pub struct FieldOption {
 }
 
 /// A sample of what an option leads to. Shown as text unless a responder can show it safely.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
     /// What the text is written in.

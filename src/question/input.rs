@@ -3,7 +3,6 @@
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
-use schemars::JsonSchema;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{DeserializeOwned, Error, MapAccess, Visitor, value::MapAccessDeserializer},
@@ -17,7 +16,8 @@ use crate::question::{Answer, FieldError, Question, Value, check, typed};
 ///
 /// Reading it fails for unknown members, for both shapes at once, for neither, and for a name that stands twice: by a
 /// member that was left out, the question would be settled in a way that the sender did not mean.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, deny_unknown_fields)]
 pub enum AnswerInput {
     /// For each field in its order, the values or labels of the chosen options, or what was typed.
@@ -31,7 +31,7 @@ pub enum AnswerInput {
     /// By the name of the field.
     ByName {
         /// The fields. A value that no field can have is an error of that field.
-        #[schemars(with = "BTreeMap<String, Value>")]
+        #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, Value>"))]
         values: BTreeMap<String, Json>,
         /// What was remarked, by the name of the field.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -58,13 +58,14 @@ macro_rules! open_enum {
         pub enum $type:ident { $( $(#[$doc:meta])* $variant:ident = $name:literal, )+ }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[non_exhaustive]
         pub enum $type {
             $( $(#[$doc])* #[serde(rename = $name)] $variant, )+
             /// A name that this version does not know.
             #[serde(untagged)]
-            Other(#[schemars(with = "String")] $crate::question::UnknownName),
+            Other(#[cfg_attr(feature = "schema", schemars(with = "String"))] $crate::question::UnknownName),
         }
 
         impl $type {

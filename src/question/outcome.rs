@@ -33,9 +33,10 @@ impl Outcome {
 }
 
 /// The shape of an outcome on the wire.
-#[derive(Clone, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
-#[schemars(rename = "Outcome", title = "Outcome")]
+#[cfg_attr(feature = "schema", schemars(rename = "Outcome", title = "Outcome"))]
 enum Tagged {
     /// A responder answered.
     Answered(Answer),
@@ -73,6 +74,7 @@ impl From<Outcome> for Tagged {
     }
 }
 
+#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Outcome {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         Tagged::schema_name()
@@ -110,7 +112,8 @@ open_enum! {
 }
 
 /// Which responder settled a question, and under which name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Provenance {
     /// The kind of responder.
     pub responder: Responder,

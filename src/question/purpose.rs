@@ -1,4 +1,5 @@
-//! What an agent wants of its person: an answer, or leave to do something.
+//! What an agent wants of its person: an answer, or permission to do something. A permission is never granted by default
+//! (I12).
 
 use super::names::open_enum;
 

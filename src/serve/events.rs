@@ -13,7 +13,6 @@ use axum::{
     routing::get,
 };
 use futures::{Stream, StreamExt, stream};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, watch},
@@ -36,8 +35,9 @@ use crate::{
 
 /// The data of `question.requested`, `question.changed` and `question.resolved`: that of the first generation, and
 /// the whole question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "QuestionEvent")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "QuestionEvent"))]
 pub struct QuestionEvent<'a> {
     /// The agent's name for the question.
     pub question_id: Cow<'a, str>,
@@ -54,17 +54,19 @@ pub struct QuestionEvent<'a> {
 }
 
 /// The data of `snapshot`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "QuestionSnapshot")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "QuestionSnapshot"))]
 pub struct Snapshot<'a> {
     /// The names of all the questions that are open, oldest first. No others are.
     pub open: Vec<Cow<'a, str>>,
 }
 
 /// What became of a question, in the words of the first generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[schemars(title = "QuestionStatus")]
+#[cfg_attr(feature = "schema", schemars(title = "QuestionStatus"))]
 pub enum Status {
     /// It is open.
     Requested,

@@ -8,11 +8,11 @@ use thiserror::Error;
 use tokio::{net::TcpListener, sync::Semaphore, time::sleep};
 
 use super::{
-    body, connection,
+    body, connection, documents,
     events::{self, Events},
     guard::{self, Guard},
     metrics::{self, Metrics},
-    openapi, opencode, openrpc, problem,
+    opencode, problem,
     rate::Rate,
     rest, rpc,
     token::{Token, TokenError},
@@ -153,10 +153,9 @@ impl Server {
             .merge(rpc::routes(source.clone(), rate, stop.clone()))
             .merge(opencode::routes())
             .merge(metrics::routes())
-            .merge(openapi::routes())
-            .merge(openrpc::routes())
+            .merge(documents::routes())
             .layer(middleware::from_fn(body::whole))
-            .layer(DefaultBodyLimit::max(limits::REQUEST as usize))
+            .layer(DefaultBodyLimit::max(limits::REQUEST))
             .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
             .layer(middleware::from_fn(problem::everywhere))
             .with_state(App { source, events, metrics });

@@ -31,8 +31,12 @@ mod opencode;
 
 mod metrics;
 
+mod documents;
+
+#[cfg(feature = "schema")]
 pub mod openapi;
 
+#[cfg(feature = "schema")]
 pub mod openrpc;
 
 mod connection;

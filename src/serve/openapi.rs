@@ -1,28 +1,18 @@
-//! The description of the REST interface, as OpenAPI 3.1, made from the types that are read and written.
+//! Generates the description of the REST interface, as OpenAPI 3.1, from the types that are read and written.
+//! It is not part of the program: `schema/openapi.json` is what it generated, and `documents` serves that.
 
-use std::sync::LazyLock;
-
-use axum::{Json, Router, routing};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
     events::{QuestionEvent, Snapshot},
-    http::App,
     problem::Problem,
     rest::Rejection,
 };
 use crate::{
-    control::old::{Record, Source, rpc::Listing},
+    control::old::{Record, rpc::Listing},
     question::input::AnswerInput,
 };
-
-static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
-
-/// Returns the route.
-pub(super) fn routes<S: Source>() -> Router<App<S>> {
-    Router::new().route("/v1/openapi.json", routing::get(async || Json(&*DOCUMENT)))
-}
 
 /// Makes the document.
 pub fn document() -> Value {

@@ -1,9 +1,7 @@
-//! The description of the control protocol, as OpenRPC, made from the types that are read and written. What the methods
-//! do is left to `inbox/rpc.rs`.
+//! Generates the description of the control protocol, as OpenRPC, from the types that are read and written. What the
+//! methods do is left to `control`. It is not part of the program: `schema/openrpc.json` is what it generated, and
+//! `documents` serves that.
 
-use std::sync::LazyLock;
-
-use axum::{Json, Router, routing::get};
 use jsonrpsee::types::error::{
     INVALID_PARAMS_CODE, INVALID_REQUEST_CODE, METHOD_NOT_FOUND_CODE, OVERSIZED_REQUEST_CODE,
     OVERSIZED_RESPONSE_CODE, PARSE_ERROR_CODE, TOO_MANY_SUBSCRIPTIONS_CODE,
@@ -11,18 +9,11 @@ use jsonrpsee::types::error::{
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{http::App, rpc::NEEDS_WEBSOCKET};
+use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
-    control::old::{Record, Settlement, Source, Status, refusal::Detail, rpc::Listing},
+    control::old::{Record, Settlement, Status, refusal::Detail, rpc::Listing},
     question::{Provenance, Question, input::AnswerInput},
 };
-
-static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
-
-/// Returns the route.
-pub(super) fn routes<S: Source>() -> Router<App<S>> {
-    Router::new().route("/v1/openrpc.json", get(async || Json(&*DOCUMENT)))
-}
 
 /// The errors that have a name: its code, and what it means. With each comes its name, and what belongs to it.
 const REFUSALS: [(&str, i32, &str); 10] = [

@@ -10,7 +10,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{body, http::App, problem::Problem};
@@ -24,9 +23,10 @@ const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"no
 const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
 
 /// A rejection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(title = "Rejection")]
+#[cfg_attr(feature = "schema", schemars(title = "Rejection"))]
 pub struct Rejection {
     /// Why, in the person's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]

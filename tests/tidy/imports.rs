@@ -64,13 +64,7 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
         &["acp", "config", "control", "exit", "limits", "log", "question", "signals", "terminal", "wire"],
     ),
     ("serve", &["acp", "config", "control", "desk", "limits", "machine", "question"]),
-    (
-        "command",
-        &[
-            "acp", "control", "desk", "dialect", "exit", "machine", "question", "signals",
-            "terminal",
-        ],
-    ),
+    ("command", &["acp", "control", "desk", "dialect", "exit", "machine", "question", "signals", "terminal"]),
     // A peer like any other: it knows nothing of the bridge's inside.
     ("mock", &["exit", "signals", "terminal"]),
     ("cli", &["acp", "command", "config", "mock"]),

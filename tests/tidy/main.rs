@@ -11,6 +11,9 @@ mod paths;
 mod layout;
 
 #[cfg(test)]
+mod features;
+
+#[cfg(test)]
 mod imports;
 
 #[cfg(test)]

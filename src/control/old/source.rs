@@ -5,7 +5,6 @@ use std::{
     sync::Arc,
 };
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, time::sleep};
 
@@ -90,9 +89,10 @@ fn find(book: &Book, beginning: &str) -> Result<Arc<Record>, Refusal> {
 }
 
 /// One bridge, and what runs behind it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(title = "BridgeStatus")]
+#[cfg_attr(feature = "schema", schemars(title = "BridgeStatus"))]
 pub struct Status {
     /// The name that the names of its questions begin with.
     pub bridge: String,

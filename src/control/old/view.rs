@@ -5,7 +5,6 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -14,9 +13,10 @@ use crate::{
 };
 
 /// A question, open or settled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(title = "QuestionRecord")]
+#[cfg_attr(feature = "schema", schemars(title = "QuestionRecord"))]
 pub struct Record {
     /// Its name: no other question on the machine has it. The beginning is enough where that is unique.
     pub id: String,
@@ -83,7 +83,8 @@ impl Record {
 }
 
 /// What became of a question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Settlement {
     /// Answered, rejected, or failed.

@@ -6,12 +6,10 @@
 
 use std::{fmt, time::Duration};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor, value::MapAccessDeserializer},
 };
-use serde_json::Value as Json;
 
 use crate::{
     dialect::params::read_params,
@@ -22,9 +20,10 @@ use crate::{
 ///
 /// One field is asked by `prompt` and `options`, several are asked by `questions`, any form by
 /// `_meta.askbridge.fields`. The names in snake_case, such as `session_id`, are understood as well.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(title = "RequestQuestionParams", extend("anyOf" = [
+#[cfg_attr(feature = "schema", schemars(title = "RequestQuestionParams", extend("anyOf" = [
     { "required": ["prompt"], "properties": { "prompt": { "type": "string", "minLength": 1 } } },
     { "required": ["questions"], "properties": { "questions": { "type": "array", "minItems": 1 } } },
     { "required": ["_meta"], "properties": { "_meta": {
@@ -32,7 +31,7 @@ use crate::{
             "type": "object", "required": ["fields"], "properties": { "fields": { "type": "array", "minItems": 1 } }
         } }
     } } },
-]))]
+])))]
 pub struct RequestQuestionParams {
     /// The session. Without one, as in the first generation of the extension, it is the one whose turn is running.
     #[serde(alias = "session_id")]
@@ -55,8 +54,9 @@ pub struct RequestQuestionParams {
 }
 
 /// One option, in any of its spellings.
-#[derive(Debug, JsonSchema)]
-#[schemars(untagged)]
+#[derive(Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(untagged))]
 pub enum OptionShape {
     /// `[value, label]`: the canonical spelling.
     Pair(String, String),
@@ -100,14 +100,15 @@ impl<'de> Visitor<'de> for OptionVisitor {
 }
 
 /// An option as an object. It needs a value or a label; one stands for the other.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(extend("anyOf" = [
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
     { "required": ["value"], "properties": { "value": { "type": "string" } } },
     { "required": ["id"], "properties": { "id": { "type": "string" } } },
     { "required": ["label"], "properties": { "label": { "type": "string" } } },
     { "required": ["name"], "properties": { "name": { "type": "string" } } },
     { "required": ["title"], "properties": { "title": { "type": "string" } } },
-]))]
+])))]
 pub struct OptionObject {
     /// The value: what the agent is told when the option is chosen.
     pub value: Option<String>,
@@ -126,7 +127,8 @@ pub struct OptionObject {
 }
 
 /// A preview, with or without its format.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "a preview is a text or an object with format and text")]
 pub enum PreviewShape {
     /// A text in Markdown.
@@ -136,7 +138,8 @@ pub enum PreviewShape {
 }
 
 /// One of several fields.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionShape {
     /// What is asked.
@@ -154,21 +157,23 @@ pub struct QuestionShape {
 }
 
 /// The `_meta` of the request.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[schemars(rename = "Meta")]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Meta"))]
 pub struct RequestMeta {
     /// The bridge's own additions.
     pub askbridge: Option<RequestAdditions>,
 }
 
 /// What the bridge adds to the extension.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Additions")]
+#[cfg_attr(feature = "schema", schemars(rename = "Additions"))]
 pub struct RequestAdditions {
     /// The full form, in the place of `options` and `questions`.
     #[serde(default)]
-    #[schemars(schema_with = "fields_of_known_kinds")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "fields_of_known_kinds"))]
     pub fields: Option<Vec<Field>>,
     /// Whether a wrong answer can do harm.
     #[serde(default)]
@@ -179,14 +184,16 @@ pub struct RequestAdditions {
 
 /// Returns the schema of the form, and closes the definitions of its names for the whole document: a record may hold
 /// the kinds and formats of another version, a request is refused that does.
-fn fields_of_known_kinds(generator: &mut SchemaGenerator) -> Schema {
+#[cfg(feature = "schema")]
+fn fields_of_known_kinds(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    use schemars::JsonSchema;
     let schema = generator.subschema_for::<Option<Vec<Field>>>();
     let definitions = generator.definitions_mut();
     for (name, known) in
         [(Field::schema_name(), "/properties/kind"), (PreviewFormat::schema_name(), "/const")]
     {
         let definition = definitions.get_mut(&*name).and_then(|definition| definition.get_mut("anyOf"));
-        if let Some(variants) = definition.and_then(Json::as_array_mut) {
+        if let Some(variants) = definition.and_then(serde_json::Value::as_array_mut) {
             variants.retain(|variant| variant.pointer(known).is_some());
         }
     }

@@ -1,7 +1,6 @@
 //! The native response, from an outcome to JSON.
 //! Reading what a client replies is left to `reply.rs`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -10,9 +9,10 @@ use crate::{
 };
 
 /// The `result` of `_sandboxagent/session/request_question`.
-#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "lowercase")]
-#[schemars(title = "RequestQuestionResult")]
+#[cfg_attr(feature = "schema", schemars(title = "RequestQuestionResult"))]
 pub enum NativeResult {
     /// Somebody answered.
     Answered {

@@ -1,0 +1,63 @@
+//! The library without its default features is the pure core: it brings no runtime, no server and no command line.
+
+use std::{env, process::Command};
+
+use crate::source::root;
+
+/// Crates that an embedder of the core must not have to build.
+const FORBIDDEN: [&str; 12] = [
+    "axum",
+    "clap",
+    "clap_complete",
+    "futures",
+    "hyper",
+    "jsonrpsee",
+    "rustix",
+    "schemars",
+    "tokio",
+    "tokio-util",
+    "tracing",
+    "tracing-subscriber",
+];
+
+/// Returns the names of the crates that a build with these options has, without those for tests.
+fn crates(options: &[&str]) -> Vec<String> {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none"]);
+    let output = cargo.args(options).current_dir(root()).output().expect("cargo");
+    assert!(output.status.success(), "cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).expect("names");
+    lines.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+fn forbidden(crates: &[String]) -> Vec<&str> {
+    FORBIDDEN.into_iter().filter(|name| crates.iter().any(|known| known == name)).collect()
+}
+
+#[test]
+fn pure_core_brings_no_runtime_and_no_command_line() {
+    let crates = crates(&["--no-default-features"]);
+    assert!(crates.iter().any(|name| name == "serde_json"), "not a list of crates: {crates:?}");
+    let found = forbidden(&crates);
+    assert!(
+        found.is_empty(),
+        "\nwithout default features, the library has {found:?}\n\
+         Make the dependency optional and list it under the feature `cli` in Cargo.toml.\n"
+    );
+}
+
+#[test]
+fn program_does_not_generate_its_documents() {
+    let crates = crates(&[]);
+    assert!(crates.iter().any(|name| name == "tokio"), "not the program: {crates:?}");
+    assert!(
+        !crates.iter().any(|name| name == "schemars"),
+        "\nthe program has schemars: keep it behind the feature `schema`, which only the tests switch on\n"
+    );
+}
+
+#[test]
+fn forbidden_crate_is_found() {
+    let crates = ["serde", "tokio"].map(str::to_owned);
+    assert_eq!(forbidden(&crates), ["tokio"]);
+}
