@@ -104,6 +104,9 @@ pub mod driver;
 pub mod serve;
 
 #[cfg(feature = "cli")]
+pub mod present;
+
+#[cfg(feature = "cli")]
 pub mod command;
 
 #[cfg(feature = "cli")]

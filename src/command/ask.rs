@@ -13,7 +13,6 @@ use serde_json::{Value as Json, json};
 use super::{
     CommandError,
     run::{done, say},
-    text,
 };
 use crate::{
     control::{
@@ -21,6 +20,7 @@ use crate::{
         old::{Inbox, Owner, Settlement, Source, host::Host},
     },
     dialect, exit,
+    present::text,
     question::{Outcome, Question, Reason},
     signals::Signals,
     terminal::printable,

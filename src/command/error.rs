@@ -4,11 +4,11 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use thiserror::Error;
 
-use super::text;
 use crate::{
     control::old::{Record, Refusal},
     exit,
     machine::discovery::DiscoveryError,
+    present::text,
 };
 
 /// Why a command came to nothing.

@@ -15,21 +15,22 @@ use tokio::time::timeout;
 use super::{
     CommandError,
     run::{join, print, say, shown},
-    text::{self, place, short, since, span, until},
 };
 use crate::{
     control::old::{Book, Record, Source, rpc::Listing},
     exit,
     machine::bridges::Machine,
-    terminal::{cut, padded, width},
+    present::{
+        table::{row, table},
+        text,
+    },
+    terminal::cut,
 };
 
 /// How often a list on a terminal is drawn again, for the times in it.
 const REDRAW: Duration = Duration::from_secs(1);
 /// Puts the cursor at the top, and clears what is below.
 const CLEAR: &str = "\x1b[H\x1b[2J";
-/// The longest session that is listed.
-const SESSION: usize = 20;
 
 /// What `list` prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,39 +123,6 @@ fn drawn(book: &Book, room: Room, unreachable: &[PathBuf]) -> String {
         table = format!("{kept}… and {} more\n", count - (most - 1));
     }
     format!("{CLEAR}{table}{below}")
-}
-
-/// Lists the open questions, each on a line that takes no more columns than this.
-fn table(book: &Book, columns: usize) -> String {
-    let open = book.open();
-    if open.is_empty() {
-        return "no question is open\n".to_owned();
-    }
-    let heads = ["ID", "AGE", "ENDS", "SHOWN", "SESSION", "QUESTION"].map(str::to_owned);
-    let rows: Vec<_> = [heads].into_iter().chain(open.iter().map(|view| row(view))).collect();
-    let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
-    let widths = [0, 1, 2, 3, 4].map(widest).into_iter().chain([0]).collect::<Vec<_>>();
-    let lines = rows.iter().map(|row| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| padded(cell, *width));
-        cut(cells.collect::<Vec<_>>().join("  ").trim_end(), columns).into_owned() + "\n"
-    });
-    lines.collect()
-}
-
-fn row(view: &Record) -> [String; 6] {
-    let ends = view.deadline.as_ref().map(|deadline| span(until(deadline)));
-    [
-        view.id.clone(),
-        span(since(&view.opened_at)),
-        ends.unwrap_or_else(|| "-".to_owned()),
-        place(view).to_owned(),
-        session(view),
-        text::heading(view),
-    ]
-}
-
-fn session(view: &Record) -> String {
-    view.question.session.as_ref().map_or_else(|| "-".to_owned(), |session| short(session, SESSION))
 }
 
 /// Says what changed since the last time, a line for each question.

@@ -7,8 +7,6 @@ mod error;
 
 mod typed;
 
-mod text;
-
 mod list;
 
 mod show;

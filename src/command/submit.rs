@@ -5,13 +5,13 @@ use std::time::Duration;
 use super::{
     CommandError,
     run::{self, join, look_up},
-    text,
     typed::{self, AnswerOptions},
 };
 use crate::{
     acp::Submission,
     control::old::{Record, Refusal, Source},
     exit,
+    present::text,
     question::{Provenance, Responder},
 };
 

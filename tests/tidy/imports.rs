@@ -42,7 +42,7 @@ const IMPURE: [&str; 28] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 19] = [
+const MAY_KNOW: [(&str, &[&str]); 20] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -64,7 +64,14 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
         &["acp", "config", "control", "exit", "limits", "log", "question", "signals", "terminal", "wire"],
     ),
     ("serve", &["acp", "config", "control", "desk", "limits", "machine", "question"]),
-    ("command", &["acp", "control", "desk", "dialect", "exit", "machine", "question", "signals", "terminal"]),
+    (
+        "command",
+        &[
+            "acp", "control", "desk", "dialect", "exit", "machine", "present", "question", "signals",
+            "terminal", "wire",
+        ],
+    ),
+    ("present", &["control", "question", "terminal"]),
     // A peer like any other: it knows nothing of the bridge's inside.
     ("mock", &["exit", "signals", "terminal"]),
     ("cli", &["acp", "command", "config", "mock"]),

@@ -1,4 +1,4 @@
-//! Questions, outcomes and refusals in words. Everything of an agent is made printable here (I10).
+//! Outcomes, refusals, times and answers in words. Text of an agent is made printable here (I10).
 
 use std::{
     io,
@@ -18,17 +18,17 @@ use crate::{
 const HEADING: usize = 80;
 
 /// Says something as JSON, over several lines.
-pub(super) fn json(value: &impl Serialize) -> io::Result<String> {
+pub fn json(value: &impl Serialize) -> io::Result<String> {
     Ok(printable_json(&serde_json::to_string_pretty(value)?).into_owned() + "\n")
 }
 
 /// Says something as JSON on one line.
-pub(super) fn json_line(value: &impl Serialize) -> io::Result<String> {
+pub fn json_line(value: &impl Serialize) -> io::Result<String> {
     Ok(printable_json(&serde_json::to_string(value)?).into_owned() + "\n")
 }
 
 /// Says how long ago something was, or how soon it will be, in one unit.
-pub(super) fn span(time: Duration) -> String {
+pub fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
         0..120 => format!("{seconds}s"),
@@ -39,40 +39,40 @@ pub(super) fn span(time: Duration) -> String {
 }
 
 /// Returns how long ago a time by RFC 3339 is.
-pub(super) fn since(time: &str) -> Duration {
+pub fn since(time: &str) -> Duration {
     let time = humantime::parse_rfc3339(time).unwrap_or(SystemTime::UNIX_EPOCH);
     SystemTime::now().duration_since(time).unwrap_or_default()
 }
 
 /// Returns how far away a time by RFC 3339 is.
-pub(super) fn until(time: &str) -> Duration {
+pub fn until(time: &str) -> Duration {
     let time = humantime::parse_rfc3339(time).unwrap_or(SystemTime::UNIX_EPOCH);
     time.duration_since(SystemTime::now()).unwrap_or_default()
 }
 
 /// Says where a question is shown.
-pub(super) fn place(view: &Record) -> &'static str {
+pub fn place(view: &Record) -> &'static str {
     if view.elsewhere { "elsewhere" } else { "client" }
 }
 
 /// Says a text on one line that takes no more columns than this.
-pub(super) fn short(text: &str, most: usize) -> String {
+pub fn short(text: &str, most: usize) -> String {
     cut(&printable_line(text.trim()), most).into_owned()
 }
 
 /// Says what a question asks, on one line.
-pub(super) fn heading(view: &Record) -> String {
+pub fn heading(view: &Record) -> String {
     short(view.question.heading(), HEADING)
 }
 
 /// Says which bridges could not be asked, by their sockets.
-pub(super) fn unreachable(sockets: &[PathBuf]) -> String {
+pub fn unreachable(sockets: &[PathBuf]) -> String {
     let sockets: Vec<_> = sockets.iter().map(|path| path.display().to_string()).collect();
     printable_line(&format!("could not be asked: {}", sockets.join(", "))).into_owned()
 }
 
 /// Says what became of a question.
-pub(super) fn settlement(settlement: &Settlement) -> String {
+pub fn settlement(settlement: &Settlement) -> String {
     let by = by(&settlement.by);
     let said = match &settlement.outcome {
         Outcome::Answered(answered) => format!("answered by {by}: {}", answer(answered)),
@@ -100,7 +100,7 @@ fn by(by: &Provenance) -> String {
 }
 
 /// Says an answer on one line.
-pub(super) fn answer(answer: &Answer) -> String {
+pub fn answer(answer: &Answer) -> String {
     let values = answer.values.iter().map(|(name, value)| {
         let values: Vec<_> = values(value).iter().map(|text| printable_line(text).into_owned()).collect();
         format!("{}={}", printable_line(name), values.join(", "))
@@ -114,7 +114,7 @@ pub(super) fn answer(answer: &Answer) -> String {
 }
 
 /// Returns the texts of a value.
-pub(super) fn values(value: &Value) -> Vec<String> {
+pub fn values(value: &Value) -> Vec<String> {
     match value {
         Value::Text(text) => vec![text.clone()],
         Value::Many(texts) => texts.clone(),
@@ -124,7 +124,7 @@ pub(super) fn values(value: &Value) -> Vec<String> {
 }
 
 /// Says why something was refused, with what became of the question.
-pub(super) fn refusal(refusal: &Refusal) -> String {
+pub fn refusal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Conflict(view) | Refusal::Gone(view) => match &view.settlement {
             Some(settled) => format!("{} ago it was {}", span(since(&settled.at)), settlement(settled)),
@@ -134,5 +134,38 @@ pub(super) fn refusal(refusal: &Refusal) -> String {
             "there is no such question: `askbridge list` shows those that are open".to_owned()
         }
         _ => refusal.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn span_has_one_unit() {
+        for (seconds, said) in
+            [(0, "0s"), (119, "119s"), (120, "2m"), (7199, "119m"), (7200, "2h"), (172_800, "2d")]
+        {
+            assert_eq!(span(Duration::from_secs(seconds)), said);
+        }
+    }
+
+    #[test]
+    fn time_that_cannot_be_read_is_long_ago_and_not_ahead() {
+        assert!(since("soon") > Duration::from_secs(1));
+        assert_eq!(until("soon"), Duration::ZERO);
+    }
+
+    #[test]
+    fn answer_is_one_printable_line() {
+        let values = BTreeMap::from([
+            ("a".to_owned(), Value::Many(vec!["x".to_owned(), "y\nz".to_owned()])),
+            ("b".to_owned(), Value::Flag(true)),
+        ]);
+        let notes = BTreeMap::from([("a".to_owned(), "\x1b".to_owned())]);
+        assert_eq!(answer(&Answer { values, notes }), "a=x, y\u{240a}z; b=true; note a=\u{241b}");
+        assert_eq!(answer(&Answer::default()), "nothing to show");
     }
 }
