@@ -1,5 +1,4 @@
-//! What may be typed on the command line, as clap types.
-//! Decides nothing: who is handed these arguments decides.
+//! The command line, as clap types. Decides nothing: `settings` converts the arguments for the rooms, which do.
 
 mod deferred;
 mod help;
@@ -26,7 +25,7 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// Where the log goes, and how much of it.
+    /// The options of the log.
     #[command(flatten)]
     pub log: LogArgs,
 }
@@ -68,7 +67,7 @@ pub enum Command {
 /// Options of every bridge, wherever it stands.
 #[derive(Debug, Args)]
 pub struct BridgeArgs {
-    /// Reject a question that nobody answered within this time, such as 90s, 10m or 500ms
+    /// Reject a question that has no answer within this time, such as 90s, 10m or 500ms
     /// [default: never]
     #[arg(long, value_name = "DURATION")]
     pub timeout: Option<humantime::Duration>,
@@ -93,7 +92,7 @@ pub struct BridgeArgs {
     )]
     pub serve: Option<SocketAddr>,
 
-    /// Let nobody but the client answer: no other command finds the questions
+    /// Do not open the inbox socket: only the client can answer
     #[arg(long, conflicts_with = "serve")]
     pub no_inbox: bool,
 
@@ -175,8 +174,8 @@ pub struct AnswerArgs {
     pub id: String,
 
     /// The answer to each field in turn: the value or label of an option, a text, a number, yes or no; several
-    /// options are separated by commas, or given one by one where there is one field, and what is not only options
-    /// and commas is one text; "" leaves a field out
+    /// options are separated by commas, or given one by one where there is one field; anything that is not a
+    /// comma-separated list of options is taken as free text; "" leaves a field out
     #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     pub values: Vec<String>,
 
@@ -196,7 +195,7 @@ pub struct RejectArgs {
     /// The question's name
     pub id: String,
 
-    /// Why, for whoever looks at what became of it
+    /// The reason, which is shown with the outcome
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub reason: Option<String>,
 }
@@ -257,7 +256,7 @@ pub struct CompletionsArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Logging")]
 pub struct LogArgs {
-    /// Log this level and what is worse
+    /// Minimum log level
     #[arg(long, global = true, value_name = "LEVEL", default_value = "warn")]
     pub log: LogLevel,
 
@@ -273,11 +272,11 @@ pub struct LogArgs {
 /// How much is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogLevel {
-    /// Nothing.
+    /// No lines.
     Off,
-    /// What ended the bridge.
+    /// Problems that ended the bridge.
     Error,
-    /// What went wrong, but was survived.
+    /// Problems that did not stop the bridge.
     Warn,
     /// Questions as they open and settle, without their text.
     Info,

@@ -3,23 +3,23 @@
 
 use std::process::{ExitCode, ExitStatus};
 
-/// Everything went well, where no agent's code stands in its place.
+/// Success, where no agent's code takes its place.
 pub const OK: u8 = 0;
-/// What was asked was rejected.
+/// The question was rejected.
 pub const REJECTED: u8 = 1;
 /// The command line was not understood (clap's own code).
 pub const USAGE: u8 = 2;
-/// There is no such question, or it is not said which one is meant.
+/// No such question, or the ID is ambiguous.
 pub const NO_QUESTION: u8 = 3;
 /// The question is settled already, in another way.
 pub const SETTLED: u8 = 4;
-/// What was given does not fit the question.
+/// The answer does not fit the question.
 pub const DOES_NOT_FIT: u8 = 5;
-/// The bridge cannot be asked, or is gone and nobody knows whether the agent was told.
+/// The bridge cannot be reached, or disappeared before it was known whether the agent got the answer.
 pub const BRIDGE_GONE: u8 = 6;
-/// Nobody answered in time, as `timeout` says it.
+/// No answer in time; `timeout` uses the same code.
 pub const TIMED_OUT: u8 = 124;
-/// The bridge or the command itself failed, as `env` and `timeout` say it.
+/// The bridge or the command itself failed; `env` and `timeout` use the same code.
 pub const FAILED: u8 = 125;
 /// The agent's command was found and could not be executed.
 pub const NOT_EXECUTABLE: u8 = 126;

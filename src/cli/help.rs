@@ -29,7 +29,7 @@ bridge is open. To answer, reject or extend it takes the number: the next questi
 Exit codes:
   0    done; or it was done before, in the same way
   2    the command line was not understood
-  3    there is no such question, or it is not said which one is meant
+  3    no such question, or the ID is ambiguous
   4    the question is settled already, in another way
   5    it does not fit the question
   6    the bridge cannot be asked, or it is not known whether the agent was told
