@@ -8,12 +8,18 @@ const FILE: usize = 400;
 const ENTRY: usize = 60;
 
 /// What is on the top level, hidden files aside.
-const TOP_LEVEL: [&str; 11] = [
+const TOP_LEVEL: [&str; 17] = [
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "benches",
+    "deny.toml",
+    "examples",
     "fixtures",
     "fuzz",
     "schema",
