@@ -1,55 +1,18 @@
-//! Random lives of questions against a model that knows nothing of the desk's structure: verdicts, limits, deadlines,
-//! and what followers see.
+//! The desk beside its model, which is held against it after each step: verdicts, limits, deadlines, and what followers
+//! see.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
-
-use super::{
-    Desk, Event, EventLog, Notice, Opening, QuestionId, Record, Snapshot, State, Submission, Submitted,
-    Ticket,
-    samples::{answer, desk, name, question},
-};
+use super::steps::{End, Given, Step, late, outcome};
 use crate::{
+    desk::{
+        Desk, Event, EventLog, Notice, Opening, QuestionId, Record, Snapshot, State, Submission, Submitted,
+        Ticket,
+        samples::{answer, desk, name, question},
+    },
     limits,
     question::{Outcome, Provenance, Reason},
 };
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Given {
-    Answer(&'static str, Option<&'static str>),
-    Reject,
-    Extend(Duration),
-}
-
-/// How a question ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum End {
-    Answered(&'static str, Option<&'static str>),
-    ByUser,
-    Failed,
-    Gone(Reason),
-}
-
-#[derive(Clone, Debug)]
-enum Step {
-    Open {
-        session: usize,
-        weight: usize,
-        timeout: Option<Duration>,
-    },
-    Submit(u64, Given),
-    End(u64, End),
-    Close(u64, Duration),
-    Leave(u64, usize),
-    Delivered(u64),
-    Undeliverable(u64),
-    Wait(Duration),
-    Take,
-    Follow,
-    /// More questions open and end at once than the desk remembers, seen by followers or not.
-    Burst(bool),
-}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Life {
@@ -83,30 +46,7 @@ impl Asked {
     }
 }
 
-/// What is told to a submission to a question that ended like this.
-fn late(end: End, given: Given) -> &'static str {
-    match (end, given) {
-        (End::Answered(text, secret), Given::Answer(other, other_secret))
-            if (text, secret) == (other, other_secret) =>
-        {
-            "ok"
-        }
-        (End::ByUser, Given::Reject) => "ok",
-        (End::Gone(_), _) => "gone",
-        _ => "conflict",
-    }
-}
-
-fn outcome(end: End) -> Outcome {
-    match end {
-        End::Answered(text, secret) => Outcome::Answered(answer(text, secret)),
-        End::ByUser => Outcome::Rejected(Reason::User),
-        End::Failed => Outcome::Failed,
-        End::Gone(reason) => Outcome::Rejected(reason),
-    }
-}
-
-struct World {
+pub(super) struct World {
     desk: Desk,
     now: Duration,
     asked: Vec<Asked>,
@@ -121,7 +61,7 @@ struct World {
 }
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         World {
             desk: desk(),
             now: Duration::ZERO,
@@ -150,7 +90,7 @@ impl World {
         self.asked.iter().filter(|asked| !asked.is_over()).map(|asked| asked.weight + asked.kept).sum()
     }
 
-    fn play(&mut self, step: &Step) {
+    pub(super) fn play(&mut self, step: &Step) {
         match *step {
             Step::Open { session, weight, timeout } => {
                 self.open(["", "one", "two"][session], weight, timeout);
@@ -419,7 +359,7 @@ impl World {
     }
 
     /// Ends everything, so that each submission has its verdict.
-    fn finish(&mut self, arrives: bool) {
+    pub(super) fn finish(&mut self, arrives: bool) {
         for number in 1..=self.asked.len() as u64 {
             self.end(number, End::Gone(Reason::Shutdown));
             if arrives { self.delivered(number) } else { self.undeliverable(number) }
@@ -431,65 +371,5 @@ impl World {
         assert_eq!((self.desk.weight, self.desk.len(), self.follower.len()), (0, 0, 0));
         assert!(self.desk.timers.is_empty() && self.desk.changed.is_empty() && self.desk.shown.is_empty());
         assert_eq!(self.replica.bytes(), self.replica.settled().map(|record| record.size()).sum::<usize>());
-    }
-}
-
-fn any_time() -> impl Strategy<Value = Duration> {
-    prop_oneof![(0..12u64).prop_map(Duration::from_nanos), (0..12u64).prop_map(Duration::from_secs)]
-}
-
-fn any_given() -> impl Strategy<Value = Given> {
-    let secret = prop::option::of(prop::sample::select(vec!["x", "y"]));
-    prop_oneof![
-        4 => (prop::sample::select(vec!["a", "b", "long"]), secret)
-            .prop_map(|(text, secret)| Given::Answer(text, secret)),
-        2 => Just(Given::Reject),
-        2 => any_time().prop_map(Given::Extend),
-    ]
-}
-
-fn any_end() -> impl Strategy<Value = End> {
-    prop_oneof![
-        Just(End::Answered("a", None)),
-        Just(End::Answered("b", Some("x"))),
-        Just(End::ByUser),
-        Just(End::Failed),
-        Just(End::Gone(Reason::Cancelled)),
-    ]
-}
-
-fn any_step() -> impl Strategy<Value = Step> {
-    let weight = prop_oneof![8 => 1..2000usize, 1 => Just(limits::OPEN_BYTES / 3)];
-    let place = || 0..7u64;
-    let length = prop_oneof![9 => 0..99usize, 1 => Just(limits::OPEN_BYTES / 3)];
-    prop_oneof![
-        120 => (0..3usize, weight, prop::option::of(any_time()))
-            .prop_map(|(session, weight, timeout)| Step::Open { session, weight, timeout }),
-        160 => (place(), any_given()).prop_map(|(place, given)| Step::Submit(place, given)),
-        40 => (place(), any_end()).prop_map(|(place, end)| Step::End(place, end)),
-        30 => (place(), any_time()).prop_map(|(place, time)| Step::Close(place, time)),
-        20 => (place(), length).prop_map(|(place, length)| Step::Leave(place, length)),
-        60 => place().prop_map(Step::Delivered),
-        20 => place().prop_map(Step::Undeliverable),
-        50 => any_time().prop_map(Step::Wait),
-        60 => Just(Step::Take),
-        60 => Just(Step::Follow),
-        1 => any::<bool>().prop_map(Step::Burst),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 100,
-        ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
-    })]
-
-    #[test]
-    fn every_submission_gets_one_verdict_and_followers_see_what_the_desk_has(
-        steps in prop::collection::vec(any_step(), 1..120), arrives in any::<bool>(),
-    ) {
-        let mut world = World::new();
-        steps.iter().for_each(|step| world.play(step));
-        world.finish(arrives);
     }
 }

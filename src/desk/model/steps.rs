@@ -1,0 +1,114 @@
+//! What can happen to the questions of a desk, and what a submission that comes late is told.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::{
+    desk::samples::answer,
+    limits,
+    question::{Outcome, Reason},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Given {
+    Answer(&'static str, Option<&'static str>),
+    Reject,
+    Extend(Duration),
+}
+
+/// How a question ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum End {
+    Answered(&'static str, Option<&'static str>),
+    ByUser,
+    Failed,
+    Gone(Reason),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Open {
+        session: usize,
+        weight: usize,
+        timeout: Option<Duration>,
+    },
+    Submit(u64, Given),
+    End(u64, End),
+    Close(u64, Duration),
+    Leave(u64, usize),
+    Delivered(u64),
+    Undeliverable(u64),
+    Wait(Duration),
+    Take,
+    Follow,
+    /// More questions open and end at once than the desk remembers, seen by followers or not.
+    Burst(bool),
+}
+
+/// What is told to a submission to a question that ended like this.
+pub(super) fn late(end: End, given: Given) -> &'static str {
+    match (end, given) {
+        (End::Answered(text, secret), Given::Answer(other, other_secret))
+            if (text, secret) == (other, other_secret) =>
+        {
+            "ok"
+        }
+        (End::ByUser, Given::Reject) => "ok",
+        (End::Gone(_), _) => "gone",
+        _ => "conflict",
+    }
+}
+
+pub(super) fn outcome(end: End) -> Outcome {
+    match end {
+        End::Answered(text, secret) => Outcome::Answered(answer(text, secret)),
+        End::ByUser => Outcome::Rejected(Reason::User),
+        End::Failed => Outcome::Failed,
+        End::Gone(reason) => Outcome::Rejected(reason),
+    }
+}
+
+fn any_time() -> impl Strategy<Value = Duration> {
+    prop_oneof![(0..12u64).prop_map(Duration::from_nanos), (0..12u64).prop_map(Duration::from_secs)]
+}
+
+fn any_given() -> impl Strategy<Value = Given> {
+    let secret = prop::option::of(prop::sample::select(vec!["x", "y"]));
+    prop_oneof![
+        4 => (prop::sample::select(vec!["a", "b", "long"]), secret)
+            .prop_map(|(text, secret)| Given::Answer(text, secret)),
+        2 => Just(Given::Reject),
+        2 => any_time().prop_map(Given::Extend),
+    ]
+}
+
+fn any_end() -> impl Strategy<Value = End> {
+    prop_oneof![
+        Just(End::Answered("a", None)),
+        Just(End::Answered("b", Some("x"))),
+        Just(End::ByUser),
+        Just(End::Failed),
+        Just(End::Gone(Reason::Cancelled)),
+    ]
+}
+
+pub(super) fn any_step() -> impl Strategy<Value = Step> {
+    let weight = prop_oneof![8 => 1..2000usize, 1 => Just(limits::OPEN_BYTES / 3)];
+    let place = || 0..7u64;
+    let length = prop_oneof![9 => 0..99usize, 1 => Just(limits::OPEN_BYTES / 3)];
+    prop_oneof![
+        120 => (0..3usize, weight, prop::option::of(any_time()))
+            .prop_map(|(session, weight, timeout)| Step::Open { session, weight, timeout }),
+        160 => (place(), any_given()).prop_map(|(place, given)| Step::Submit(place, given)),
+        40 => (place(), any_end()).prop_map(|(place, end)| Step::End(place, end)),
+        30 => (place(), any_time()).prop_map(|(place, time)| Step::Close(place, time)),
+        20 => (place(), length).prop_map(|(place, length)| Step::Leave(place, length)),
+        60 => place().prop_map(Step::Delivered),
+        20 => place().prop_map(Step::Undeliverable),
+        50 => any_time().prop_map(Step::Wait),
+        60 => Just(Step::Take),
+        60 => Just(Step::Follow),
+        1 => any::<bool>().prop_map(Step::Burst),
+    ]
+}
