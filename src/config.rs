@@ -46,10 +46,11 @@ impl Default for BridgeSettings {
 }
 
 impl BridgeSettings {
-    /// Returns the configuration of the core. `grace` is the time that the agent has to end, `name` is the name under
-    /// which responders find the bridge.
-    pub fn core(&self, grace: Duration, name: Option<String>) -> acp::Config {
-        acp::Config { timeout: self.timeout, grace, tier: self.tier, promise: self.advertise, name }
+    /// Returns the configuration of the core. `grace` is the time that the agent has to end. Who the bridge is stays as
+    /// the default: the composition root knows it.
+    pub fn core(&self, grace: Duration) -> acp::Config {
+        let BridgeSettings { timeout, tier, advertise } = *self;
+        acp::Config { timeout, grace, tier, advertise, ..acp::Config::default() }
     }
 }
 

@@ -2,7 +2,11 @@
 //! traffic byte for byte, catches the questions that the agent asks its person, and gives the agent exactly one answer.
 //!
 //! The program puts it between two processes. The library is the same bridge without I/O, for hosts that have their own
-//! connections; build it with `default-features = false`.
+//! connections; build it with `default-features = false`. This is `examples/embed.rs`:
+//!
+#![doc = "```"]
+#![doc = include_str!("../examples/embed.rs")]
+#![doc = "```"]
 //!
 //! # The picture
 //!

@@ -108,12 +108,27 @@ pub const BATCH_REPLY: usize = MIB;
 /// Number of subscriptions of one connection.
 pub const SUBSCRIPTIONS_PER_CONNECTION: usize = 8;
 /// Number of subscriptions of all connections.
-pub const SUBSCRIPTIONS: usize = 64;
+pub const SUBSCRIPTIONS: usize = 128;
+/// Size of the records that the inbox of all bridges holds. Further questions are left out, and counted.
+pub const MACHINE_BYTES: usize = 64 * MIB;
+/// Number of questions in one bridge's snapshot: four times as many as its two desks hold. A bridge that lists more is not
+/// followed.
+pub const LISTED: usize = 8 * OPEN;
+/// Number of calls at once that ask a bridge about questions that are missing in its snapshot.
+pub const LOOK_UPS: usize = 8;
 /// Number of requests over HTTP in a second, of all connections that show the token. Each call of JSON-RPC counts as
 /// one.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
 /// Number of streams of events at once.
 pub const SUBSCRIBERS: usize = 64;
+/// WebSockets over HTTP. Each may hold a message of [`REQUEST`] bytes that is not complete.
+pub const WEBSOCKETS: usize = 32;
+/// Connections over HTTP that have not shown the token yet; the oldest of them is closed when another comes.
+pub const UNKNOWN_CONNECTIONS: usize = 16;
+/// Bytes that are buffered of a connection over HTTP, and thus the largest head of a request.
+pub const HTTP_BUFFER: usize = 32 * KIB;
+/// Bytes of a reply over HTTP that wait until the client reads on. A longer reply is serialized piece by piece.
+pub const REPLY_WINDOW: usize = 128 * KIB;
 
 // Times of the inbox.
 
@@ -129,6 +144,10 @@ pub const RECONNECT_BACK_OFF: Duration = Duration::from_secs(16);
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Back-off after a connection could not be accepted, such as for want of file descriptors.
 pub const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
+/// The longest back-off after many connections over HTTP in a row could not be accepted.
+pub const ACCEPT_BACK_OFF_MOST: Duration = Duration::from_secs(2);
+/// How long a connection over HTTP may take to show the token.
+pub const TOKEN: Duration = Duration::from_secs(5);
 /// How long a call waits for room for its reply.
 pub const REPLY_WAIT: Duration = Duration::from_secs(5);
 /// Interval of the comments that keep a stream of events alive.
@@ -166,20 +185,3 @@ pub const KILL: Duration = Duration::from_secs(1);
 pub const GROUP_CHECK: Duration = Duration::from_millis(20);
 /// How long the client may take to read the last lines once a signal has told the bridge to end.
 pub const FLUSH: Duration = Duration::from_secs(1);
-
-// Until every room has left the protocol before version 1.
-
-/// The former name of [`DEBOUNCE`].
-pub const CALM: Duration = DEBOUNCE;
-/// The former name of [`DISCOVERY_INTERVAL`].
-pub const LOOK: Duration = DISCOVERY_INTERVAL;
-/// The former name of [`RECONNECT_BACK_OFF`].
-pub const AWAY: Duration = RECONNECT_BACK_OFF;
-/// The former name of [`HANDSHAKE_TIMEOUT`].
-pub const HELLO: Duration = HANDSHAKE_TIMEOUT;
-/// The former name of [`ACCEPT_BACK_OFF`].
-pub const REST: Duration = ACCEPT_BACK_OFF;
-/// Bytes that the former socket reads at once.
-pub const SIP: usize = 1024;
-/// Bytes of a message of the former socket.
-pub const RESPONSE: u32 = 64 * 1024 * 1024;

@@ -24,9 +24,7 @@ fn main() -> ExitCode {
     match &cli.command {
         Command::Run(args) => ended(compose::run(&args.settings())),
         Command::Proxy(args) => ended(compose::proxy(&args.settings())),
-        Command::Inbox(args) => {
-            compose::inbox(&args.settings()).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
-        }
+        Command::Inbox(args) => command::run(command::inbox(&args.settings())),
         Command::List(args) => command::run(command::list(&args.options())),
         Command::Show(args) => command::run(command::show(&args.options())),
         Command::Answer(args) => command::run(command::answer(&args.options())),

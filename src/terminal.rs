@@ -3,7 +3,10 @@
 
 use std::{borrow::Cow, fmt::Write};
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Characters in a row that take no column, in a line that may be cut. Scripts and emoji need up to about 8.
+const MARKS: usize = 16;
 
 /// Returns the text with everything that is not printable made visible; newlines and tabs stay.
 ///
@@ -44,16 +47,39 @@ pub fn width(line: &str) -> usize {
     line.width()
 }
 
-/// Cuts a line that takes more columns than this, and ends it with `…` then.
+/// Cuts a line that takes more columns than this, or stacks more marks on its characters than any script does, and ends
+/// it with `…` then.
 pub fn cut(line: &str, most: usize) -> Cow<'_, str> {
-    if width(line) <= most {
-        return Cow::Borrowed(line);
+    let end = marks_end(line);
+    let bounded = &line[..end];
+    if width(bounded) <= most {
+        return match end == line.len() {
+            true => Cow::Borrowed(line),
+            // The ellipsis must fit as well.
+            false => Cow::Owned(format!("{}…", fitting(bounded, most))),
+        };
     }
-    // What stands together may take less room than its parts: the beginning is measured as a whole.
+    Cow::Owned(format!("{}…", fitting(bounded, most)))
+}
+
+/// Returns as much of a line as leaves one column free.
+fn fitting(line: &str, most: usize) -> &str {
+    // Characters that stand together may take less room than their parts: the beginning is measured as a whole.
     let fits = |end: &usize| width(&line[..*end]) < most;
-    let ends = line.char_indices().map(|(start, _)| start);
-    let end = ends.take_while(fits).last().unwrap_or(0);
-    Cow::Owned(format!("{}…", &line[..end]))
+    let ends = line.char_indices().map(|(start, _)| start).chain([line.len()]);
+    &line[..ends.take_while(fits).last().unwrap_or(0)]
+}
+
+/// Returns where more than [`MARKS`] characters in a row take no column.
+fn marks_end(line: &str) -> usize {
+    let mut marks = 0;
+    for (start, c) in line.char_indices() {
+        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
+        if marks > MARKS {
+            return start;
+        }
+    }
+    line.len()
 }
 
 /// Fills a line up to this many columns.
@@ -236,6 +262,11 @@ mod tests {
         ] {
             assert_eq!(cut(line, most), cut_off, "{line} in {most}");
         }
+        let marks = "e".to_owned() + &"\u{301}".repeat(3001) + "x";
+        let bounded = format!("e{}…", "\u{301}".repeat(MARKS));
+        assert_eq!(cut(&marks, 80), bounded);
+        assert_eq!(cut(&marks, 2), bounded);
+        assert_eq!(cut(&marks, 1), "…");
         assert_eq!(padded("認", 4) + "|", "認  |");
         assert_eq!(padded("plain", 2), "plain");
     }

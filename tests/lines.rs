@@ -110,7 +110,7 @@ mod splitter {
         for after in [&b"\n?next\n"[..], b"\n\n", b"tail\nb\nc", b"tail"] {
             let mut splitter = Splitter::default();
             let judge =
-                |line: &[u8]| if line.starts_with(b"?") { Verdict::Wanted } else { Verdict::Ordinary };
+                |line: &[u8]| if line.starts_with(b"?") { Verdict::Intercept } else { Verdict::Forward };
             splitter.space().extend_from_slice(&[b'?'; HOLD]);
             assert!(matches!(splitter.next(judge), Some(Piece::Head(head)) if head.len() == HOLD));
             splitter.drop_rest();

@@ -9,7 +9,8 @@ mod files;
 use std::{fs, path::Path};
 
 use askbridge::{
-    control::old::{Record, Settlement, Status, refusal::Detail, rpc::Listing},
+    control::protocol::{BridgeStatus, Delta, Listing},
+    desk::{Record, Settlement, refusal::Detail},
     dialect::{
         self,
         sandboxagent::{request::RequestQuestionParams, response::NativeResult},
@@ -50,10 +51,11 @@ fn the_published_schemas_match_the_types() {
         ("field_error.schema.json", schema::<FieldError>()),
         ("question_record.schema.json", schema::<Record>()),
         ("question_listing.schema.json", schema::<Listing>()),
+        ("question_delta.schema.json", schema::<Delta>()),
         ("settlement.schema.json", schema::<Settlement>()),
         ("answer_input.schema.json", schema::<AnswerInput>()),
         ("refusal.schema.json", schema::<Detail>()),
-        ("bridge_status.schema.json", schema::<Status>()),
+        ("bridge_status.schema.json", schema::<BridgeStatus>()),
     ];
     let mut outdated = Vec::new();
     for (name, schema) in schemas {

@@ -1,4 +1,4 @@
-//! Conversations in `fixtures/transcripts` and the folders in it, played on the engine alone with a virtual clock.
+//! Conversations in `fixtures/transcripts` and the folders in it, played on the core alone with a virtual clock.
 //!
 //! What comes in: `client> LINE` and `agent> LINE`, `client>| TEXT` for a last line without terminator,
 //! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else; from another responder
@@ -10,137 +10,106 @@
 
 #[path = "support/files.rs"]
 mod files;
+#[path = "support/stage.rs"]
+mod stage;
 
-use std::{fmt::Write, fs, time::Duration};
+use std::{fmt::Write, fs};
 
 use askbridge::{
-    acp::{
-        Action, Bridge, Config, Event, Line, Peer, Refused, Submission, Submitted, Ticket, Tier, Unanswered,
-    },
+    acp::{Bridge, Config, Event, Output, Peer, Tier, Unanswered},
+    desk::{Notice, Refusal, Submission, Submitted, Ticket},
     question::{Outcome, Provenance, Responder},
-    wire::frame::{Piece, Splitter},
 };
-use bytes::Bytes;
+use stage::{Out, Stage};
 
-struct Stage {
-    bridge: Bridge,
-    splitters: [Splitter; 2],
-    now: Duration,
+struct Play {
+    stage: Stage,
     transcript: String,
 }
 
-impl Stage {
+impl Play {
     fn new(config: Config) -> Self {
-        let splitters = [Splitter::default(), Splitter::default()];
-        Stage { bridge: Bridge::new(config), splitters, now: Duration::ZERO, transcript: String::new() }
+        Play { stage: Stage::new(Bridge::new(config)), transcript: String::new() }
     }
 
     fn play(&mut self, line: &str) {
         self.note(line);
         if let Some(time) = line.strip_prefix('+') {
-            return self.pass(time.parse::<humantime::Duration>().expect("a duration").into());
+            let out = self.stage.pass(time.parse::<humantime::Duration>().expect("a duration").into());
+            return self.show(out);
         }
         let Some((prefix, text)) = line.split_once("> ").or_else(|| line.split_once(">| ")) else {
             panic!("not a line of a transcript: {line}");
         };
-        match (prefix, line.contains(">| ")) {
-            ("client", false) => self.read(Peer::Client, &format!("{text}\n")),
-            ("agent", false) => self.read(Peer::Agent, &format!("{text}\n")),
-            ("client", true) => self.read_last(Peer::Client, text),
-            ("agent", true) => self.read_last(Peer::Agent, text),
-            ("event", false) => self.happen(event(text)),
-            ("other", false) => self.happen(Event::Submitted(submitted(text))),
+        let out = match (prefix, line.contains(">| ")) {
+            ("client", false) => self.stage.line(Peer::Client, text),
+            ("agent", false) => self.stage.line(Peer::Agent, text),
+            ("client", true) => self.stage.receive(Peer::Client, text.as_bytes()),
+            ("agent", true) => self.stage.receive(Peer::Agent, text.as_bytes()),
+            ("event", false) => happen(&mut self.stage, text),
+            ("other", false) => self.stage.handle(Event::Submitted(submitted(text))),
             _ => panic!("not a line of a transcript: {line}"),
-        }
+        };
+        self.show(out);
     }
 
-    fn pass(&mut self, time: Duration) {
-        let until = self.now + time;
-        while let Some(deadline) = self.bridge.next_deadline().filter(|deadline| *deadline <= until) {
-            self.now = self.now.max(deadline);
-            self.happen(Event::Tick);
-        }
-        self.now = until;
-    }
-
-    fn read(&mut self, from: Peer, bytes: &str) {
-        self.splitters[from as usize].space().extend_from_slice(bytes.as_bytes());
-        while let Some(piece) = self.splitters[from as usize].next(|line| self.bridge.judge(from, line)) {
-            self.take(from, piece);
-        }
-    }
-
-    fn read_last(&mut self, from: Peer, text: &str) {
-        self.read(from, text);
-        if let Some(piece) = self.splitters[from as usize].end(|line| self.bridge.judge(from, line)) {
-            self.take(from, piece);
-        }
-    }
-
-    fn take(&mut self, from: Peer, piece: Piece) {
-        match piece {
-            Piece::Run(bytes) => self.arrive(other(from), &bytes),
-            Piece::Line(bytes) | Piece::Head(bytes) => {
-                let line = Line { bytes: bytes.clone(), whole: true };
-                let actions = self.bridge.handle(Event::Line(from, line), self.now);
-                self.perform(actions, Some((other(from), bytes)));
+    fn show(&mut self, out: Vec<Out>) {
+        for out in out {
+            match out {
+                Out::Bytes(at, bytes) => self.arrive(at, &bytes),
+                Out::Told(Output::Notice(notice)) => self.notice(&notice),
+                Out::Told(output) => self.output(&output),
             }
         }
     }
 
-    fn happen(&mut self, event: Event) {
-        let actions = self.bridge.handle(event, self.now);
-        self.perform(actions, None);
+    fn output(&mut self, output: &Output) {
+        match output {
+            Output::EndAgentInput => self.note("agent! its stdin is closed"),
+            Output::Terminate => self.note("agent! SIGTERM"),
+            Output::Kill => self.note("agent! SIGKILL"),
+            Output::EndClientOutput => self.note("client! our stdout is closed"),
+            Output::Finish => self.note("bridge! ends when the client has read all"),
+            Output::Abandon => self.note("bridge! ends at once"),
+            Output::Unanswered(record, why) => {
+                self.note(&format!("question! {} stays open: {}", record.question.id, unanswered(why)));
+            }
+            output => panic!("{output:?} between an agent and a client"),
+        }
     }
 
-    fn perform(&mut self, actions: Vec<Action>, line: Option<(Peer, Bytes)>) {
-        for action in actions {
-            match action {
-                Action::Forward => {
-                    let (to, bytes) = line.clone().expect("only a line can be forwarded");
-                    self.arrive(to, &bytes);
-                }
-                Action::Send(to, bytes) => self.arrive(to, &bytes),
-                Action::EndAgentInput => self.note("agent! its stdin is closed"),
-                Action::Terminate => self.note("agent! SIGTERM"),
-                Action::Kill => self.note("agent! SIGKILL"),
-                Action::EndClientOutput => self.note("client! our stdout is closed"),
-                Action::Finish => self.note("bridge! ends when the client has read all"),
-                Action::Abandon => self.note("bridge! ends at once"),
-                Action::Opened(opened) => {
-                    let session = opened.question.session.as_deref().unwrap_or("no session");
-                    self.note(&format!("question! {} opens in {session}", opened.question.id));
-                }
-                Action::Unanswered(opened, why) => {
-                    self.note(&format!("question! {} stays open: {}", opened.question.id, unanswered(&why)));
-                }
-                Action::Warned(question) => {
-                    let id = &question.question.id;
-                    self.note(&format!("question! {id} has a fifth of its time left"));
-                }
-                Action::Extended(question, deadline) => {
-                    self.note(&format!("question! {} ends at {deadline:?}", question.question.id));
-                }
-                Action::Judged(_, Ok(())) => self.note("other< accepted"),
-                Action::Judged(_, Err(refused)) => self.note(&format!("other< {}", refusal(&refused))),
-                Action::Settled(settled) => {
-                    let outcome = match &settled.outcome {
-                        Outcome::Answered(answer) if answer.notes.is_empty() => {
-                            format!("answered {:?}", answer.values)
-                        }
-                        Outcome::Answered(answer) => {
-                            format!("answered {:?}, remarked {:?}", answer.values, answer.notes)
-                        }
-                        Outcome::Rejected(reason) => format!("rejected, {}", reason.name()),
-                        other => other.status().to_owned(),
-                    };
-                    let (id, by, after) = (&settled.question.id, settled.by.responder, settled.after);
-                    self.note(&format!("question! {id} settles after {after:?} by {by:?}: {outcome}"));
-                    if let Some(remark) = &settled.remark {
-                        self.note(&format!("question! {id} was rejected because of {remark:?}"));
+    fn notice(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Opened(record) => {
+                let session = record.question.session.as_deref().unwrap_or("no session");
+                self.note(&format!("question! {} opens in {session}", record.question.id));
+            }
+            Notice::Warned(record) => {
+                self.note(&format!("question! {} has a fifth of its time left", record.question.id));
+            }
+            Notice::Extended(record, deadline) => {
+                self.note(&format!("question! {} ends at {deadline:?}", record.question.id));
+            }
+            Notice::Decided { record, settlement, after } => {
+                let outcome = match &settlement.outcome {
+                    Outcome::Answered(answer) if answer.notes.is_empty() => {
+                        format!("answered {:?}", answer.values)
                     }
+                    Outcome::Answered(answer) => {
+                        format!("answered {:?}, remarked {:?}", answer.values, answer.notes)
+                    }
+                    Outcome::Rejected(reason) => format!("rejected, {}", reason.name()),
+                    other => other.status().to_owned(),
+                };
+                let (id, by) = (&record.question.id, settlement.by.responder);
+                self.note(&format!("question! {id} settles after {after:?} by {by:?}: {outcome}"));
+                if let Some(remark) = &settlement.remark {
+                    self.note(&format!("question! {id} was rejected because of {remark:?}"));
                 }
             }
+            Notice::Verdict(_, Ok(())) => self.note("other< accepted"),
+            Notice::Verdict(_, Err(refused)) => self.note(&format!("other< {}", refusal(refused))),
+            notice => panic!("{notice:?} is not known here"),
         }
     }
 
@@ -157,19 +126,15 @@ impl Stage {
     }
 }
 
-fn other(peer: Peer) -> Peer {
-    if peer == Peer::Client { Peer::Agent } else { Peer::Client }
-}
-
-fn event(text: &str) -> Event {
+fn happen(stage: &mut Stage, text: &str) -> Vec<Out> {
     match text {
-        "the client's output ends" => Event::ClientEnded,
-        "the client reads no more" => Event::ClientBroke,
-        "the agent's output ends" => Event::AgentOutputEnded,
-        "the agent exits" => Event::AgentExited { group: false },
-        "the agent exits, its children do not" => Event::AgentExited { group: true },
-        "the agent's children end" => Event::GroupEnded,
-        "a signal" => Event::Signal,
+        "the client's output ends" => stage.end(Peer::Client),
+        "the client reads no more" => stage.break_off(Peer::Client),
+        "the agent's output ends" => stage.end(Peer::Agent),
+        "the agent exits" => stage.handle(Event::AgentExited { group: false }),
+        "the agent exits, its children do not" => stage.handle(Event::AgentExited { group: true }),
+        "the agent's children end" => stage.handle(Event::GroupEnded),
+        "a signal" => stage.handle(Event::Signal),
         _ => panic!("not an event: {text}"),
     }
 }
@@ -192,14 +157,17 @@ fn submitted(text: &str) -> Submitted {
     Submitted { ticket: Ticket(1), number, submission, by }
 }
 
-fn refusal(refused: &Refused) -> String {
+fn refusal(refused: &Refusal) -> String {
     match refused {
-        Refused::NotOpen => "refused: it is not open".to_owned(),
-        Refused::DoesNotFit(errors) => {
+        Refusal::NotFound | Refusal::Conflict(_) | Refusal::Gone(_) | Refusal::Unavailable => {
+            "refused: it is not open".to_owned()
+        }
+        Refusal::DoesNotFit(errors) => {
             let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
             format!("refused: it does not fit, {}", errors.join("; "))
         }
-        Refused::NoDeadline => "refused: it has no deadline".to_owned(),
+        Refusal::NoDeadline => "refused: it has no deadline".to_owned(),
+        refused => panic!("{refused:?} is not for a submission"),
     }
 }
 
@@ -224,8 +192,8 @@ fn config(options: &str) -> Config {
         match name {
             "timeout" => config.timeout = Some(duration()),
             "grace" => config.grace = duration(),
-            "name" => config.name = Some(value.to_owned()),
-            "no-promise" => config.promise = false,
+            "name" => config.name = Some(value.parse().expect("the name of a bridge")),
+            "no-promise" => config.advertise = false,
             "client-questions" => config.tier = Some(tier(value)),
             _ => panic!("not an option: {name}"),
         }
@@ -246,19 +214,19 @@ fn tier(name: &str) -> Tier {
 /// Plays a transcript and returns it with what really comes out.
 fn played(text: &str) -> String {
     let options = text.lines().find_map(|line| line.strip_prefix("config> "));
-    let mut stage = Stage::new(config(options.unwrap_or_default()));
+    let mut play = Play::new(config(options.unwrap_or_default()));
     for line in text.lines() {
         let comes_out = ["client<", "agent<", "other<", "client!", "agent!", "bridge!", "question!"];
         if comes_out.iter().any(|prefix| line.starts_with(prefix)) {
             continue;
         }
         if line.is_empty() || line.starts_with('#') || line.starts_with("config> ") {
-            stage.note(line);
+            play.note(line);
         } else {
-            stage.play(line);
+            play.play(line);
         }
     }
-    stage.transcript
+    play.transcript
 }
 
 #[test]

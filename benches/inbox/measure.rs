@@ -8,9 +8,9 @@ use std::{
 };
 
 use askbridge::{
-    acp::Submission,
-    control::old::{Refusal, Source, rpc::Listing},
-    machine::bridges::Machine,
+    control::{Inbox, protocol::Listing, store::wait_until},
+    desk::{Asker, IdPrefix, QuestionId, Refusal, Submission},
+    machine::Machine,
     question::{Answer, Provenance, Responder, Value},
 };
 
@@ -21,6 +21,8 @@ const QUESTIONS: u64 = 100;
 /// The number of samples of an operation on all bridges, and of an operation on one question.
 const FEW: usize = 11;
 const MANY: usize = 1000;
+/// After this time, a question that is not seen is an error.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Takes and prints all measurements.
 pub(crate) fn all() -> io::Result<()> {
@@ -34,42 +36,45 @@ pub(crate) fn all() -> io::Result<()> {
             black_box(Machine::open(folder.path()).await.map_err(io::Error::other)?);
             opens.push(start.elapsed());
         }
-        let joined = Machine::open(folder.path()).await.map_err(io::Error::other)?;
-        let open = joined.book().borrow().open().len() as u64;
+        let machine = Machine::open(folder.path()).await.map_err(io::Error::other)?;
+        let open = machine.store().read(|_, snapshot| snapshot.open_count()) as u64;
         if open != BRIDGES as u64 * QUESTIONS {
             return Err(io::Error::other(format!("{open} questions are open")));
         }
         let mut rows = vec![("join all bridges", opens)];
         let measured = async {
-            rows.push(("list all, as JSON", lists(&joined)?));
-            rows.push(("find one by a shortened id", finds(&joined, &bridges)?));
-            rows.push(("answer one", answers(&joined, &bridges).await?));
-            rows.push(("a new question is seen", changes(&joined, &bridges).await?));
+            rows.push(("list all, as JSON", lists(&machine)?));
+            rows.push(("find one by a shortened id", finds(&machine, &bridges)?));
+            rows.push(("answer one", answers(&machine, &bridges).await?));
+            rows.push(("a new question is seen", changes(&machine, &bridges).await?));
             Ok(())
         };
         tokio::select! {
             measured = measured => measured.map(|()| rows),
-            followed = joined.follow() => Err(io::Error::other(format!("not followed: {followed:?}"))),
+            followed = machine.follow() => Err(io::Error::other(format!("not followed: {followed:?}"))),
         }
     })?;
     show(rows)
 }
 
-fn lists(joined: &Machine) -> io::Result<Vec<Duration>> {
+fn lists(machine: &Machine) -> io::Result<Vec<Duration>> {
     let list = || {
         let start = Instant::now();
-        black_box(serde_json::to_vec(&Listing::of(&joined.book().borrow()))?);
+        let listing = machine.store().read(|revision, snapshot| Listing::new(revision, snapshot.open()));
+        black_box(serde_json::to_vec(&listing)?);
         Ok(start.elapsed())
     };
     (0..FEW).map(|_| list()).collect()
 }
 
-fn finds(joined: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+fn finds(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let find = |place: usize| {
         let (bridge, number) = (&bridges[place % BRIDGES].name, 1 + (place / BRIDGES) as u64 % QUESTIONS);
-        let short = format!("{}-{number}", &bridge[..bridge.len() - 1]);
+        let bridge = bridge.as_str();
+        let short: IdPrefix =
+            format!("{}-{number}", &bridge[..bridge.len() - 1]).parse().map_err(io::Error::other)?;
         let start = Instant::now();
-        match black_box(joined.find(&short)) {
+        match black_box(machine.find(&short)) {
             // The shortened ID is ambiguous if two names begin alike, which is rare.
             Ok(_) | Err(Refusal::Ambiguous(_)) => Ok(start.elapsed()),
             Err(other) => Err(io::Error::other(other)),
@@ -78,31 +83,37 @@ fn finds(joined: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     (0..MANY).map(find).collect()
 }
 
-async fn answers(joined: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+async fn answers(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let mut times = Vec::new();
     for place in 0..MANY {
-        let id = format!("{}-{}", bridges[place % BRIDGES].name, 1 + place / BRIDGES);
+        let id = id(&bridges[place % BRIDGES], 1 + (place / BRIDGES) as u64);
         let values = [("q0".to_owned(), Value::Text("a".to_owned()))].into();
         let submission = Submission::Answer(Answer { values, ..Answer::default() });
         let by = Provenance { responder: Responder::CommandLine, name: None };
         let start = Instant::now();
-        joined.submit(&id, submission, by).await.map_err(io::Error::other)?;
+        machine.submit(&id, submission, by).await.map_err(io::Error::other)?;
         times.push(start.elapsed());
     }
     Ok(times)
 }
 
-async fn changes(joined: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
-    let (mut book, mut times) = (joined.book(), Vec::new());
+async fn changes(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
+    let mut times = Vec::new();
     for place in 0..MANY {
         let (bridge, number) = (&bridges[place % BRIDGES], 1 + QUESTIONS + (place / BRIDGES) as u64);
-        let id = format!("{}-{number}", bridge.name);
+        let id = id(bridge, number);
         let start = Instant::now();
         bridge.ask(number);
-        book.wait_for(|book| book.find(&id).is_some()).await.map_err(io::Error::other)?;
+        if !wait_until(machine.store(), DEADLINE, |snapshot| snapshot.get(&id).is_some()).await {
+            return Err(io::Error::other(format!("{id} is not seen")));
+        }
         times.push(start.elapsed());
     }
     Ok(times)
+}
+
+fn id(bridge: &Bridge, number: u64) -> QuestionId {
+    QuestionId { bridge: bridge.name.clone(), asker: Asker::Agent, number }
 }
 
 fn show(rows: Vec<(&str, Vec<Duration>)>) -> io::Result<()> {

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use askbridge::control::old::{rpc::QuestionsClient, socket};
+use askbridge::control::client::Client;
 use tokio::{net::UnixStream, runtime, sync::oneshot, task::JoinSet};
 
 /// The timeout for the socket of a bridge to appear and for the subscriptions.
@@ -57,9 +57,9 @@ fn follow(folder: &Path, count: usize, ended: oneshot::Receiver<()>, ready: &Syn
             let mut followers = JoinSet::new();
             let socket = bridge_in(folder)?;
             for _ in 0..count {
-                let client = socket::connect(UnixStream::connect(&socket).await?).await;
+                let client = Client::connect(UnixStream::connect(&socket).await?).await;
                 let client = client.map_err(io::Error::other)?;
-                let mut changes = client.changes().await.map_err(io::Error::other)?;
+                let mut changes = client.subscribe().await.map_err(io::Error::other)?;
                 followers.spawn(async move {
                     let _client = client;
                     while changes.next().await.is_some() {}

@@ -1,6 +1,7 @@
 //! Whatever happens, a question that the agent asks, in whatever dialect, gets one response while the agent listens
-//! (I4). Each line of the input is one event: a line of a peer, time that passes, or the end of somebody. A digit in the
-//! first place says in which way alone the client is asked.
+//! (I4). Each line of the input is one event: a line of a peer (`c`, `a`), one that is too long to hold and begins like
+//! this (`C`, `A`), time that passes, or the end of a peer. A digit in the first place says in which way alone the
+//! client is asked.
 //!
 //! ```sh
 //! mkdir -p fuzz/corpus/engine
@@ -14,14 +15,26 @@ use std::{
     time::Duration,
 };
 
-use askbridge::{dialect, acp::{Action, Bridge, Config, Event, Line, Peer, Tier}, wire::{envelope::{Envelope, Message, peek}, frame::Verdict}};
+use askbridge::{
+    acp::{Bridge, Config, Event, Output, Peer, Tier},
+    desk::Notice,
+    dialect,
+    wire::{
+        envelope::{Envelope, Message, peek},
+        id::key,
+    },
+};
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 
 #[path = "../../tests/support/members.rs"]
 mod members;
+#[expect(dead_code, reason = "the target uses a part of it")]
+#[path = "../../tests/support/stage.rs"]
+mod stage;
 
 use members::Members;
+use stage::{Out, Stage, long_line};
 
 fuzz_target!(|data: &[u8]| {
     let mut world = World::new(data.first().and_then(|byte| tier(*byte)));
@@ -54,10 +67,16 @@ enum Asks {
     Nothing,
 }
 
+/// A line of a peer, with its terminator.
+struct Line {
+    bytes: Vec<u8>,
+    /// Whether it is short enough to be held.
+    whole: bool,
+}
+
 /// A bridge, and what its agent has been told.
 struct World {
-    bridge: Bridge,
-    now: Duration,
+    stage: Stage,
     /// How many responses the agent is owed, by the id of its questions.
     owed: BTreeMap<String, usize>,
     /// The ids of the questions that the client has seen.
@@ -77,8 +96,7 @@ impl World {
     fn new(tier: Option<Tier>) -> Self {
         let timeout = Some(Duration::from_secs(60));
         World {
-            bridge: Bridge::new(Config { timeout, tier, ..Config::default() }),
-            now: Duration::ZERO,
+            stage: Stage::new(Bridge::new(Config { timeout, tier, ..Config::default() })),
             owed: BTreeMap::new(),
             shown: BTreeSet::new(),
             shared: BTreeSet::new(),
@@ -103,12 +121,17 @@ impl World {
             b's' => self.happens(Event::Signal),
             b'e' if self.client_speaks && self.agent_listens => {
                 self.client_speaks = false;
-                self.happens(Event::ClientEnded);
+                let out = self.stage.end(Peer::Client);
+                self.perform(&out);
             }
-            b'b' => self.happens(Event::ClientBroke),
+            b'b' => {
+                let out = self.stage.break_off(Peer::Client);
+                self.perform(&out);
+            }
             b'o' if self.agent_speaks => {
                 self.agent_speaks = false;
-                self.happens(Event::AgentOutputEnded);
+                let out = self.stage.end(Peer::Agent);
+                self.perform(&out);
             }
             b'x' if self.agent_lives => {
                 self.group_lives = rest.first() == Some(&b'g');
@@ -123,10 +146,11 @@ impl World {
         }
     }
 
-    /// The client leaves: whoever still waits is told.
+    /// The client leaves: questions that wait are settled.
     fn end(&mut self) {
         let judged = self.agent_listens;
-        self.happens(Event::ClientBroke);
+        let out = self.stage.break_off(Peer::Client);
+        self.perform(&out);
         assert_eq!(self.open, 0, "questions are left open");
         for (id, owed) in &self.owed {
             assert!(
@@ -137,106 +161,88 @@ impl World {
     }
 
     fn wait(&mut self, seconds: u64) {
-        let until = self.now + Duration::from_secs(seconds);
-        let mut ticks = 0;
-        while let Some(due) = self.bridge.next_deadline().filter(|due| *due <= until) {
-            self.now = self.now.max(due);
-            self.happens(Event::Tick);
-            ticks += 1;
-            assert!(ticks < 2000, "time stands still");
-        }
-        self.now = until;
+        let out = self.stage.pass(Duration::from_secs(seconds));
+        self.perform(&out);
     }
 
     fn client_line(&mut self, line: &[u8], whole: bool) {
         let line = of(line, whole);
-        let wanted = self.bridge.judge(Peer::Client, &line.bytes) == Verdict::Wanted;
-        if wanted {
-            let actions = self.bridge.handle(Event::Line(Peer::Client, line.clone()), self.now);
-            self.perform(actions, Some(&line));
-        } else {
-            self.told(&line);
-        }
+        let out = self.stage.receive(Peer::Client, &line.bytes);
+        check_own(&out, &line);
+        self.perform(&out);
     }
 
     fn agent_line(&mut self, line: &[u8], whole: bool) {
         let line = of(line, whole);
         let asks = asks(&line);
-        let wanted = self.bridge.judge(Peer::Agent, &line.bytes) == Verdict::Wanted;
-        assert!(wanted || asks == Asks::Nothing, "a question passed");
-        let actions = if wanted {
-            self.bridge.handle(Event::Line(Peer::Agent, line.clone()), self.now)
-        } else {
-            vec![Action::Forward]
-        };
-        let forwards = actions.contains(&Action::Forward);
-        let opens = actions.iter().any(|action| matches!(action, Action::Opened(_)));
+        let out = self.stage.receive(Peer::Agent, &line.bytes);
+        check_own(&out, &line);
+        let forwards = lines(&out, Peer::Client).any(|sent| sent == line.bytes);
+        let opens = out.iter().any(|out| matches!(out, Out::Told(Output::Notice(Notice::Opened(_)))));
         match asks {
             Asks::Question(id) => {
                 self.owes(&id);
-                if opens && (forwards || shows(&actions)) {
-                    self.shown.insert(id);
+                if opens && (forwards || shows(&out)) {
+                    self.shown.insert(key(&id).into_owned());
                 }
             }
             Asks::Wrong(id) if !forwards => {
-                assert!(!opens, "{actions:?} opens what is no question");
+                assert!(!opens, "{out:?} opens what is no question");
                 self.owes(&id);
             }
             Asks::Wrong(_) | Asks::Nothing => {
-                assert!(!opens, "{actions:?} opens what nobody asked");
+                assert!(!opens, "{out:?} opens what was not asked");
                 self.share(&line);
             }
         }
-        self.perform(actions, None);
+        self.perform(&out);
     }
 
     fn owes(&mut self, id: &str) {
         if self.agent_listens {
-            *self.owed.entry(id.to_owned()).or_default() += 1;
+            *self.owed.entry(key(id).into_owned()).or_default() += 1;
         }
     }
 
     /// The agent uses an id for something that is no question.
     fn share(&mut self, line: &Line) {
-        match Members::of(String::from_utf8_lossy(&line.bytes).as_bytes()) {
-            Some(members) => self.shared.extend(members.all("id").map(str::to_owned)),
+        match Members::of(String::from_utf8_lossy(without_mark(&line.bytes)).as_bytes()) {
+            Some(members) => self.shared.extend(members.all("id").map(|id| key(id).into_owned())),
             None => {
                 let id = Message::read_prefix(&line.bytes).and_then(|message| message.id);
-                self.shared.extend(id.map(str::to_owned));
+                self.shared.extend(id.map(|id| key(id).into_owned()));
             }
         }
     }
 
     fn happens(&mut self, event: Event) {
-        let actions = self.bridge.handle(event, self.now);
-        self.perform(actions, None);
+        let out = self.stage.handle(event);
+        self.perform(&out);
     }
 
-    fn perform(&mut self, actions: Vec<Action>, line: Option<&Line>) {
-        let settled = actions.iter().filter(|action| matches!(action, Action::Settled(_))).count();
-        for action in actions {
-            match action {
-                Action::Forward => line.into_iter().for_each(|line| self.told(line)),
-                Action::Send(peer, bytes) => {
-                    check_own(&bytes);
-                    if peer == Peer::Agent {
-                        self.told(&Line { bytes, whole: true });
+    fn perform(&mut self, out: &[Out]) {
+        for out in out {
+            match out {
+                Out::Bytes(Peer::Agent, bytes) => {
+                    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                        self.told(line);
                     }
                 }
-                Action::EndAgentInput => self.agent_listens = false,
-                Action::Opened(_) => self.open += 1,
-                Action::Settled(_) | Action::Unanswered(..) => {}
-                Action::Warned(_) | Action::Extended(..) | Action::Judged(..) => {}
-                Action::Finish | Action::Abandon => self.over = true,
-                Action::EndClientOutput | Action::Terminate | Action::Kill => {}
+                Out::Bytes(Peer::Client, _) => {}
+                Out::Told(Output::EndAgentInput) => self.agent_listens = false,
+                Out::Told(Output::Notice(Notice::Opened(_))) => self.open += 1,
+                Out::Told(Output::Notice(Notice::Decided { .. })) => {
+                    assert!(self.open > 0, "a question is settled twice");
+                    self.open -= 1;
+                }
+                Out::Told(Output::Finish | Output::Abandon) => self.over = true,
+                Out::Told(_) => {}
             }
         }
-        assert!(settled <= self.open, "a question is settled twice");
-        self.open -= settled;
     }
 
     /// The agent hears a line. If it is a response to a question, it is the only one.
-    fn told(&mut self, line: &Line) {
+    fn told(&mut self, line: &[u8]) {
         if !self.agent_listens {
             return;
         }
@@ -246,14 +252,31 @@ impl World {
             return;
         }
         if let Some(owed) = self.owed.get_mut(&id) {
-            // What the client says about a question that it never saw goes on, as all that nobody asked for does.
-            assert!(*owed > 0 || !self.shown.contains(&id), "one too many: {}", line.bytes.escape_ascii());
+            // A response of the client to a question that it never saw goes on, as all that no peer asked for does.
+            assert!(*owed > 0 || !self.shown.contains(&id), "one too many: {}", shown(line));
             *owed = owed.saturating_sub(1);
         }
     }
 }
 
-/// Says what a line of the agent asks. What begins as a response asks nothing.
+fn shown(line: &[u8]) -> String {
+    line[..line.len().min(300)].escape_ascii().to_string()
+}
+
+/// Returns the lines that arrived at a peer.
+fn lines(out: &[Out], at: Peer) -> impl Iterator<Item = &[u8]> {
+    let bytes = out.iter().filter_map(move |out| match out {
+        Out::Bytes(to, bytes) if *to == at => Some(&bytes[..]),
+        _ => None,
+    });
+    bytes.flat_map(|bytes| bytes.split_inclusive(|byte| *byte == b'\n'))
+}
+
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)
+}
+
+/// Returns what a line of the agent asks. What begins as a response asks nothing.
 fn asks(line: &Line) -> Asks {
     let calls = line.whole && matches!(peek(&line.bytes), Envelope::Call(_));
     let message = if calls { Message::read(&line.bytes) } else { None };
@@ -266,42 +289,49 @@ fn asks(line: &Line) -> Asks {
     }
 }
 
-/// Says whether the client is asked by a request of the bridge's own.
-fn shows(actions: &[Action]) -> bool {
-    actions.iter().any(|action| {
-        let Action::Send(Peer::Client, bytes) = action else { return false };
-        Message::read(bytes).is_some_and(|message| message.method.is_some() && message.id.is_some())
+/// Returns whether the client is asked by a request of the bridge's own.
+fn shows(out: &[Out]) -> bool {
+    lines(out, Peer::Client).any(|line| {
+        Message::read(line).is_some_and(|message| message.method.is_some() && message.id.is_some())
     })
 }
 
 fn of(line: &[u8], whole: bool) -> Line {
-    let end: &[u8] = if whole { b"\n" } else { b"" };
-    Line { bytes: [line, end].concat().into(), whole }
+    let bytes = if whole { [line, b"\n"].concat() } else { long_line(line) };
+    Line { bytes, whole }
 }
 
-/// Returns the id that a line is a response to.
-fn answers(line: &Line) -> Option<String> {
-    if !line.whole {
-        return if let Envelope::Response(id) = peek(&line.bytes) { Some(id.to_owned()) } else { None };
-    }
-    // As a tolerant agent reads it.
-    let text = String::from_utf8_lossy(&line.bytes);
-    let members = Members::of(text.as_bytes())?;
+/// Returns what the id of a line is compared by that an agent takes for a response. It lets the last of two members win.
+fn answers(line: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(without_mark(line));
+    let Some(members) = Members::of(text.as_bytes()) else {
+        // An agent that reads no more than the beginning of a line that never becomes JSON.
+        let long = line.len() > askbridge::limits::HOLD;
+        return if let (Envelope::Response(id), true) = (peek(line), long) {
+            Some(key(id).into_owned())
+        } else {
+            None
+        };
+    };
     let responds = members.all("result").chain(members.all("error")).next().is_some();
-    members.all("id").last().filter(|_| responds).map(str::to_owned)
+    members.all("id").last().filter(|_| responds).map(|id| key(id).into_owned())
 }
 
 /// Returns the ids of a line that is a response for one agent and something else for another.
-fn unclear(line: &Line) -> Vec<String> {
-    let text = String::from_utf8_lossy(&line.bytes);
+fn unclear(line: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(without_mark(line));
     let Some(members) = Members::of(text.as_bytes()) else { return Vec::new() };
-    let ids: Vec<_> = members.all("id").map(str::to_owned).collect();
-    let calls = members.all("method").next().is_some();
+    let ids: Vec<_> = members.all("id").map(|id| key(id).into_owned()).collect();
+    let calls = members.all("method").any(|method| method != "null");
     if calls || ids.len() > 1 { ids } else { Vec::new() }
 }
 
-/// A line of our own is one line, and JSON; a line that was changed may have bytes that are no Unicode.
-fn check_own(line: &[u8]) {
-    assert!(line.ends_with(b"\n") && line.iter().filter(|byte| **byte == b'\n').count() == 1);
-    assert!(serde_json::from_slice::<IgnoredAny>(line).is_ok(), "{}", line.escape_ascii());
+/// A line that is not the one that was said is the bridge's own, or a changed one: it is one line, and JSON. A changed
+/// line may have bytes that are no Unicode.
+fn check_own(out: &[Out], said: &Line) {
+    for line in Peer::ALL.into_iter().flat_map(|peer| lines(out, peer)).filter(|line| *line != said.bytes) {
+        assert!(line.ends_with(b"\n"), "{}", shown(line));
+        let is_json = serde_json::from_slice::<IgnoredAny>(without_mark(line)).is_ok();
+        assert!(is_json || !said.whole, "{}", shown(line));
+    }
 }

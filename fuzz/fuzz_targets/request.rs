@@ -34,5 +34,6 @@ fn answer(field: &Field) -> Vec<String> {
         Kind::Boolean { .. } => vec!["true".to_owned()],
         Kind::Confirm { no, .. } => vec![no.clone()],
         Kind::Number { .. } => vec!["-7".to_owned()],
+        other => panic!("{other:?}"),
     }
 }

@@ -5,13 +5,15 @@ use std::{sync::Arc, time::Duration};
 use memchr::memmem;
 
 use super::{
-    bridge::Bridge,
+    action::{Action, Line},
     capabilities,
-    event::{Action, Line, Opened, Peer},
+    core::Core,
+    event::Peer,
     pending::Open,
-    presentation::Way,
+    presentation::Presentation,
 };
 use crate::{
+    desk::{Opening, Refusal},
     dialect::{self, Asked, ReplyFormat, elicitation::FormReply, kiro::KiroReply},
     limits,
     question::{Question, Reason},
@@ -19,17 +21,20 @@ use crate::{
         envelope::Message,
         id::RequestId,
         line,
-        method::{CURSOR_PREFIX, ELICITATION_CREATE, KIRO_USER_INPUT},
+        method::{CANCEL_REQUEST, CURSOR_PREFIX, ELICITATION_CREATE, KIRO_USER_INPUT, SESSION_UPDATE},
+        splice,
     },
 };
 
-impl Bridge {
-    /// Handles a wanted line of the agent.
+impl Core {
+    /// Handles an intercepted line of the agent.
     pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {
         let Some(message) = line.message() else { return self.actions.push(Action::Forward) };
         match (message.method.as_deref(), message.id) {
-            (Some("$/cancel_request"), None) => self.agent_withdraws(&message, now),
-            (Some(method), Some(id)) if line.whole => self.agent_request(method, id, &message, now),
+            (Some(CANCEL_REQUEST), None) => self.agent_withdraws(&message, now),
+            (Some(method), Some(id)) if line.whole => {
+                self.agent_request(method, id, &message, line, now);
+            }
             (Some(method), id) => {
                 match id {
                     Some(id) => self.pending.forget(id),
@@ -44,26 +49,26 @@ impl Bridge {
         }
     }
 
-    /// What is no question goes on; of an agent whose questions need it, the tool calls are remembered.
+    /// Forwards a line that asks nothing. Of an agent whose questions need it, the tool calls are remembered.
     fn agent_talks(&mut self, method: &str, message: &Message<'_>) {
         if method.starts_with(CURSOR_PREFIX) {
             self.tool_calls.follow();
         }
-        if method == "session/update" {
+        if method == SESSION_UPDATE {
             self.tool_calls.update(message);
         }
         self.actions.push(Action::Forward);
     }
 
-    fn agent_request(&mut self, method: &str, id: &str, message: &Message<'_>, now: Duration) {
+    fn agent_request(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let made_up = format!("askbridge-{}", self.made_up + 1);
         let params = message.params.unwrap_or_default();
         match dialect::read(method, params, &made_up) {
             Ok(Some(asked)) => {
                 self.made_up += u64::from(asked.question.id == made_up);
-                self.question(id, asked, params.len(), now);
+                self.question(id, asked, line, now);
             }
-            // What a client takes as it is, it may judge better.
+            // A client that takes the request as it is may understand more of it.
             Err(_) if self.takes_method(method) => self.ordinary_request(method, id, message),
             Err(wrong) => self.refuse(id, &wrong),
             Ok(None) => self.ordinary_request(method, id, message),
@@ -71,12 +76,12 @@ impl Bridge {
     }
 
     fn takes_method(&self, method: &str) -> bool {
-        let words = match method {
+        let reply_format = match method {
             ELICITATION_CREATE => ReplyFormat::Elicitation(FormReply::default()),
             KIRO_USER_INPUT => ReplyFormat::Kiro(KiroReply),
             _ => return false,
         };
-        self.takes_own(&words)
+        self.takes_own(&reply_format)
     }
 
     fn ordinary_request(&mut self, method: &str, id: &str, message: &Message<'_>) {
@@ -89,9 +94,9 @@ impl Bridge {
         self.actions.push(Action::Send(Peer::Agent, error));
     }
 
-    fn question(&mut self, id: &str, asked: Asked, size: usize, now: Duration) {
+    fn question(&mut self, id: &str, asked: Asked, line: &Line, now: Duration) {
         match self.closed {
-            // Nobody is left to be told.
+            // No agent is left that could be told.
             Some(Reason::AgentGone) => return self.actions.push(Action::Forward),
             Some(reason) => {
                 let rejected = line::response(id, &asked.reply_format.write_rejection(reason));
@@ -99,26 +104,31 @@ impl Bridge {
             }
             None => {}
         }
-        if self.pending.get(id).is_some() {
+        if self.pending.number(id).is_some() {
             let error = line::error(id, line::INVALID_REQUEST, "a question with this id is still open");
             return self.actions.push(Action::Send(Peer::Agent, error));
         }
-        let Asked { mut question, reply_format: words } = asked;
-        if matches!(words, ReplyFormat::Cursor(_)) {
+        let Asked { mut question, reply_format } = asked;
+        if matches!(reply_format, ReplyFormat::Cursor(_)) {
             self.tool_calls.follow();
         }
         question.session = question.session.take().or_else(|| self.session_of(&question));
-        let size = question.weight(size);
-        let room = self.pending.check_room(question.session.as_deref(), size);
-        let short = if id.len() > limits::ID {
-            Err(format!("its request id is longer than {} bytes", limits::ID))
-        } else {
-            Ok(())
-        };
-        match short.and(room) {
-            Ok(()) => self.open(id, question, words, size, now),
+        let question = Arc::new(question);
+        match self.weigh(id, &question, line) {
+            Ok(weight) => self.open(id, question, reply_format, weight, line, now),
             Err(wrong) => self.refuse(id, &wrong),
         }
+    }
+
+    /// Returns how many bytes a question counts for, if there is room for it.
+    fn weigh(&self, id: &str, question: &Arc<Question>, line: &Line) -> Result<usize, String> {
+        if id.len() > limits::ID {
+            return Err(format!("its request id is longer than {} bytes", limits::ID));
+        }
+        let bytes = line.message().and_then(|message| message.params).map_or(0, <[u8]>::len);
+        let weight = self.desk.weigh(question, bytes);
+        let room = self.desk.check_room(question.session.as_deref(), weight);
+        room.map(|()| weight).map_err(|full: Refusal| full.to_string())
     }
 
     /// Finds the session of a question that does not name it: that of its tool call, or of the request that it
@@ -132,40 +142,46 @@ impl Bridge {
         session.map(str::to_owned)
     }
 
-    fn open(&mut self, id: &str, question: Question, words: ReplyFormat, size: usize, now: Duration) {
+    fn open(
+        &mut self,
+        id: &str,
+        question: Arc<Question>,
+        reply_format: ReplyFormat,
+        weight: usize,
+        line: &Line,
+        now: Duration,
+    ) {
         // The shorter one, where both the agent and the user have one.
         let timeout = [question.timeout, self.config.timeout].into_iter().flatten().min();
-        let deadline = timeout.map(|timeout| now.saturating_add(timeout));
-        self.opened += 1;
-        let way = self.first_way(&question, &words);
-        let own = matches!(way, Way::Own);
+        let presentation = self.first_presentation(&question, &reply_format);
+        let own = matches!(presentation, Presentation::Own);
         let id = RequestId::new(id);
-        let taken = !own && self.pending.is_owed(id.as_str());
-        let shown_as = if taken { self.made_up_id() } else { id.clone() };
-        let (number, elsewhere) = (self.opened, matches!(way, Way::None));
-        let opened =
-            Arc::new(Opened { number, question: Arc::new(question), since: now, deadline, elsewhere });
+        // The client's late response to the earlier question must not be taken for one to this question.
+        let shown_as = if self.pending.is_awaited(id.as_str()) { self.made_up_id() } else { id.clone() };
         if own {
-            self.actions.push(Action::Forward);
+            let renamed = if shown_as == id {
+                None
+            } else {
+                splice::replace_member(&line.bytes, "id", shown_as.as_str())
+            };
+            self.actions.push(renamed.map_or(Action::Forward, |bytes| Action::ForwardAs(bytes.into())));
         }
-        self.actions.push(Action::Opened(Arc::clone(&opened)));
-        let mut open = Open {
-            id: id.clone(),
-            opened,
-            words,
-            way,
+        let elsewhere = matches!(presentation, Presentation::None);
+        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere };
+        let number = self.desk.open(opening, now);
+        self.tell();
+        self.pending.open(Open {
+            id,
+            number,
+            question,
+            reply_format,
+            presentation,
             shown_as,
-            owes: own,
-            size,
-            deadline: None,
-            warning: None,
-            remark: None,
+            awaiting_response: own,
             withdrawn: false,
-        };
-        open.set_deadline(deadline);
-        self.pending.open(open);
+        });
         if !own {
-            self.show(&id);
+            self.show(number);
         }
     }
 
@@ -173,24 +189,23 @@ impl Bridge {
         RequestId::new(&format!("\"askbridge-{}\"", self.next_number()))
     }
 
-    /// A client that was asked hears of it, and has a moment to answer it in its own words.
+    /// A client that was asked is told, and has a moment to answer that in its own way.
     fn agent_withdraws(&mut self, message: &Message<'_>, now: Duration) {
         let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
-        let Some(open) = id.and_then(|id| self.pending.get_mut(id)) else {
+        let number = id.and_then(|id| self.pending.number(id));
+        let Some((number, open)) = number.and_then(|number| Some((number, self.pending.get_mut(number)?)))
+        else {
             return self.actions.push(Action::Forward);
         };
-        if !open.owes {
-            let id = open.id.clone();
-            return self.withdrawn(id.as_str(), now);
+        if !open.awaiting_response {
+            return self.withdrawn(number, now);
         }
-        if !open.withdrawn {
-            open.withdrawn = true;
-            (open.deadline, open.warning) = (Some(now.saturating_add(limits::WITHDRAW)), None);
-        }
-        self.actions.push(match open.way {
-            Way::Own => Action::Forward,
+        open.withdrawn = true;
+        self.actions.push(match open.presentation {
+            Presentation::Own if open.shown_as == open.id => Action::Forward,
             _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
         });
+        self.desk.close(number, now.saturating_add(limits::WITHDRAW));
     }
 
     fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
@@ -199,9 +214,9 @@ impl Bridge {
             // It may be Cursor: its questions name a tool call and no session.
             self.tool_calls.follow();
         }
-        let promises = self.config.promise && line.whole;
-        let promised = if promises { capabilities::promise_to_client(&line.bytes) } else { None };
-        self.actions.push(match promised {
+        let advertises = self.config.advertise && line.whole;
+        let advertised = if advertises { capabilities::advertise_to_client(&line.bytes) } else { None };
+        self.actions.push(match advertised {
             Some(bytes) => Action::Send(Peer::Client, bytes.into()),
             None => Action::Forward,
         });

@@ -1,141 +1,267 @@
-//! The state of one bridge, and which part of it an event concerns.
+//! The bridge: bytes and events go in, bytes and [`Output`]s come out. Reading, writing, processes and the clock are
+//! left to the shell.
+//!
+//! The shell reads into [`Bridge::space`], or hands bytes to [`Bridge::receive`], while [`Bridge::reads`] says so: that
+//! is the back-pressure. It writes what is in [`Bridge::outbox`], and says so with [`Bridge::wrote`] and
+//! [`Bridge::flushed`]. After each call it carries out what [`Bridge::poll`] returns. Time is what has passed since the
+//! bridge started, and never goes back. The same calls give the same bytes and outputs (I3).
 
 use std::time::Duration;
 
+use bytes::BytesMut;
+
 use super::{
-    capabilities,
-    event::{Action, Event, Opened, Peer},
-    lifecycle::Lifecycle,
-    pending::Pending,
-    presentation::Tier,
-    tool_calls::ToolCalls,
-    turns::Turns,
+    action::{Action, Line},
+    component::Component,
+    config::Config,
+    core::Core,
+    event::{Event, Output, Peer},
+    link::Link,
 };
-use crate::{dialect::permission::Protocol, limits, question::Reason, wire::id::RequestId};
-
-/// What can be set.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// How long a question stays open; `None` for as long as it takes.
-    pub timeout: Option<Duration>,
-    /// How long the agent may take to end once the client is gone.
-    pub grace: Duration,
-    /// The one way in which the client is asked; `None` for what it says that it can show.
-    pub tier: Option<Tier>,
-    /// Whether `initialize` promises each peer what the bridge can keep.
-    pub promise: bool,
-    /// The name under which others find the bridge's questions; `None` where they cannot.
-    pub name: Option<String>,
-}
-
-impl Default for Config {
-    /// Waits as long as it takes, asks the client in the way that it can show, and promises what can be kept.
-    fn default() -> Self {
-        Config { timeout: None, grace: limits::GRACE, tier: None, promise: true, name: None }
-    }
-}
+use crate::{
+    desk::Changes,
+    limits,
+    wire::{
+        frame::{Piece, Verdict},
+        outbox::Outbox,
+    },
+};
 
 /// One agent, one client, and the questions between them.
 #[derive(Debug)]
 pub struct Bridge {
-    pub(super) config: Config,
-    pub(super) pending: Pending,
-    pub(super) turns: Turns,
-    pub(super) lifecycle: Lifecycle,
-    /// The client's `initialize`, until the agent has answered it.
-    pub(super) initialize: Option<RequestId>,
-    /// What the client can show.
-    pub(super) client: capabilities::Client,
-    /// The version of the protocol that the agent agreed to.
-    pub(super) protocol: Protocol,
-    /// The sessions of an agent's tool calls, if it needs that.
-    pub(super) tool_calls: ToolCalls,
-    /// The number of the last question that opened.
-    pub(super) opened: u64,
-    /// The number of the last id that was made up, whatever for.
-    pub(super) made_up: u64,
-    /// Why no question can be shown any more.
-    pub(super) closed: Option<Reason>,
-    /// What the event at hand leads to.
-    pub(super) actions: Vec<Action>,
+    link: Link,
+    /// How the peers are connected, if not by a connection each.
+    component: Option<Component>,
 }
 
 impl Bridge {
-    /// Returns a bridge between peers that have not said anything yet.
+    /// Returns a bridge between an agent and a client that have not said anything yet, each on its own connection.
     pub fn new(config: Config) -> Self {
-        Bridge {
-            lifecycle: Lifecycle::new(config.grace),
-            config,
-            pending: Pending::default(),
-            turns: Turns::default(),
-            initialize: None,
-            client: capabilities::Client::default(),
-            protocol: Protocol::default(),
-            tool_calls: ToolCalls::default(),
-            opened: 0,
-            made_up: 0,
-            closed: None,
-            actions: Vec::new(),
+        Bridge { link: Link::new(Core::new(config), Peer::Agent), component: None }
+    }
+
+    /// Returns a bridge that is a component under an ACP conductor that has not said anything yet. One connection has
+    /// the lines of both peers; it is that of [`Peer::Client`].
+    pub fn under_conductor(config: Config) -> Self {
+        let link = Link::new(Core::new(config), Peer::Client);
+        Bridge { link, component: Some(Component::default()) }
+    }
+
+    /// Returns the buffer into which bytes of this peer are read. [`Bridge::received`] looks at them.
+    pub fn space(&mut self, from: Peer) -> &mut BytesMut {
+        self.link.connection_mut(from).splitter.space()
+    }
+
+    /// Looks at what was read into [`Bridge::space`].
+    pub fn received(&mut self, from: Peer, now: Duration) {
+        loop {
+            // The judge borrows the core while the splitter is borrowed as well.
+            let (core, connection) = self.link.judge_and_connection(from);
+            let component = self.component.as_ref();
+            let piece = connection.splitter.next(|line| judge(component, core, from, line));
+            let Some(piece) = piece else { return };
+            self.take(from, piece, now);
         }
     }
 
-    /// Says what an event leads to.
-    #[must_use]
-    pub fn handle(&mut self, event: Event, now: Duration) -> Vec<Action> {
-        match event {
-            Event::Line(Peer::Client, line) => self.client_line(&line, now),
-            Event::Line(Peer::Agent, line) => self.agent_line(&line, now),
-            Event::ClientEnded | Event::ClientBroke => self.client_gone(now),
-            Event::AgentOutputEnded => {
-                self.actions.push(Action::EndClientOutput);
-                self.lifecycle.output_ended(now, &mut self.actions);
+    /// Takes bytes of this peer.
+    pub fn receive(&mut self, from: Peer, bytes: &[u8], now: Duration) {
+        for bytes in bytes.chunks(limits::READ) {
+            self.space(from).extend_from_slice(bytes);
+            self.received(from, now);
+        }
+    }
+
+    /// Records that this peer says no more. Its last line may lack a terminator.
+    pub fn ended(&mut self, from: Peer, now: Duration) {
+        let (core, connection) = self.link.judge_and_connection(from);
+        connection.is_read = false;
+        let component = self.component.as_ref();
+        match connection.splitter.end(|line| judge(component, core, from, line)) {
+            // Nothing follows, so that the beginning of a line is all of it.
+            Some(Piece::Head(bytes)) => self.take(from, Piece::Line(bytes), now),
+            Some(piece) => self.take(from, piece, now),
+            None => {}
+        }
+        let actions = match from {
+            Peer::Client => self.link.core.client_gone(now),
+            Peer::Agent => self.link.core.agent_output_ended(now),
+        };
+        self.perform(actions, now);
+    }
+
+    /// Records that this peer reads no more.
+    pub fn broke(&mut self, peer: Peer, now: Duration) {
+        self.link.abandon(peer);
+        // An agent may go on talking: what it says is still taken, and what is for it is lost, as it would be in a
+        // pipe that it does not read.
+        if peer == Peer::Client {
+            let actions = self.link.core.client_gone(now);
+            self.perform(actions, now);
+        }
+    }
+
+    /// Handles an event that is neither about bytes nor about the end of a stream.
+    pub fn handle(&mut self, event: Event, now: Duration) {
+        if let Some(component) = &self.component
+            && let Some(until) = component.ends
+            && (event == Event::Signal || (event == Event::Tick && until <= now))
+        {
+            return self.link.output(Output::Abandon);
+        }
+        let actions = self.link.core.handle(event, now);
+        self.perform(actions, now);
+    }
+
+    /// Returns the bytes that are to be written to this peer.
+    pub fn outbox(&self, to: Peer) -> &Outbox {
+        &self.link.connection(to).outbox
+    }
+
+    /// Records that so many bytes of the outbox were written.
+    pub fn wrote(&mut self, to: Peer, count: usize) {
+        self.link.connection_mut(to).outbox.advance(count);
+    }
+
+    /// Records that the writer holds nothing back of what was written.
+    pub fn flushed(&mut self, to: Peer) {
+        self.link.flushed(to);
+    }
+
+    /// Records that the writer was closed, because the outbox was ending.
+    pub fn closed(&mut self, to: Peer) {
+        self.link.connection_mut(to).outbox.closed();
+    }
+
+    /// Returns whether this peer is to be read now: it has not ended, what it said before has been written on, and the
+    /// bridge's own lines that it causes do not pile up.
+    pub fn reads(&self, from: Peer) -> bool {
+        let connection = self.link.connection(from);
+        match &self.component {
+            Some(component) => {
+                from == Peer::Client
+                    && connection.is_read
+                    && component.ends.is_none()
+                    && connection.outbox.is_idle()
             }
-            Event::AgentExited { group } => {
-                self.close(Reason::AgentGone, now);
-                self.lifecycle.agent_exited(group, now, &mut self.actions);
-            }
-            Event::GroupEnded => self.lifecycle.group_ended(now, &mut self.actions),
-            Event::Signal => {
-                self.close(Reason::Shutdown, now);
-                self.lifecycle.signal(now, &mut self.actions);
-            }
-            Event::Submitted(submitted) => self.submitted(submitted, now),
-            Event::Tick => {
-                self.expire(now);
-                self.lifecycle.tick(now, &mut self.actions);
+            None => {
+                connection.is_read
+                    && self.outbox(from.other()).is_idle()
+                    && connection.outbox.own_bytes() < limits::OWN_LINES
             }
         }
-        std::mem::take(&mut self.actions)
+    }
+
+    /// Returns whether [`Event::Submitted`] may be handed in now: the lines that it leads to do not pile up.
+    pub fn takes_submissions(&self) -> bool {
+        let (peer, ends) = match &self.component {
+            Some(component) => (Peer::Client, component.ends.is_some()),
+            None => (Peer::Agent, false),
+        };
+        !ends && self.outbox(peer).own_bytes() < limits::OWN_LINES
     }
 
     /// Returns when the next [`Event::Tick`] is due, if one is.
     pub fn next_deadline(&self) -> Option<Duration> {
-        [self.pending.next_deadline(), self.lifecycle.deadline()].into_iter().flatten().min()
+        let ends = self.component.as_ref().and_then(|component| component.ends);
+        ends.or_else(|| self.link.core.next_deadline())
     }
 
-    /// Returns how many questions are open.
+    /// Returns the next thing that the shell is told.
+    pub fn poll(&mut self) -> Option<Output> {
+        self.link.poll()
+    }
+
+    /// Returns which questions changed since this was last called, for those who follow them.
+    pub fn take_changes(&mut self) -> Option<Changes> {
+        self.link.core.desk.take_changes()
+    }
+
+    /// Returns whether [`Bridge::take_changes`] has something to return.
+    pub fn has_changes(&self) -> bool {
+        self.link.core.desk.has_changes()
+    }
+
+    /// Returns how many questions can still be answered.
     pub fn open_questions(&self) -> usize {
-        self.pending.len()
+        self.link.core.pending.len()
     }
 
-    /// Returns the name by which others find this question, where they can.
-    pub fn name_of(&self, opened: &Opened) -> Option<String> {
-        self.config.name.as_ref().map(|bridge| opened.name(bridge))
+    /// Returns how many lines of this peer came to their end.
+    pub fn lines(&self, from: Peer) -> u64 {
+        self.link.connection(from).splitter.lines()
     }
 
-    /// Says whether nobody is left who could write to the agent's output on its behalf.
+    /// Returns about how many bytes are held: those of the outboxes, and those of the questions that are open or on
+    /// their way.
+    pub fn held_bytes(&self) -> usize {
+        self.link.held_bytes()
+    }
+
+    /// Returns whether no process is left that could write to the agent's output on its behalf.
     pub fn agent_is_over(&self) -> bool {
-        self.lifecycle.agent_is_over()
+        self.link.core.lifecycle.agent_is_over()
     }
 
-    /// Returns a number that no other made-up id has.
-    pub(super) fn next_number(&mut self) -> u64 {
-        self.made_up += 1;
-        self.made_up
+    fn take(&mut self, from: Peer, piece: Piece, now: Duration) {
+        if let Some(component) = &mut self.component {
+            return component.take(&mut self.link, piece, now);
+        }
+        let line = match piece {
+            Piece::Run(bytes) => return self.link.forward(from.other(), bytes),
+            Piece::Line(bytes) => Line { bytes, whole: true },
+            Piece::Head(bytes) => Line { bytes, whole: false },
+        };
+        self.link.output(Output::Intercepted(from, line.bytes.clone()));
+        let actions = self.link.core.line(from, &line, now);
+        let goes_on = |action: &Action| matches!(action, Action::Forward | Action::ForwardAs(_));
+        if !line.whole && !actions.iter().any(goes_on) {
+            self.link.connection_mut(from).splitter.drop_rest();
+        }
+        for action in actions {
+            match action {
+                Action::Forward => self.link.forward(from.other(), line.bytes.clone()),
+                Action::ForwardAs(bytes) => self.link.forward(from.other(), bytes),
+                action => self.carry_out(action),
+            }
+        }
     }
 
-    fn client_gone(&mut self, now: Duration) {
-        self.close(Reason::ClientGone, now);
-        self.lifecycle.client_gone(now, &mut self.actions);
+    fn perform(&mut self, actions: Vec<Action>, now: Duration) {
+        for action in actions {
+            match &mut self.component {
+                Some(component) => component.carry_out(&mut self.link, action, now),
+                None => self.carry_out(action),
+            }
+        }
+    }
+
+    /// Carries out an action that is about no line.
+    fn carry_out(&mut self, action: Action) {
+        match action {
+            // There is no line to forward.
+            Action::Forward | Action::ForwardAs(_) => {}
+            Action::Send(to, line) => self.link.send(to, line),
+            Action::Deliver(number) => self.link.deliver(number),
+            Action::Tell(output) => {
+                match output {
+                    Output::EndAgentInput => {
+                        self.link.connection_mut(Peer::Client).is_read = false;
+                        self.link.end(Peer::Agent);
+                    }
+                    Output::EndClientOutput => self.link.end(Peer::Client),
+                    _ => {}
+                }
+                self.link.output(output);
+            }
+        }
+    }
+}
+
+fn judge(component: Option<&Component>, core: &Core, from: Peer, line: &[u8]) -> Verdict {
+    match component {
+        Some(_) => Component::judge(core, line),
+        None => core.judge(from, line),
     }
 }

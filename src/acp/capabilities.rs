@@ -1,5 +1,5 @@
-//! What `initialize` says, and what is promised in it, both ways. Only the named members are put in; the rest of the
-//! line keeps its bytes.
+//! What `initialize` says, and what the bridge advertises in it, both ways. Only the named members are put in; the rest
+//! of the line keeps its bytes.
 
 use std::borrow::Cow;
 
@@ -63,15 +63,15 @@ fn flag(value: &[u8]) -> Option<bool> {
     }
 }
 
-/// Promises the agent that questions can be asked. `None` where the line is to stay as it is.
-pub(super) fn promise_to_agent(line: &[u8]) -> Option<Vec<u8>> {
+/// Advertises to the agent that questions can be asked. `None` where the line is to stay as it is.
+pub(super) fn advertise_to_agent(line: &[u8]) -> Option<Vec<u8>> {
     let params = scan::member(line, "params").filter(|params| params.starts_with(b"{"))?;
     let capabilities = ["params", names(params, "clientCapabilities", "capabilities")];
     insert_all(line, &capabilities, &[(&FORM, "{}"), (&EXTENSION, "true"), (&KIRO, "true")])
 }
 
-/// Promises the client that questions will be asked. `None` where the line is to stay as it is.
-pub(super) fn promise_to_client(line: &[u8]) -> Option<Vec<u8>> {
+/// Advertises to the client that questions will be asked. `None` where the line is to stay as it is.
+pub(super) fn advertise_to_client(line: &[u8]) -> Option<Vec<u8>> {
     let result = scan::member(line, "result")?;
     let name = names(result, "agentCapabilities", "capabilities");
     scan::member(result, name).filter(|capabilities| capabilities.starts_with(b"{"))?;
@@ -96,12 +96,12 @@ fn member<'a>(json: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
 }
 
 fn insert_all(line: &[u8], below: &[&str], members: &[(&[&str], &str)]) -> Option<Vec<u8>> {
-    let mut promised = None;
+    let mut advertised = None;
     for (path, value) in members {
         let path = [below, path].concat();
-        if let Some(inserted) = splice::insert(promised.as_deref().unwrap_or(line), &path, value) {
-            promised = Some(inserted);
+        if let Some(inserted) = splice::insert(advertised.as_deref().unwrap_or(line), &path, value) {
+            advertised = Some(inserted);
         }
     }
-    promised
+    advertised
 }

@@ -6,56 +6,63 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::{
-    bridge::Bridge,
+    action::{Action, Line},
     capabilities,
-    event::{Action, Line, Peer},
+    core::Core,
+    event::Peer,
     pending::Open,
+    route::ClientMethod,
     turns::Held,
 };
 use crate::{
     limits,
     question::Reason,
     wire::{
-        envelope::{Envelope, Message, is_json, peek},
+        envelope::{Envelope, Message, is_json, peek, responds_to},
         id::RequestId,
         line,
     },
 };
 
-impl Bridge {
-    /// Handles a wanted line of the client.
+impl Core {
+    /// Handles an intercepted line of the client.
     pub(super) fn client_line(&mut self, line: &Line, now: Duration) {
         let Some(message) = line.message() else { return self.unclear(line, now) };
-        match (message.method.as_deref(), message.id) {
-            (Some("initialize"), Some(id)) => self.client_initialize(id, &message, line),
-            (Some("session/prompt"), Some(id)) => self.prompt(id, &message, line, now),
-            (Some("session/cancel"), _) => self.cancel_turn(&message, now),
-            (Some("session/close" | "session/delete"), _) => self.close_session(&message, now),
-            (Some("$/cancel_request"), None) => self.client_cancels(&message),
-            (None, Some(id)) if message.responds() => self.client_response(id, &message, line, now),
+        let method = message.method.as_deref().and_then(|method| ClientMethod::of(|name| name == method));
+        match (method, message.id) {
+            (Some(ClientMethod::Initialize), Some(id)) => self.client_initialize(id, &message, line),
+            (Some(ClientMethod::Prompt), Some(id)) => self.prompt(id, &message, line, now),
+            (Some(ClientMethod::CancelTurn), _) => self.cancel_turn(&message, now),
+            (Some(ClientMethod::CloseSession), _) => self.close_session(&message, now),
+            (Some(ClientMethod::CancelRequest), None) => self.client_cancels(&message),
+            // Whatever else stands in it, an agent may take it for a response.
+            (_, Some(id)) if message.responds() => self.client_response(id, &message, line, now),
             _ => self.actions.push(Action::Forward),
         }
     }
 
-    /// A response that says one of its parts twice is a response all the same, whatever the agent makes of it.
-    /// What is no JSON is none: the agent cannot hear it.
+    /// A response that has one of its parts twice is a response nevertheless, whatever the agent makes of it. Invalid
+    /// JSON is not a response: the agent cannot parse it.
     fn unclear(&mut self, line: &Line, now: Duration) {
-        match peek(&line.bytes) {
-            Envelope::Response(id) if !line.whole || is_json(&line.bytes) => {
-                self.client_response(id, &Message::default(), line, now);
-            }
-            _ => self.actions.push(Action::Forward),
+        let id = match peek(&line.bytes) {
+            Envelope::Response(_) if line.whole && is_json(&line.bytes) => responds_to(&line.bytes),
+            Envelope::Response(id) if !line.whole => Some(id),
+            _ => None,
+        };
+        match id {
+            Some(id) => self.client_response(id, &Message::default(), line, now),
+            None => self.actions.push(Action::Forward),
         }
     }
 
     fn client_initialize(&mut self, id: &str, message: &Message<'_>, line: &Line) {
         self.client = message.params.map(capabilities::Client::read).unwrap_or_default();
-        let promises = self.config.promise && line.whole;
-        let promised = if promises { capabilities::promise_to_agent(&line.bytes) } else { None };
+        let advertises = self.config.advertise && line.whole;
+        let advertised = if advertises { capabilities::advertise_to_agent(&line.bytes) } else { None };
         if id.len() <= limits::ID {
             self.initialize = Some(RequestId::new(id));
         }
-        self.actions.push(match promised {
+        self.actions.push(match advertised {
             Some(bytes) => Action::Send(Peer::Agent, bytes.into()),
             None => Action::Forward,
         });
@@ -66,7 +73,7 @@ impl Bridge {
         let Some(session) = message.session() else { return self.actions.push(Action::Forward) };
         let session = session.into_owned();
         let in_session =
-            |open: &Open| open.question().blocking && open.question().session.as_deref() == Some(&*session);
+            |open: &Open| open.question.blocking && open.question.session.as_deref() == Some(&*session);
         let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
         let id = RequestId::new(id);
         // Behind a held prompt of the session, another one waits as well: prompts keep their order.
@@ -98,7 +105,7 @@ impl Bridge {
     }
 
     fn end_session(&mut self, session: &str, reason: Reason, now: Duration) {
-        self.reject_where(|open| open.question().session.as_deref() == Some(session), reason, now);
+        self.reject_where(|open| open.question.session.as_deref() == Some(session), reason, now);
         while let Some(held) = self.turns.release(session) {
             let cancelled = line::response(held.id.as_str(), &json!({"stopReason": "cancelled"}));
             self.actions.push(Action::Send(Peer::Client, cancelled));
@@ -116,80 +123,5 @@ impl Bridge {
             }
             None => Action::Forward,
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::acp::client::*;
-    use crate::{
-        acp::{Config, Event},
-        question::Outcome,
-        wire::frame::Verdict,
-    };
-
-    const QUESTION: &str =
-        r#"{"id":1,"method":"_sandboxagent/session/request_question","params":{"prompt":"?"}}"#;
-
-    /// A bridge whose agent has asked something.
-    fn asked() -> Bridge {
-        let mut bridge = Bridge::new(Config::default());
-        let actions = hears(&mut bridge, Peer::Agent, QUESTION, true);
-        assert!(matches!(actions[..], [Action::Forward, Action::Opened(_)]), "{actions:?}");
-        bridge
-    }
-
-    fn hears(bridge: &mut Bridge, from: Peer, line: &str, whole: bool) -> Vec<Action> {
-        let line = Line { bytes: Bytes::copy_from_slice(line.as_bytes()), whole };
-        bridge.handle(Event::Line(from, line), Duration::ZERO)
-    }
-
-    fn failed(action: &Action) -> bool {
-        matches!(action, Action::Settled(settled) if settled.outcome == Outcome::Failed)
-    }
-
-    #[test]
-    fn a_response_that_says_a_part_twice_is_the_only_response() {
-        for response in [r#"{"id":1,"result":{},"result":{}}"#, r#"{"id":1,"error":null,"error":{}}"#] {
-            let mut bridge = asked();
-            let actions = hears(&mut bridge, Peer::Client, response, true);
-            assert!(
-                matches!(&actions[..], [Action::Forward, settled] if failed(settled)),
-                "{response}: {actions:?}"
-            );
-            assert_eq!(hears(&mut bridge, Peer::Client, response, true), []);
-        }
-    }
-
-    #[test]
-    fn a_long_request_may_have_taken_any_id_that_is_settled() {
-        let mut bridge = asked();
-        let answer = r#"{"id":1,"result":{"status":"rejected"}}"#;
-        let actions = hears(&mut bridge, Peer::Client, answer, true);
-        assert!(matches!(actions[..], [Action::Forward, Action::Settled(_)]), "{actions:?}");
-        assert_eq!(hears(&mut bridge, Peer::Client, answer, true), [], "one too many");
-        let begun = r#"{"method":"fs/write_text_file","params":{"content":"and so on"#;
-        assert_eq!(hears(&mut bridge, Peer::Agent, begun, false), [Action::Forward]);
-        let response = r#"{"id":1,"result":{}}"#;
-        assert!(bridge.judge(Peer::Client, response.as_bytes()) == Verdict::Ordinary);
-    }
-
-    #[test]
-    fn what_is_no_json_is_no_response() {
-        let mut bridge = asked();
-        let broken = hears(&mut bridge, Peer::Client, r#"{"id":1,"result":{"#, true);
-        assert_eq!(broken, [Action::Forward]);
-        let answered = hears(&mut bridge, Peer::Client, r#"{"id":1,"result":{"values":["a"]}}"#, true);
-        assert!(matches!(answered[..], [Action::Send(Peer::Agent, _), Action::Settled(_)]), "{answered:?}");
-    }
-
-    #[test]
-    fn the_beginning_of_a_line_is_no_response_before_it_says_so() {
-        // What follows may well be a method: a client counts its own requests from 0 as well.
-        let mut bridge = asked();
-        let begun = hears(&mut bridge, Peer::Client, r#"{"id":1,"params":{"sessionId":"s","#, false);
-        assert_eq!(begun, [Action::Forward]);
-        let begun = hears(&mut bridge, Peer::Client, r#"{"id":1,"result":{"status":"#, false);
-        assert!(matches!(&begun[..], [Action::Forward, settled] if failed(settled)), "{begun:?}");
     }
 }

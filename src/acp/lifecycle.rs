@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::event::Action;
+use super::{action::Action, event::Output};
 use crate::limits;
 
 /// The rungs of the ladder, in order.
@@ -25,7 +25,7 @@ pub(super) struct Lifecycle {
     rung: Rung,
     deadline: Option<Duration>,
     grace: Duration,
-    /// Whether a signal told us to end.
+    /// Whether a signal asked the bridge to end.
     told: bool,
     client_gone: bool,
     /// Whether a client that is gone was given its time to read what the agent left.
@@ -55,7 +55,7 @@ impl Lifecycle {
         self.deadline
     }
 
-    /// Says whether the agent and its group have ended.
+    /// Returns whether the agent and its group have ended.
     pub(super) fn agent_is_over(&self) -> bool {
         self.exited && self.group_ended
     }
@@ -65,7 +65,7 @@ impl Lifecycle {
         let patience = now.saturating_add(self.grace);
         match self.rung {
             Rung::Running => self.drain(patience, actions),
-            // Who left may never read the last words that are waiting for it.
+            // A client that left may never read the last lines that wait for it.
             Rung::Over => self.deadline = self.deadline.or(Some(patience)),
             _ => {}
         }
@@ -76,7 +76,7 @@ impl Lifecycle {
         let first = !std::mem::replace(&mut self.told, true);
         let drained = now.saturating_add(limits::DRAIN);
         if self.agent_is_over() && self.rung < Rung::Killing {
-            // Nobody is left to be signalled: only the client keeps us, and not for long.
+            // No process is left to be signalled: only the client is waited for, and not for long.
             (self.rung, self.deadline) = (Rung::Killing, Some(now.saturating_add(limits::FLUSH)));
             return;
         }
@@ -84,7 +84,7 @@ impl Lifecycle {
             Rung::Running => self.drain(drained, actions),
             Rung::Draining if first => self.deadline = self.deadline.map(|deadline| deadline.min(drained)),
             Rung::Over if first => self.deadline = Some(now.saturating_add(limits::FLUSH)),
-            Rung::Over => actions.push(Action::Abandon),
+            Rung::Over => actions.push(Action::Tell(Output::Abandon)),
             _ => self.next_rung(now, actions),
         }
     }
@@ -92,7 +92,7 @@ impl Lifecycle {
     pub(super) fn agent_exited(&mut self, group: bool, now: Duration, actions: &mut Vec<Action>) {
         self.exited = true;
         self.group_ended = !group;
-        // What it left behind does not outlive us (I8).
+        // What it left behind does not outlive the bridge (I8).
         if group && self.rung < Rung::Terminating {
             self.terminate(now, actions);
         }
@@ -123,10 +123,10 @@ impl Lifecycle {
             Rung::Terminating => {
                 self.rung = Rung::Killing;
                 self.deadline = Some(now.saturating_add(limits::KILL));
-                actions.push(Action::Kill);
+                actions.push(Action::Tell(Output::Kill));
             }
             Rung::Killing => {
-                // Whoever survives SIGKILL is a zombie that nobody reaps, or cannot be helped.
+                // A process that survives SIGKILL is a zombie that is not reaped, or cannot be ended.
                 self.group_ended = true;
                 if !self.exited || self.told || self.waited {
                     (self.exited, self.output_ended) = (true, true);
@@ -137,20 +137,20 @@ impl Lifecycle {
                 }
                 self.check_over(now, actions);
             }
-            Rung::Over => actions.push(Action::Abandon),
+            Rung::Over => actions.push(Action::Tell(Output::Abandon)),
         }
     }
 
     fn drain(&mut self, until: Duration, actions: &mut Vec<Action>) {
         self.rung = Rung::Draining;
         self.deadline = Some(until);
-        actions.push(Action::EndAgentInput);
+        actions.push(Action::Tell(Output::EndAgentInput));
     }
 
     fn terminate(&mut self, now: Duration, actions: &mut Vec<Action>) {
         self.rung = Rung::Terminating;
         self.deadline = Some(now.saturating_add(limits::TERMINATE));
-        actions.push(Action::Terminate);
+        actions.push(Action::Tell(Output::Terminate));
     }
 
     fn check_over(&mut self, now: Duration, actions: &mut Vec<Action>) {
@@ -158,13 +158,13 @@ impl Lifecycle {
             return;
         }
         self.rung = Rung::Over;
-        // A client that is there may take its time to read the last words; one that left, or whose user wants us
-        // gone, may not.
+        // A client that is there may take its time to read the last lines; one that left, or whose user has ended
+        // the bridge, may not.
         self.deadline = match (self.told, self.client_gone) {
             (true, _) => Some(now.saturating_add(limits::FLUSH)),
             (false, true) => Some(now.saturating_add(self.grace)),
             (false, false) => None,
         };
-        actions.push(Action::Finish);
+        actions.push(Action::Tell(Output::Finish));
     }
 }

@@ -1,26 +1,14 @@
-//! Decides: an event and the time go in, actions come out.
-//!
-//! The contract: events come in the order in which they happened, time never goes back, all actions of an event
-//! are carried out in their order before the next event, and the same events give the same actions (I3). Time is
-//! what has passed since the bridge started. [`Bridge::next_deadline`] says when an [`Event::Tick`] is due.
+//! ACP between an agent and a client: what the bridge intercepts, how it asks the client, and when it ends. Bytes,
+//! events and the time go in; bytes and outputs come out ([`Bridge`]). The lives of the questions are left to
+//! [`crate::desk`], and how they are spelled to [`crate::dialect`].
 
 pub mod event;
 
-pub mod bridge;
-
-mod route;
-
-mod client;
-
-mod agent;
+mod action;
 
 mod presentation;
 
-mod response;
-
-mod settle;
-
-mod submit;
+pub mod config;
 
 mod pending;
 
@@ -32,11 +20,28 @@ mod capabilities;
 
 mod lifecycle;
 
+mod core;
+
+mod route;
+
+mod client;
+
+mod agent;
+
+mod asking;
+
+mod response;
+
+mod settle;
+
+mod link;
+
 mod component;
 
-pub use bridge::{Bridge, Config};
-pub use component::{Component, NO_CONDUCTOR, Output};
-pub use event::{
-    Action, Event, Line, Opened, Peer, Refused, Settled, Submission, Submitted, Ticket, Unanswered, name,
-};
+pub mod bridge;
+
+pub use bridge::Bridge;
+pub use component::NO_CONDUCTOR;
+pub use config::Config;
+pub use event::{Event, Output, Peer, Unanswered};
 pub use presentation::Tier;

@@ -1,108 +1,97 @@
-//! The open questions, by the id of their request, and the ids of the last settled ones.
+//! What of the open questions is ACP's: under which id the agent asked and the client is shown each, how the agent wants
+//! its response, and the ids of the last settled ones. Their lives are left to the desk.
 
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
-    time::Duration,
 };
 
-use super::{event::Opened, presentation::Way};
+use super::presentation::Presentation;
 use crate::{
     dialect::ReplyFormat,
     limits,
     question::Question,
-    wire::id::{RequestId, key},
+    wire::id::{RequestId, key, rounded_key},
 };
-
-impl Open {
-    /// Gives it a deadline, and a warning when four fifths of the time are over.
-    pub(super) fn set_deadline(&mut self, deadline: Option<Duration>) {
-        let since = self.opened.since;
-        self.deadline = deadline;
-        self.warning = deadline.map(|deadline| {
-            let time = deadline.saturating_sub(since);
-            since.saturating_add(time - time / 5)
-        });
-    }
-
-    pub(super) fn question(&self) -> &Arc<Question> {
-        &self.opened.question
-    }
-}
 
 /// One open question.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
-    /// The id of its request.
+    /// The id of the agent's request.
     pub id: RequestId,
-    /// What is asked, and since when.
-    pub opened: Arc<Opened>,
+    /// Its number at the desk.
+    pub number: u64,
+    /// What is asked.
+    pub question: Arc<Question>,
     /// How the agent is answered.
-    pub words: ReplyFormat,
+    pub reply_format: ReplyFormat,
     /// How the client is asked.
-    pub way: Way,
-    /// The id under which the client is asked: the agent's, unless the client owes a response under that to an
+    pub presentation: Presentation,
+    /// The id under which the client is asked: the agent's, unless the client still has to respond under that to an
     /// earlier question.
     pub shown_as: RequestId,
-    /// Whether the client was asked, and has not responded yet.
-    pub owes: bool,
-    /// The bytes of its parameters, for the limit on all of them.
-    pub size: usize,
-    /// When it ends by itself.
-    pub deadline: Option<Duration>,
-    /// When others are warned of that.
-    pub warning: Option<Duration>,
-    /// Why it is rejected, in the words of who does.
-    pub remark: Option<String>,
+    /// Whether the client was asked and has not responded yet.
+    pub awaiting_response: bool,
     /// Whether the agent has taken it back; until the deadline the client may still answer.
     pub withdrawn: bool,
 }
 
-/// Whose response it is that has this id.
-#[derive(Debug)]
-pub(super) enum Awaited<'a> {
-    /// That to this question.
-    By(&'a Open),
-    /// That to a question that is settled, or one too many to an open one.
-    ByNobody,
-    /// None of ours.
-    NotHere,
+/// What a response with some id is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Awaited {
+    /// The open question with this number.
+    Question(u64),
+    /// A question that is settled, or an open one that the client has responded to already.
+    Nothing,
+    /// No question of the agent.
+    Unknown,
 }
 
-/// The open questions of a bridge. Their ids are kept as what ids are compared by.
+/// What an id stands for on the client's side.
+#[derive(Clone, Copy, Debug)]
+enum Shown {
+    Open(u64),
+    Settled { awaiting_response: bool },
+}
+
+/// The open questions of a bridge, and the ids of the last settled ones.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    open: BTreeMap<Arc<str>, Open>,
-    /// The ids of the open questions, oldest first.
-    order: VecDeque<Arc<str>>,
-    /// The ids of the open questions that the client is asked under another one, by that.
-    aliases: BTreeMap<Arc<str>, Arc<str>>,
-    size: usize,
-    /// The ids of settled questions, and whether the client still owes a response.
-    settled: BTreeMap<Arc<str>, bool>,
-    /// The ids of the settled questions, oldest first.
-    settled_order: VecDeque<Arc<str>>,
+    open: BTreeMap<u64, Open>,
+    /// The numbers of the open questions, by what the agent's ids are compared by.
+    numbers: BTreeMap<Arc<str>, u64>,
+    /// The ids under which the client was asked, by what they are compared by.
+    shown: BTreeMap<Arc<str>, Shown>,
+    /// The keys of `shown` that a peer changes which reads numbers as floating point, by what they become.
+    rounded: BTreeMap<Arc<str>, Arc<str>>,
+    /// The ids of the settled questions in `shown`, oldest first.
+    settled: VecDeque<Arc<str>>,
 }
 
 impl Pending {
-    /// Says whether a response with this id is to a question, open or settled.
+    /// Returns whether a response with this id is to a question, open or settled.
     pub(super) fn knows(&self, id: &str) -> bool {
         let key = &*key(id);
-        self.open.contains_key(key) || self.aliases.contains_key(key) || self.settled.contains_key(key)
+        self.shown.contains_key(key) || self.numbers.contains_key(key) || self.unrounded(id).is_some()
     }
 
-    /// Says whether a question with this id was settled, and no request has taken the id since.
+    /// Returns whether no id is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.shown.is_empty() && self.numbers.is_empty()
+    }
+
+    /// Returns whether a question with this id was settled, and no request has taken the id since.
     pub(super) fn is_settled(&self, id: &str) -> bool {
-        self.settled.contains_key(&*key(id))
+        matches!(self.shown.get(&*key(id)), Some(Shown::Settled { .. }))
     }
 
-    /// Says whether the client owes a response with this id to a question that is settled.
-    pub(super) fn is_owed(&self, id: &str) -> bool {
-        self.settled.get(&*key(id)) == Some(&true)
+    /// Returns whether the client still has to respond under this id to a question that is settled.
+    pub(super) fn is_awaited(&self, id: &str) -> bool {
+        matches!(self.shown.get(&*key(id)), Some(Shown::Settled { awaiting_response: true }))
     }
 
-    /// Says whether there are settled questions to remember.
-    pub(super) fn remembers(&self) -> bool {
+    /// Returns whether there are ids of settled questions.
+    pub(super) fn has_settled(&self) -> bool {
         !self.settled.is_empty()
     }
 
@@ -111,107 +100,110 @@ impl Pending {
         self.open.len()
     }
 
-    pub(super) fn get(&self, id: &str) -> Option<&Open> {
-        self.open.get(&*key(id))
+    /// Returns the number of the open question that the agent asked with this id.
+    pub(super) fn number(&self, id: &str) -> Option<u64> {
+        self.numbers.get(&*key(id)).copied()
     }
 
-    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Open> {
-        self.open.get_mut(&*key(id))
+    pub(super) fn get(&self, number: u64) -> Option<&Open> {
+        self.open.get(&number)
     }
 
-    /// Says whose response it is that has come with this id. It is owed no longer.
-    pub(super) fn responded(&mut self, id: &str) -> Awaited<'_> {
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Open> {
+        self.open.get_mut(&number)
+    }
+
+    /// Returns what the response is to that has come with this id. It is awaited no longer.
+    pub(super) fn responded(&mut self, id: &str) -> Awaited {
         let key = key(id);
-        if let Some(owed) = self.settled.get_mut(&*key) {
-            *owed = false;
-            return Awaited::ByNobody;
-        }
-        let key = self.aliases.get(&*key).map_or(&*key, |id| id);
-        match self.open.get_mut(key) {
-            Some(open) if open.owes && open.shown_as.is(id) => {
-                open.owes = false;
-                Awaited::By(open)
+        let unrounded = || self.unrounded(id).map(|key| &**key);
+        let place = if self.shown.contains_key(&*key) { Some(&*key) } else { unrounded() };
+        let place = place.map(str::to_owned);
+        match place.and_then(|key| self.shown.get_mut(&*key)) {
+            Some(Shown::Settled { awaiting_response }) => {
+                *awaiting_response = false;
+                Awaited::Nothing
             }
-            Some(_) => Awaited::ByNobody,
-            None => Awaited::NotHere,
+            Some(Shown::Open(number)) => match self.open.get_mut(number) {
+                Some(open) if open.awaiting_response => {
+                    open.awaiting_response = false;
+                    Awaited::Question(*number)
+                }
+                _ => Awaited::Nothing,
+            },
+            // Under its own id, the client was not asked.
+            None if self.numbers.contains_key(&*key) => Awaited::Nothing,
+            None => Awaited::Unknown,
         }
     }
 
-    /// Says what limit one more question of this session and size would break.
-    pub(super) fn check_room(&self, session: Option<&str>, size: usize) -> Result<(), String> {
-        let in_session =
-            self.open.values().filter(|open| open.opened.question.session.as_deref() == session).count();
-        let too_many =
-            |what: &str, most: usize| Err(format!("{what}; the most is {most}: settle some first"));
-        if in_session >= limits::OPEN_PER_SESSION {
-            return too_many("too many open questions in the session", limits::OPEN_PER_SESSION);
-        }
-        if self.open.len() >= limits::OPEN {
-            return too_many("too many open questions", limits::OPEN);
-        }
-        if self.size + size > limits::OPEN_BYTES {
-            return too_many("too many bytes of open questions", limits::OPEN_BYTES);
-        }
-        Ok(())
-    }
-
-    /// Opens a question. Its id is not open; if the client is asked under it, a settled question that had it is
-    /// forgotten.
+    /// Takes in a question that opens. Its id is not that of an open one. If the client is asked under the id of a
+    /// settled question, that is forgotten.
     pub(super) fn open(&mut self, open: Open) {
-        let key: Arc<str> = key(open.id.as_str()).into();
-        if open.shown_as == open.id {
-            self.forget(open.id.as_str());
-        } else {
-            self.aliases.insert(self::key(open.shown_as.as_str()).into(), key.clone());
+        self.forget(open.shown_as.as_str());
+        let shown_as: Arc<str> = key(open.shown_as.as_str()).into();
+        if let Some(rounded) = rounded_key(open.shown_as.as_str()) {
+            self.rounded.entry(rounded.into()).or_insert_with(|| Arc::clone(&shown_as));
         }
-        self.size += open.size;
-        self.order.push_back(key.clone());
-        self.open.insert(key, open);
+        self.shown.insert(shown_as, Shown::Open(open.number));
+        self.numbers.insert(key(open.id.as_str()).into(), open.number);
+        self.open.insert(open.number, open);
     }
 
     /// Takes a question out, and remembers the id under which the client was asked.
-    pub(super) fn settle(&mut self, id: &str) -> Option<Open> {
-        let (key, open) = self.open.remove_entry(&*key(id))?;
-        self.size -= open.size;
-        self.order.retain(|other| *other != key);
-        let shown_as: Arc<str> = self::key(open.shown_as.as_str()).into();
-        self.aliases.remove(&shown_as);
-        if self.settled_order.len() == limits::SETTLED
-            && let Some(oldest) = self.settled_order.pop_front()
+    pub(super) fn settle(&mut self, number: u64) -> Option<Open> {
+        let open = self.open.remove(&number)?;
+        self.numbers.remove(&*key(open.id.as_str()));
+        if self.settled.len() == limits::SETTLED
+            && let Some(oldest) = self.settled.pop_front()
         {
-            self.settled.remove(&oldest);
+            self.remove_shown(&oldest);
         }
-        self.settled_order.push_back(shown_as.clone());
-        self.settled.insert(shown_as, open.owes);
+        let shown_as: Arc<str> = key(open.shown_as.as_str()).into();
+        self.settled.push_back(Arc::clone(&shown_as));
+        self.shown.insert(shown_as, Shown::Settled { awaiting_response: open.awaiting_response });
         Some(open)
     }
 
     /// Forgets a settled question, because its id is in use again.
     pub(super) fn forget(&mut self, id: &str) {
         let key = key(id);
-        if self.settled.remove(&*key).is_some() {
-            self.settled_order.retain(|other| **other != *key);
+        if self.is_settled(id) {
+            self.remove_shown(&key);
+            self.settled.retain(|other| **other != *key);
         }
     }
 
-    /// Forgets the settled questions that the client owes no response to.
+    /// Forgets the settled questions that the client has responded to.
     pub(super) fn forget_responded(&mut self) {
-        self.settled.retain(|_, owed| *owed);
-        self.settled_order.retain(|id| self.settled.contains_key(id));
+        for key in std::mem::take(&mut self.settled) {
+            match self.shown.get(&key) {
+                Some(Shown::Settled { awaiting_response: true }) => self.settled.push_back(key),
+                _ => self.remove_shown(&key),
+            }
+        }
     }
 
-    /// Returns the ids of the open questions that this holds for, oldest first.
-    pub(super) fn ids(&self, mut holds: impl FnMut(&Open) -> bool) -> Vec<RequestId> {
-        let open = self.order.iter().filter_map(|key| self.open.get(key));
-        open.filter(|open| holds(open)).map(|open| open.id.clone()).collect()
+    /// Returns the numbers of the open questions that this holds for, oldest first.
+    pub(super) fn numbers(&self, mut holds: impl FnMut(&Open) -> bool) -> Vec<u64> {
+        self.open.values().filter(|open| holds(open)).map(|open| open.number).collect()
     }
 
-    /// Returns the id of the open question with this number.
-    pub(super) fn id_of(&self, number: u64) -> Option<&RequestId> {
-        self.open.values().find(|open| open.opened.number == number).map(|open| &open.id)
+    /// Returns the key of the id that came back as this one from a peer that reads numbers as floating point.
+    fn unrounded(&self, id: &str) -> Option<&Arc<str>> {
+        if self.rounded.is_empty() {
+            return None;
+        }
+        let rounded = rounded_key(id);
+        self.rounded.get(&*key(id)).or_else(|| self.rounded.get(rounded.as_deref()?))
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Duration> {
-        self.open.values().flat_map(|open| [open.deadline, open.warning]).flatten().min()
+    fn remove_shown(&mut self, key: &str) {
+        self.shown.remove(key);
+        if let Some(rounded) = rounded_key(key)
+            && self.rounded.get(&*rounded).is_some_and(|id| **id == *key)
+        {
+            self.rounded.remove(&*rounded);
+        }
     }
 }

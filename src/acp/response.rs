@@ -1,21 +1,24 @@
 //! What the client's response to a question leads to.
 //! What a reply means is left to the dialects.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
+
+use bytes::Bytes;
 
 use super::{
-    bridge::Bridge,
-    event::{Action, Line, Peer, Unanswered},
+    action::{Action, Line},
+    core::Core,
+    event::{Peer, Unanswered},
     pending::{Awaited, Open},
-    presentation::Way,
+    presentation::Presentation,
 };
 use crate::{
     dialect::{Reply, ReplyFormat, elicitation, permission::PromptStep, sandboxagent},
     question::{Answer, Outcome, Provenance, Question, Responder, check},
-    wire::{envelope::Message, id::RequestId, line},
+    wire::{envelope::Message, id::key, line, splice},
 };
 
-/// What a response to one of our own requests means.
+/// What a response to a request of the bridge's own means.
 enum Meaning {
     /// The question is settled.
     Settled(Outcome),
@@ -23,100 +26,103 @@ enum Meaning {
     Next,
     /// It belongs to an earlier prompt.
     Stale,
-    /// The client did not answer: nobody asks it again.
+    /// The client leaves the question to other responders: it is not asked again.
     Elsewhere(Answer),
     /// The client did not answer: it is asked in another way.
     Not(Unanswered),
 }
 
-impl Bridge {
+impl Core {
     /// Handles a response of the client that may be to a question.
     pub(super) fn client_response(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
-        let open = match self.pending.responded(id) {
-            Awaited::By(open) => open,
-            Awaited::ByNobody => return,
-            Awaited::NotHere => return self.actions.push(Action::Forward),
+        let number = match self.pending.responded(id) {
+            Awaited::Question(number) => number,
+            Awaited::Nothing => return,
+            Awaited::Unknown => return self.actions.push(Action::Forward),
         };
-        let (id, own, withdrawn) = (open.id.clone(), matches!(open.way, Way::Own), open.withdrawn);
+        let Some(open) = self.pending.get(number) else { return };
+        let (own, withdrawn) = (matches!(open.presentation, Presentation::Own), open.withdrawn);
         let cannot = message.error_code().filter(|_| line.whole).filter(|code| is_refusal(*code));
         match cannot {
-            Some(_) if withdrawn => self.withdrawn(id.as_str(), now),
-            Some(code) => self.refused(&id, code),
-            None if own => self.own_response(&id, message, line, now),
-            None if message.failed() && line.whole => self.failed(&id, message, now),
-            None => self.translated_response(&id, message, line, now),
+            Some(_) if withdrawn => self.withdrawn(number, now),
+            Some(code) => self.refused(number, code),
+            None if own => self.own_response(number, id, message, line, now),
+            None if message.failed() && line.whole => self.failed(number, message, now),
+            None => self.translated_response(number, message, line, now),
         }
     }
 
-    /// The client cannot show it. What it does not know at all, it is not asked again.
-    fn refused(&mut self, id: &RequestId, code: i32) {
+    /// The client cannot show it. A client that does not know a method at all is not asked by it again.
+    fn refused(&mut self, number: u64, code: i32) {
         if code == line::METHOD_NOT_FOUND
-            && let Some(open) = self.pending.get(id.as_str())
+            && let Some(open) = self.pending.get(number)
         {
-            match (&open.way, &open.words) {
-                (Way::Own, ReplyFormat::Elicitation(_)) | (Way::Form(_), _) => self.client.forms = false,
-                (Way::Own, ReplyFormat::Kiro(_)) => self.client.kiro = false,
-                (Way::Own | Way::Native, _) => self.client.native = Some(false),
-                (Way::Prompts(_), _) => self.client.permissions = false,
-                (Way::None, _) => {}
+            match (&open.presentation, &open.reply_format) {
+                (Presentation::Own, ReplyFormat::Elicitation(_)) | (Presentation::Form(_), _) => {
+                    self.client.forms = false;
+                }
+                (Presentation::Own, ReplyFormat::Kiro(_)) => self.client.kiro = false,
+                (Presentation::Own | Presentation::Native, _) => self.client.native = Some(false),
+                (Presentation::Prompts(_), _) => self.client.permissions = false,
+                (Presentation::None, _) => {}
             }
         }
-        self.move_on(id, Unanswered::Refused(code));
+        self.move_on(number, Unanswered::Refused(code));
     }
 
-    /// The client got the agent's own line: its response goes on as it is, unless it needs translating.
-    fn own_response(&mut self, id: &RequestId, message: &Message<'_>, line: &Line, now: Duration) {
-        let Some(open) = self.pending.get(id.as_str()) else { return };
+    /// The client got the agent's own request: its response goes on as it is, unless it needs translating.
+    fn own_response(&mut self, number: u64, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
+        let Some(open) = self.pending.get(number) else { return };
         let reply = match message.result {
-            Some(result) if line.whole && !message.failed() => open.words.read_reply(open.question(), result),
+            Some(result) if line.whole && !message.failed() => {
+                open.reply_format.read_reply(&open.question, result)
+            }
             _ => Reply::Unknown,
         };
         let (action, outcome) = match reply {
-            Reply::Canonical(outcome) => (Action::Forward, outcome),
-            Reply::Unknown => (Action::Forward, Outcome::Failed),
+            Reply::Canonical(outcome) => (open.forward(id, line), outcome),
+            Reply::Unknown => (open.forward(id, line), Outcome::Failed),
             Reply::Translated(outcome, result) => {
                 // In the agent's own spelling of the id.
-                (Action::Send(Peer::Agent, line::response(id.as_str(), &result)), outcome)
+                (Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)), outcome)
             }
         };
-        self.actions.push(action);
-        self.settled_by_client(id, outcome, now);
+        self.actions.extend([action, Action::Deliver(number)]);
+        self.settled_by_client(number, outcome, now);
     }
 
     /// The client failed, which every agent understands.
-    fn failed(&mut self, id: &RequestId, message: &Message<'_>, now: Duration) {
-        let error = message.error.unwrap_or_default();
-        self.actions.push(Action::Send(Peer::Agent, line::failure(id.as_str(), error)));
-        self.settled_by_client(id, Outcome::Failed, now);
+    fn failed(&mut self, number: u64, message: &Message<'_>, now: Duration) {
+        let Some(open) = self.pending.get(number) else { return };
+        let failure = line::failure(open.id.as_str(), message.error.unwrap_or_default());
+        self.actions.extend([Action::Send(Peer::Agent, failure), Action::Deliver(number)]);
+        self.settled_by_client(number, Outcome::Failed, now);
     }
 
-    fn translated_response(&mut self, id: &RequestId, message: &Message<'_>, line: &Line, now: Duration) {
-        let number = self.next_number();
-        let Some(open) = self.pending.get_mut(id.as_str()) else { return };
+    fn translated_response(&mut self, number: u64, message: &Message<'_>, line: &Line, now: Duration) {
+        let next = self.next_number();
+        let Some(open) = self.pending.get_mut(number) else { return };
         let meaning = match message.result {
-            Some(result) if line.whole => open.read(result, number),
+            Some(result) if line.whole => open.read(result, next),
             _ => Meaning::Not(Unanswered::NotUnderstood),
         };
         let withdrawn = open.withdrawn;
         match meaning {
             Meaning::Settled(outcome) => {
                 let by = self.by_client();
-                self.settle(id, outcome, by, now);
+                self.settle(number, outcome, by, now);
             }
-            Meaning::Stale => open.owes = true,
-            _ if withdrawn => self.withdrawn(id.as_str(), now),
-            Meaning::Next => self.show(id),
-            Meaning::Elsewhere(kept) => {
-                let opened = Arc::clone(&open.opened);
-                self.actions.push(Action::Unanswered(opened, Unanswered::Elsewhere(kept)));
-            }
-            Meaning::Not(why) => self.move_on(id, why),
+            Meaning::Stale => open.awaiting_response = true,
+            _ if withdrawn => self.withdrawn(number, now),
+            Meaning::Next => self.show(number),
+            Meaning::Elsewhere(kept) => self.unanswered(number, Unanswered::Elsewhere(kept)),
+            Meaning::Not(why) => self.move_on(number, why),
         }
     }
 
-    fn settled_by_client(&mut self, id: &RequestId, outcome: Outcome, now: Duration) {
+    fn settled_by_client(&mut self, number: u64, outcome: Outcome, now: Duration) {
         let by = self.by_client();
-        self.settled(id.as_str(), outcome, by, now);
+        self.settled(number, outcome, by, now);
     }
 
     fn by_client(&self) -> Provenance {
@@ -125,16 +131,25 @@ impl Bridge {
 }
 
 impl Open {
-    /// Reads the result of one of our own requests. `number` is that of the next prompt.
-    fn read(&mut self, result: &[u8], number: u64) -> Meaning {
-        let question = &self.opened.question;
-        let outcome = match &mut self.way {
-            Way::Native => match sandboxagent::reply::read(result, question) {
+    /// Returns what forwards the client's response. Under another id than the agent's, it would be lost there.
+    fn forward(&self, id: &str, line: &Line) -> Action {
+        if key(id) == key(self.id.as_str()) {
+            return Action::Forward;
+        }
+        let renamed = splice::replace_member(&line.bytes, "id", self.id.as_str());
+        renamed.map_or(Action::Forward, |bytes| Action::ForwardAs(Bytes::from(bytes)))
+    }
+
+    /// Reads the result of a request of the bridge's own. `next` is the number of the next prompt.
+    fn read(&mut self, result: &[u8], next: u64) -> Meaning {
+        let question = &self.question;
+        let outcome = match &mut self.presentation {
+            Presentation::Native => match sandboxagent::reply::read(result, question) {
                 Reply::Canonical(outcome) | Reply::Translated(outcome, _) => Some(outcome),
                 Reply::Unknown => None,
             },
-            Way::Form(words) => elicitation::reply::read(words, question, result),
-            Way::Prompts(walk) => match walk.handle_reply(question, result, number) {
+            Presentation::Form(reply_format) => elicitation::reply::read(reply_format, question, result),
+            Presentation::Prompts(walk) => match walk.handle_reply(question, result, next) {
                 PromptStep::Next => return Meaning::Next,
                 PromptStep::Stale => return Meaning::Stale,
                 PromptStep::Elsewhere => return Meaning::Elsewhere(walk.answer().clone()),
@@ -142,13 +157,13 @@ impl Open {
                 PromptStep::Rejected(reason) => Some(Outcome::Rejected(reason)),
                 PromptStep::Unknown => None,
             },
-            Way::Own | Way::None => None,
+            Presentation::Own | Presentation::None => None,
         };
         outcome.map_or(Meaning::Not(Unanswered::NotUnderstood), |outcome| fitting(question, outcome))
     }
 }
 
-/// An answer that does not fit is none: the agent is told what was chosen, or nothing.
+/// An answer that does not fit is no answer: the agent is told what was chosen, or nothing.
 fn fitting(question: &Question, outcome: Outcome) -> Meaning {
     match &outcome {
         Outcome::Answered(answer) => match check(question, answer) {
@@ -160,7 +175,7 @@ fn fitting(question: &Question, outcome: Outcome) -> Meaning {
     }
 }
 
-/// Says whether an error means that the client cannot show such a question.
+/// Returns whether an error means that the client cannot show such a question.
 fn is_refusal(code: i32) -> bool {
     code == line::METHOD_NOT_FOUND || code == line::INVALID_PARAMS
 }

@@ -1,23 +1,26 @@
-//! Which lines the engine wants to see. All others pass without being parsed.
+//! Which lines the core intercepts. All others pass without being parsed.
 
-use super::{bridge::Bridge, event::Peer};
+use super::{core::Core, event::Peer};
 use crate::{
-    dialect,
+    dialect, limits,
     wire::{
-        envelope::{Envelope, peek},
+        envelope::{Envelope, peek, responds_to},
         frame::Verdict,
-        method::CURSOR_PREFIX,
+        method::{
+            CANCEL_REQUEST, CURSOR_PREFIX, INITIALIZE, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE,
+            SESSION_PROMPT, SESSION_UPDATE,
+        },
         scan::{self, Text},
     },
 };
 
-impl Bridge {
-    /// Says whether a line, or the beginning of a long one, is wanted from this peer.
-    pub fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
-        let wanted = match (peek(line), from) {
-            (Envelope::Call(method), Peer::Client) => wanted_of_client(method),
-            (Envelope::Call(method), Peer::Agent) => self.wanted_of_agent(method, line),
-            (Envelope::Response(id), Peer::Client) => self.pending.knows(id),
+impl Core {
+    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+        let intercepts = match (peek(line), from) {
+            (Envelope::Call(method), Peer::Client) => ClientMethod::of(|name| method.is(name)).is_some(),
+            (Envelope::Call(method), Peer::Agent) => self.intercepts_of_agent(method, line),
+            (Envelope::Response(id), Peer::Client) => self.pending.knows(id) || self.knows_last_id(line),
             (Envelope::Response(id), Peer::Agent) => {
                 self.turns.is_running(id) || self.initialize.as_ref().is_some_and(|own| own.is(id))
             }
@@ -25,21 +28,31 @@ impl Bridge {
             // The end of the line may tell.
             (Envelope::Undecided, _) => !line.ends_with(b"\n"),
         };
-        if wanted { Verdict::Wanted } else { Verdict::Ordinary }
+        if intercepts { Verdict::Intercept } else { Verdict::Forward }
     }
 
-    fn wanted_of_agent(&self, method: Text<'_>, line: &[u8]) -> bool {
+    /// Returns whether a response that has several ids ends with one that is known: most agents take the last.
+    ///
+    /// Only short lines are searched: they are judged as a whole however their bytes arrive, and a long line may have
+    /// begun to leave before its last id comes.
+    fn knows_last_id(&self, line: &[u8]) -> bool {
+        !self.pending.is_empty()
+            && line.len() < limits::STREAM
+            && responds_to(line).is_some_and(|id| self.pending.knows(id))
+    }
+
+    fn intercepts_of_agent(&self, method: Text<'_>, line: &[u8]) -> bool {
         // The bulk of all traffic, and never a request.
-        if method.is("session/update") {
+        if method.is(SESSION_UPDATE) {
             return self.tool_calls.wants(line);
         }
-        if method.is("$/cancel_request") || dialect::may_ask(&method) {
+        if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
             return true;
         }
         if method.begins(CURSOR_PREFIX) && !self.tool_calls.are_followed() {
             return true;
         }
-        if !self.pending.remembers() {
+        if !self.pending.has_settled() {
             return false;
         }
         // A request that takes the id of a settled question makes the next response with it a new one.
@@ -50,14 +63,29 @@ impl Bridge {
     }
 }
 
-fn wanted_of_client(method: Text<'_>) -> bool {
-    const WANTED: [&str; 6] = [
-        "initialize",
-        "session/prompt",
-        "session/cancel",
-        "session/close",
-        "session/delete",
-        "$/cancel_request",
+/// A method of the client that the core intercepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClientMethod {
+    Initialize,
+    Prompt,
+    CancelTurn,
+    CloseSession,
+    CancelRequest,
+}
+
+impl ClientMethod {
+    /// The one place in which the names stand: what is not in it is forwarded.
+    const NAMES: [(&'static str, ClientMethod); 6] = [
+        (INITIALIZE, ClientMethod::Initialize),
+        (SESSION_PROMPT, ClientMethod::Prompt),
+        (SESSION_CANCEL, ClientMethod::CancelTurn),
+        (SESSION_CLOSE, ClientMethod::CloseSession),
+        (SESSION_DELETE, ClientMethod::CloseSession),
+        (CANCEL_REQUEST, ClientMethod::CancelRequest),
     ];
-    WANTED.iter().any(|wanted| method.is(wanted))
+
+    /// Returns the method whose name this holds for.
+    pub(super) fn of(is: impl Fn(&str) -> bool) -> Option<Self> {
+        Self::NAMES.iter().find(|(name, _)| is(name)).map(|(_, method)| *method)
+    }
 }

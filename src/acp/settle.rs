@@ -1,45 +1,59 @@
-//! How a question ends: who is told, and in what order.
+//! How a question ends: which peer is told, and in which order. Whether a submission may end it is left to the desk.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use super::{
-    bridge::Bridge,
-    event::{Action, Opened, Peer, Settled},
-    pending::Open,
-};
+use super::{action::Action, core::Core, event::Peer, pending::Open};
 use crate::{
+    desk::Submitted,
     question::{Outcome, Provenance, Reason},
-    wire::{id::RequestId, line},
+    wire::line,
 };
 
-impl Bridge {
-    /// Tells the agent, in its own words, and takes the question back from a client that still shows it.
-    pub(super) fn settle(&mut self, id: &RequestId, outcome: Outcome, by: Provenance, now: Duration) {
-        let Some(open) = self.pending.get(id.as_str()) else { return };
-        let result = match &outcome {
-            Outcome::Answered(answer) => open.words.write_answer(open.question(), answer),
-            Outcome::Rejected(reason) => open.words.write_rejection(*reason),
-            Outcome::Failed | Outcome::Unknown(_) => return,
-        };
-        self.actions.push(Action::Send(Peer::Agent, line::response(id.as_str(), &result)));
-        if open.owes {
-            self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
+impl Core {
+    /// Hands in what a responder other than the client submits.
+    pub(super) fn submitted(&mut self, submitted: Submitted, now: Duration) {
+        let number = submitted.number;
+        if let Some(outcome) = self.desk.submit(submitted, now) {
+            self.respond(number, &outcome);
+            self.pending.settle(number);
         }
-        self.settled(id.as_str(), outcome, by, now);
+        self.tell();
     }
 
-    /// Rejects the open questions that this holds for, oldest first. Says whether there were any.
+    /// Settles a question with an outcome that is put in the format that its agent expects.
+    pub(super) fn settle(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
+        self.respond(number, &outcome);
+        self.settled(number, outcome, by, now);
+    }
+
+    /// Sends the agent its response, and takes the question back from a client that still shows it.
+    fn respond(&mut self, number: u64, outcome: &Outcome) {
+        let Some(open) = self.pending.get(number) else { return };
+        let result = match outcome {
+            Outcome::Answered(answer) => open.reply_format.write_answer(&open.question, answer),
+            Outcome::Rejected(reason) => open.reply_format.write_rejection(*reason),
+            // The client's own response goes on instead.
+            Outcome::Failed | Outcome::Unknown(_) => return,
+        };
+        self.actions.push(Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)));
+        self.actions.push(Action::Deliver(number));
+        if open.awaiting_response {
+            self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
+        }
+    }
+
+    /// Rejects the open questions that this holds for, oldest first. Returns whether there were any.
     pub(super) fn reject_where(
         &mut self,
         holds: impl FnMut(&Open) -> bool,
         reason: Reason,
         now: Duration,
     ) -> bool {
-        let ids = self.pending.ids(holds);
-        for id in &ids {
-            self.reject(id.as_str(), reason, now);
+        let numbers = self.pending.numbers(holds);
+        for number in &numbers {
+            self.reject(*number, reason, now);
         }
-        !ids.is_empty()
+        !numbers.is_empty()
     }
 
     /// Rejects all open questions, and those that are still to come.
@@ -53,47 +67,50 @@ impl Bridge {
 
     /// Ends what has reached its deadline, and warns of what soon will.
     pub(super) fn expire(&mut self, now: Duration) {
-        for id in self.pending.ids(|open| open.warning.is_some_and(|warning| warning <= now)) {
-            if let Some(open) = self.pending.get_mut(id.as_str()) {
-                open.warning = None;
-                self.actions.push(Action::Warned(Arc::clone(&open.opened)));
-            }
-        }
-        for id in self.pending.ids(|open| open.deadline.is_some_and(|deadline| deadline <= now)) {
-            self.reject(id.as_str(), Reason::Timeout, now);
+        let over = self.desk.tick(now);
+        self.tell();
+        for number in over {
+            self.reject(number, Reason::Timeout, now);
         }
     }
 
-    fn reject(&mut self, id: &str, reason: Reason, now: Duration) {
-        let Some(open) = self.pending.get(id) else { return };
+    fn reject(&mut self, number: u64, reason: Reason, now: Duration) {
+        let Some(open) = self.pending.get(number) else { return };
         if reason == Reason::Timeout && open.withdrawn {
             // The agent took it back, and the client did not answer that.
-            return self.withdrawn(id, now);
+            return self.withdrawn(number, now);
         }
-        if reason != Reason::AgentGone {
-            let rejected = line::response(open.id.as_str(), &open.words.write_rejection(reason));
+        let is_agent_gone = reason == Reason::AgentGone;
+        if !is_agent_gone {
+            let rejected = line::response(open.id.as_str(), &open.reply_format.write_rejection(reason));
             self.actions.push(Action::Send(Peer::Agent, rejected));
+            self.actions.push(Action::Deliver(number));
         }
-        if open.owes && !open.withdrawn && !matches!(reason, Reason::AgentGone | Reason::ClientGone) {
+        if open.awaiting_response && !open.withdrawn && !is_agent_gone && reason != Reason::ClientGone {
             self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
         }
-        self.settled(id, Outcome::Rejected(reason), Provenance::bridge(), now);
+        self.settled(number, Outcome::Rejected(reason), Provenance::bridge(), now);
+        if is_agent_gone {
+            // There is nothing to deliver, and no agent to deliver it to.
+            self.desk.delivered(number);
+            self.tell();
+        }
     }
 
     /// Tells the agent that the question which it took back is over.
-    pub(super) fn withdrawn(&mut self, id: &str, now: Duration) {
-        let cancelled = line::error(id, line::REQUEST_CANCELLED, "the question was withdrawn");
+    pub(super) fn withdrawn(&mut self, number: u64, now: Duration) {
+        let Some(open) = self.pending.get(number) else { return };
+        let cancelled = line::error(open.id.as_str(), line::REQUEST_CANCELLED, "the question was withdrawn");
         self.actions.push(Action::Send(Peer::Agent, cancelled));
-        self.settled(id, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), now);
+        self.actions.push(Action::Deliver(number));
+        self.settled(number, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), now);
     }
 
-    /// Records that a question is settled.
-    pub(super) fn settled(&mut self, id: &str, outcome: Outcome, by: Provenance, now: Duration) {
-        let Some(open) = self.pending.settle(id) else { return };
+    /// Records that it is decided how a question ends.
+    pub(super) fn settled(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
+        let Some(open) = self.pending.settle(number) else { return };
         let outcome = if open.withdrawn { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
-        let Opened { number, question, since, .. } = &*open.opened;
-        let (question, after) = (Arc::clone(question), now.saturating_sub(*since));
-        let settled = Settled { number: *number, question, outcome, by, after, remark: open.remark };
-        self.actions.push(Action::Settled(Box::new(settled)));
+        self.desk.end(number, outcome, by, now);
+        self.tell();
     }
 }

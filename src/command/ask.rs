@@ -12,22 +12,21 @@ use serde_json::{Value as Json, json};
 
 use super::{
     CommandError,
+    own::Own,
     run::{done, say},
 };
 use crate::{
-    control::{
-        self,
-        old::{Inbox, Owner, Settlement, Source, host::Host},
-    },
+    control::{BridgeInbox, Inbox},
+    desk::Settlement,
     dialect, exit,
     present::text,
-    question::{Outcome, Question, Reason},
+    question::{Origin, Outcome, Question, Reason},
     signals::Signals,
     terminal::printable,
     wire::method::REQUEST_QUESTION,
 };
 
-/// Who asks, as the other commands show it.
+/// The name of the asker, as the other commands show it.
 const ASKER: &str = "askbridge ask";
 
 /// What `ask` asks, and what it prints.
@@ -54,12 +53,10 @@ pub async fn ask(options: &AskOptions) -> Result<u8, CommandError> {
     let question = question(options)?;
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     let mut signals = Signals::catch()?;
-    // As long as the feed is there, the inbox is open.
-    let (inbox, _feed) = control::old::new(Owner::here(ASKER.to_owned()));
-    let mut host = Host::bind(inbox.clone()).map_err(|error| CommandError::Ask(error.to_string()))?;
+    let mut own = Own::bind(ASKER).map_err(|error| CommandError::Ask(error.to_string()))?;
+    own.start()?;
     let settled = tokio::select! {
-        settled = settled(&inbox, question) => settled?,
-        served = host.serve_visitors() => match served? {},
+        settled = settled(&own.inbox, question) => settled?,
         code = signals.next() => return Ok(code),
     };
     let code = code(&settled);
@@ -71,12 +68,12 @@ pub async fn ask(options: &AskOptions) -> Result<u8, CommandError> {
     Ok(done(code, &lines(values.flat_map(text::values))))
 }
 
-/// Returns the exit code that says what became of the question, and says it on stderr where it was not answered.
+/// Returns the exit code that says how the question was settled, and says it on stderr unless it was answered.
 fn code(settled: &Settlement) -> u8 {
     match settled.outcome {
         Outcome::Answered(_) => exit::OK,
         Outcome::Rejected(Reason::Timeout) => {
-            say("nobody answered in time");
+            say("no answer came in time");
             exit::TIMED_OUT
         }
         Outcome::Rejected(_) | Outcome::Failed | Outcome::Unknown(_) => {
@@ -86,20 +83,20 @@ fn code(settled: &Settlement) -> u8 {
     }
 }
 
-/// Asks, and says how it can be answered.
-async fn settled(inbox: &Inbox, question: Question) -> Result<Settlement, CommandError> {
-    let mut book = inbox.book();
+/// Asks, and says on stderr how the question can be answered.
+async fn settled(inbox: &BridgeInbox, question: Question) -> Result<Settlement, CommandError> {
+    let mut follower = inbox.store().follow();
     let asked = inbox.ask(question);
     tokio::pin!(asked);
     let mut said = false;
     let settled = loop {
         tokio::select! {
             settled = &mut asked => break settled,
-            // Whatever else changes in it, such as a deadline, is no news to who asked.
-            Ok(()) = book.changed(), if !said => {
-                if let Some(view) = book.borrow_and_update().open().first() {
-                    let name = &view.id;
-                    say(&format!("question {name} waits: askbridge show {name}, askbridge answer {name} VALUE"));
+            // Later changes, such as of the deadline, are no news to the program that asked.
+            Some(_) = follower.next(), if !said => {
+                if let Some(record) = inbox.store().read(|_, snapshot| snapshot.open()).first() {
+                    let id = &record.id;
+                    say(&format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"));
                     said = true;
                 }
             }
@@ -108,13 +105,13 @@ async fn settled(inbox: &Inbox, question: Question) -> Result<Settlement, Comman
     settled.map_err(|refusal| CommandError::Ask(refusal.to_string()))
 }
 
-/// Says each value on a line of its own: as it is for a program, and so that it does nothing to a terminal.
+/// Prints each value on a line of its own: as it is for a program, and made printable for a terminal.
 fn lines(values: impl Iterator<Item = String>) -> String {
     let text: String = values.map(|value| value + "\n").collect();
     if io::stdout().is_terminal() { printable(&text).into_owned() } else { text }
 }
 
-/// Reads what is to be asked.
+/// Reads the question to ask.
 fn question(options: &AskOptions) -> Result<Question, CommandError> {
     let params = match &options.form {
         Some(path) => form(path).map_err(|source| CommandError::Read { path: path.clone(), source })?,
@@ -123,6 +120,8 @@ fn question(options: &AskOptions) -> Result<Question, CommandError> {
     let asked = dialect::read(REQUEST_QUESTION, &params, "ask");
     let asked = asked.map_err(CommandError::Ask)?;
     let mut question = asked.ok_or_else(|| CommandError::Ask("that is no question".to_owned()))?.question;
+    question.origin = Origin::Program;
+    question.session = question.session.filter(|session| !session.is_empty());
     question.timeout = options.timeout.or(question.timeout);
     Ok(question)
 }

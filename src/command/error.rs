@@ -1,32 +1,37 @@
-//! Why a command came to nothing, and the exit code that says it.
+//! Why a command failed, and the exit code that says so.
 
 use std::{io, path::PathBuf, sync::Arc};
 
 use thiserror::Error;
 
 use crate::{
-    control::old::{Record, Refusal},
+    desk::{Record, Refusal},
     exit,
-    machine::discovery::DiscoveryError,
-    present::text,
+    machine::{Gaps, discovery::DiscoveryError},
+    present::{gaps, text},
+    serve::ServeError,
 };
 
-/// Why a command came to nothing.
+/// Why a command failed.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum CommandError {
-    /// The inboxes could not be looked for.
+    /// The directory of the sockets could not be searched.
     #[error("cannot look for questions: {0}")]
     Discovery(#[from] DiscoveryError),
-    /// What was meant for a question came to nothing.
+    /// A submission was refused, or there is no such question.
     #[error("{}: {}", .0, text::refusal(.1))]
     Refused(String, Refusal),
-    /// No bridge has such a question, but these could not be asked.
-    #[error("{}: no bridge that answers has such a question; {}", .0, text::unreachable(.1))]
-    Unsure(String, Vec<PathBuf>),
-    /// The name is that of a bridge alone, and this is the question that it can mean now.
+    /// No bridge that replied has such a question, but some bridges could not be asked.
+    #[error("{}: no bridge that answers has such a question; {}", .0, gaps::unasked(.1))]
+    Unsure(String, Gaps),
+    /// The question is of a version that this program cannot read.
+    #[error("{0}: the question needs a newer askbridge")]
+    Unreadable(String),
+    /// The ID has no number, and this is the question that it could mean now.
     #[error("{}: the question's number is missing; it may be {}: {}", .0, .1.id, text::heading(.1))]
     NoNumber(String, Arc<Record>),
-    /// There was nothing to be said to the question.
+    /// Neither a value nor a note was given.
     #[error("{0}: nothing to answer with: give a VALUE, --field or --note")]
     NoAnswer(String),
     /// The question could not be asked.
@@ -35,11 +40,14 @@ pub enum CommandError {
     /// The question to ask could not be read.
     #[error("cannot read the question from {path:?}: {source}")]
     Read {
-        /// Where it was to come from.
+        /// The file, or `-` for stdin.
         path: PathBuf,
-        /// Why it did not.
+        /// Why it could not be read.
         source: io::Error,
     },
+    /// The server could not be set up.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
     /// Our own runtime, signals or stdout failed.
     #[error("cannot go on: {0}")]
     Io(#[from] io::Error),
@@ -49,19 +57,14 @@ impl CommandError {
     /// Returns the exit code that says it.
     pub fn exit_code(&self) -> u8 {
         match self {
-            CommandError::Refused(_, refusal) => match refusal {
-                Refusal::NotFound | Refusal::Ambiguous(_) => exit::NO_QUESTION,
-                Refusal::Conflict(_) | Refusal::Gone(_) => exit::SETTLED,
-                Refusal::DoesNotFit(_) | Refusal::NoDeadline => exit::DOES_NOT_FIT,
-                Refusal::Unavailable => exit::BRIDGE_GONE,
-                Refusal::BadQuestion(_) | Refusal::TooManyRequests => exit::FAILED,
-            },
-            CommandError::Unsure(..) => exit::BRIDGE_GONE,
+            CommandError::Refused(_, refusal) => refusal.kind().exit,
+            CommandError::Unsure(..) | CommandError::Unreadable(_) => exit::BRIDGE_GONE,
             CommandError::NoNumber(..) => exit::NO_QUESTION,
             CommandError::NoAnswer(_) => exit::USAGE,
             CommandError::Discovery(_)
             | CommandError::Ask(_)
             | CommandError::Read { .. }
+            | CommandError::Serve(_)
             | CommandError::Io(_) => exit::FAILED,
         }
     }

@@ -1,5 +1,5 @@
 //! The commands by which people and scripts answer, and ask, from anywhere on the machine.
-//! What they say to the bridges is left to `inbox`.
+//! What is said to the bridges is left to `machine` and `control`.
 
 mod run;
 
@@ -7,16 +7,25 @@ mod error;
 
 mod typed;
 
+mod screen;
+
 mod list;
+
+mod watch;
 
 mod show;
 
 mod submit;
 
+mod own;
+
 mod ask;
+
+mod inbox;
 
 pub use ask::{AskOptions, ask};
 pub use error::CommandError;
+pub use inbox::inbox;
 pub use list::{ListOptions, list};
 pub use run::run;
 pub use show::{ShowOptions, show};

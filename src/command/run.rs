@@ -1,4 +1,4 @@
-//! Runs a command to its end: one thread, and one place that says what went wrong.
+//! Runs a command to its end: on one thread, with one place that reports errors.
 
 use std::{
     future::Future,
@@ -9,9 +9,10 @@ use std::{
 
 use super::CommandError;
 use crate::{
-    control::old::{Record, Refusal, Source},
+    desk::{IdPrefix, Record, Refusal},
     exit,
-    machine::{bridges::Machine, discovery},
+    machine::{Gaps, Machine, Missing, discovery},
+    present::gaps,
     signals,
     terminal::printable_line,
 };
@@ -21,7 +22,7 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
     let runtime = signals::runtime();
     let done = runtime.map_err(CommandError::Io).and_then(|runtime| {
         let done = runtime.block_on(command);
-        // A read of stdin cannot be taken back: it must not keep us.
+        // A read of stdin cannot be cancelled: the process must not wait for it.
         runtime.shutdown_background();
         done
     });
@@ -39,28 +40,32 @@ pub(super) async fn join() -> Result<Machine, CommandError> {
     Ok(Machine::open(&discovery::folder()?).await?)
 }
 
-/// Finds a question, open or settled, in the bridges that can be asked.
-pub(super) async fn look_up(joined: &Machine, id: &str) -> Result<Arc<Record>, CommandError> {
-    let refusal = match joined.look_up(id).await {
-        Ok(view) => return Ok(view),
-        Err(refusal) => refusal,
-    };
-    let unreachable = joined.unreachable();
-    Err(match refusal {
-        Refusal::NotFound | Refusal::Unavailable if !unreachable.is_empty() => {
-            CommandError::Unsure(id.to_owned(), unreachable)
-        }
-        refusal => CommandError::Refused(id.to_owned(), refusal),
-    })
+/// Finds a question, open or settled. Only the bridges that may have it are connected to.
+pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
+    let refused = |refusal| CommandError::Refused(id.to_owned(), refusal);
+    // A text that cannot be an ID is that of no question.
+    let typed: IdPrefix = id.parse().map_err(|_| refused(Refusal::NotFound))?;
+    let machine = Machine::open_for(&discovery::folder()?, &typed).await?;
+    match machine.seek(&typed).await {
+        Ok(record) => Ok((machine, typed, record)),
+        Err(Missing::Refused(refusal)) => Err(refused(refusal)),
+        Err(Missing::Unreadable) => Err(CommandError::Unreadable(id.to_owned())),
+        Err(Missing::Unasked(gaps)) => Err(CommandError::Unsure(id.to_owned(), gaps)),
+    }
 }
 
-/// Says something beside what is asked for, in one line.
+/// Says something on stderr, in one line.
 pub(super) fn say(text: &str) {
-    // If stderr is gone, the exit code still tells.
+    // If stderr is closed, the exit code still tells.
     drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
 }
 
-/// Prints what is asked for.
+/// Says on stderr what is left out, a line for each reason.
+pub(super) fn warn(gaps: &Gaps) {
+    gaps::lines(gaps).iter().for_each(|line| say(line));
+}
+
+/// Prints the output of a command.
 pub(super) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
@@ -70,13 +75,13 @@ pub(super) fn print(text: &str) -> io::Result<()> {
 /// Returns the exit code of a command that only shows something.
 pub(super) fn shown(printed: io::Result<()>) -> Result<u8, CommandError> {
     match printed {
-        // Whoever reads no further has what it wants.
+        // A reader that closes the pipe has what it wants.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(exit::OK),
     }
 }
 
-/// Prints what came of a command that does something. The exit code is that of what was done, whoever reads of it.
+/// Prints what a command did. The exit code says what was done, even if that cannot be printed.
 pub(super) fn done(code: u8, text: &str) -> u8 {
     if let Err(error) = print(text) {
         say(&format!("cannot print what was done: {error}"));

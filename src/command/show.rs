@@ -2,10 +2,11 @@
 
 use super::{
     CommandError,
-    run::{self, join, look_up, print},
+    run::{self, look_up, print, warn},
 };
 use crate::{
-    control::old::Source,
+    control::Inbox,
+    machine::Gaps,
     present::{question::Shown, text},
 };
 
@@ -20,13 +21,13 @@ pub struct ShowOptions {
 
 /// Shows a question.
 pub async fn show(options: &ShowOptions) -> Result<u8, CommandError> {
-    let joined = join().await?;
-    let view = look_up(&joined, &options.id).await?;
-    let status = joined.status().into_iter().find(|status| status.bridge == view.bridge);
+    let (machine, _, record) = look_up(&options.id).await?;
+    warn(&Gaps::of_unreadable(machine.gaps().borrow().unreadable));
+    let status = machine.status().into_iter().find(|status| status.bridge == record.bridge);
     let text = if options.json {
-        text::json(&*view)?
+        text::json(&*record)?
     } else {
-        Shown { view: &view, status: status.as_ref() }.to_string()
+        Shown { record: &record, status: status.as_ref() }.to_string()
     };
     run::shown(print(&text))
 }

@@ -1,15 +1,15 @@
-//! `askbridge answer`, `reject` and `extend`: what is to become of a question.
+//! `askbridge answer`, `reject` and `extend`: submits to a question.
 
 use std::time::Duration;
 
 use super::{
     CommandError,
-    run::{self, join, look_up},
+    run::{self, look_up},
     typed::{self, AnswerOptions},
 };
 use crate::{
-    acp::Submission,
-    control::old::{Record, Refusal, Source},
+    control::Inbox,
+    desk::{Record, Refusal, Submission},
     exit,
     present::text,
     question::{Provenance, Responder},
@@ -20,8 +20,9 @@ pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
     if options.values.is_empty() && options.fields.is_empty() && options.notes.is_empty() {
         return Err(CommandError::NoAnswer(options.id.clone()));
     }
-    let read = |view: &Record| {
-        let answer = typed::read(&view.question, view.kept.as_ref(), options).map_err(Refusal::DoesNotFit)?;
+    let read = |record: &Record| {
+        let kept = record.kept.as_ref();
+        let answer = typed::read(&record.question, kept, options).map_err(Refusal::DoesNotFit)?;
         Ok(Submission::Answer(answer))
     };
     submit(&options.id, "answered", read).await
@@ -43,15 +44,14 @@ async fn submit(
     read: impl FnOnce(&Record) -> Result<Submission, Refusal>,
 ) -> Result<u8, CommandError> {
     let refused = |refusal| CommandError::Refused(id.to_owned(), refusal);
-    let joined = join().await?;
-    let view = look_up(&joined, id).await?;
-    if !id.contains('-') {
-        // Whoever says it again means the question that was, and not the one that is next.
-        return Err(CommandError::NoNumber(id.to_owned(), view));
+    let (machine, typed, record) = look_up(id).await?;
+    if !typed.has_number() {
+        // A repeated command means the question that was, and not the next one of the same bridge.
+        return Err(CommandError::NoNumber(id.to_owned(), record));
     }
-    let submission = read(&view).map_err(refused)?;
-    joined.submit(&view.id, submission, by()).await.map_err(refused)?;
-    Ok(run::done(exit::OK, &format!("{} {done}: {}\n", view.id, text::heading(&view))))
+    let submission = read(&record).map_err(refused)?;
+    machine.submit(&record.id, submission, by()).await.map_err(refused)?;
+    Ok(run::done(exit::OK, &format!("{} {done}: {}\n", record.id, text::heading(&record))))
 }
 
 fn by() -> Provenance {

@@ -120,3 +120,121 @@ impl Work {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use futures::FutureExt;
+
+    use super::*;
+    use crate::{
+        control::played::{played, question, soon},
+        limits,
+        question::{Answer, Outcome, Reason, Value},
+    };
+
+    fn answer(text: &str) -> Submission {
+        let values = [("q0".to_owned(), Value::Text(text.to_owned()))].into();
+        Submission::Answer(Answer { values, ..Answer::default() })
+    }
+
+    fn id(text: &str) -> QuestionId {
+        text.parse().expect("an ID")
+    }
+
+    #[tokio::test]
+    async fn no_responder_waits_for_a_bridge_that_is_gone() {
+        let (inbox, mut port, _work) = played("b");
+        let first = id("b-1");
+        let mut submitted = Box::pin(inbox.submit(&first, Submission::Reject(None), Provenance::bridge()));
+        assert!(submitted.as_mut().now_or_never().is_none());
+        soon(poll_fn(|cx| port.poll_next(cx))).await;
+        let mut asked = Box::pin(inbox.ask(question("a")));
+        assert!(asked.as_mut().now_or_never().is_none());
+        drop(port);
+        assert_eq!(soon(submitted).await.err(), Some(Refusal::Unavailable));
+        assert_eq!(soon(asked).await.err(), Some(Refusal::Unavailable));
+        let late = soon(inbox.submit(&first, Submission::Reject(None), Provenance::bridge())).await;
+        assert_eq!(late.err(), Some(Refusal::Unavailable));
+    }
+
+    #[tokio::test]
+    async fn submissions_that_would_take_too_many_bytes_are_refused() {
+        let (inbox, mut port, work) = played("b");
+        let _work = tokio::spawn(work.run());
+        let first = id("b-1");
+        let big = answer(&"x".repeat(limits::WAITING_BYTES / 2));
+        let submit = || inbox.submit(&first, big.clone(), Provenance::bridge());
+        let mut waiting = Box::pin(submit());
+        assert!(waiting.as_mut().now_or_never().is_none());
+        assert_eq!(submit().now_or_never(), Some(Err(Refusal::TooManyRequests)));
+        let submitted = soon(poll_fn(|cx| port.poll_next(cx))).await;
+        // It takes its room until its verdict, whether or not its responder still waits.
+        drop(waiting);
+        assert_eq!(submit().now_or_never(), Some(Err(Refusal::TooManyRequests)));
+        port.verdict(submitted.ticket, Err(Refusal::NotFound));
+        soon(poll_fn(|cx| port.poll_hand_over(cx, false, || None))).await;
+        // There is room again once the verdict was taken over.
+        let mut again = Box::pin(submit());
+        while again.as_mut().now_or_never().is_some() {
+            tokio::task::yield_now().await;
+            again = Box::pin(submit());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_program_is_told_and_its_question_is_settled_at_the_same_time() {
+        let (inbox, _port, work) = played("b");
+        let _work = tokio::spawn(work.run());
+        let first = id("b-p1");
+        let mut asked = Box::pin(inbox.ask(question("a")));
+        assert!(asked.as_mut().now_or_never().is_none());
+        let record =
+            soon(inbox.submit(&first, answer("yes"), Provenance::bridge())).await.expect("it is open");
+        assert!(!record.is_open());
+        assert!(matches!(soon(asked).await.expect("it is told").outcome, Outcome::Answered(_)));
+        let again = soon(inbox.submit(&first, answer("yes"), Provenance::bridge())).await;
+        assert!(again.is_ok(), "the same once more is accepted");
+        let other = soon(inbox.submit(&first, answer("no"), Provenance::bridge())).await;
+        assert!(matches!(other, Err(Refusal::Conflict(_))), "{other:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn questions_of_programs_warn_expire_and_are_withdrawn() {
+        let (inbox, _port, work) = played("b");
+        let _work = tokio::spawn(work.run());
+        let mut timed = question("a");
+        timed.timeout = Some(std::time::Duration::from_secs(10));
+        let expires = async {
+            let settled = inbox.ask(timed).await.expect("it is settled");
+            assert_eq!(settled.outcome, Outcome::Rejected(Reason::Timeout));
+        };
+        let warned = async {
+            let mut follower = inbox.store().follow();
+            while !inbox.store().read(|_, now| now.get(&id("b-p1")).is_some_and(|record| record.expiring)) {
+                follower.next().await.expect("it goes on");
+            }
+        };
+        tokio::join!(expires, warned);
+        let mut asked = Box::pin(inbox.ask(question("a")));
+        assert!(asked.as_mut().now_or_never().is_none());
+        drop(asked);
+        let withdrawn = inbox.store().read(|_, now| now.get(&id("b-p2")).cloned()).expect("it is known");
+        let outcome = withdrawn.settlement.as_ref().map(|settlement| &settlement.outcome);
+        assert_eq!(outcome, Some(&Outcome::Rejected(Reason::Withdrawn)));
+    }
+
+    #[tokio::test]
+    async fn questions_of_programs_have_the_limits_of_agents() {
+        let (inbox, _port, _work) = played("b");
+        let mut waiting = Vec::new();
+        for _ in 0..limits::OPEN_PER_SESSION {
+            let mut asked = Box::pin(inbox.ask(question("a")));
+            assert!(asked.as_mut().now_or_never().is_none());
+            waiting.push(asked);
+        }
+        let refused = inbox.ask(question("a")).now_or_never();
+        assert!(matches!(refused, Some(Err(Refusal::Full(_)))), "{refused:?}");
+    }
+}

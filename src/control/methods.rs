@@ -77,6 +77,21 @@ impl Methods {
         (module, connection)
     }
 
+    /// Replaces the subscription, where nothing can be sent later: it fails with this error.
+    #[must_use]
+    pub fn without_subscriptions(mut self, refusal: &ErrorObjectOwned) -> Self {
+        let mut module = RpcModule::new(());
+        // The names stand once, so that these cannot fail.
+        drop(module.merge(self.module.clone()));
+        for name in [method::SUBSCRIBE, method::UNSUBSCRIBE] {
+            module.remove_method(name);
+            let refusal = refusal.clone();
+            drop(module.register_method(name, move |_, (), _| RpcResult::<()>::Err(refusal.clone())));
+        }
+        self.module = module.into();
+        self
+    }
+
     /// Returns the names of the methods.
     pub fn names(&self) -> Vec<&'static str> {
         self.module.method_names().collect()

@@ -1,8 +1,6 @@
 //! How responders reach the questions of one bridge: its inbox, the bridge's port to that, and the control protocol.
 //! Which bridges there are on the machine is left to `machine`, HTTP to `serve`.
 
-pub mod old;
-
 pub mod traffic;
 
 pub mod store;
@@ -36,7 +34,7 @@ pub mod host;
 #[cfg(test)]
 pub(crate) mod played;
 
-pub use bridge_inbox::BridgeInbox;
+pub use bridge_inbox::{BridgeInbox, Work};
 pub use handover::Port;
 pub use inbox::Inbox;
 pub use protocol::{BridgeStatus, Identity};

@@ -12,7 +12,7 @@ use std::{
 use tokio::{net::UnixStream, task::JoinHandle, time::timeout};
 
 use super::{
-    bridge_inbox::BridgeInbox,
+    bridge_inbox::{BridgeInbox, Work},
     handover::Port,
     protocol::Identity,
     socket,
@@ -41,6 +41,13 @@ pub(crate) fn listen(path: &Path) -> net::UnixListener {
     listener
 }
 
+/// Returns the inbox of a bridge of this name, which nothing runs for yet.
+pub(crate) fn played(name: &str) -> (BridgeInbox, Port, Work) {
+    let bridge = name.parse().expect("a bridge name");
+    let started_at = SystemTime::now().into();
+    BridgeInbox::new(Identity { bridge, agent: String::new(), folder: String::new(), started_at }, 1)
+}
+
 /// A bridge whose inbox is served on a socket, until this is dropped.
 pub(crate) struct PlayedBridge {
     pub(crate) inbox: BridgeInbox,
@@ -66,16 +73,9 @@ impl PlayedBridge {
         path: PathBuf,
         name: &str,
     ) -> Self {
-        let bridge: crate::desk::BridgeName = name.parse().expect("a bridge name");
-        let started = SystemTime::now().into();
-        let identity = Identity {
-            bridge: bridge.clone(),
-            agent: String::new(),
-            folder: String::new(),
-            started_at: started,
-        };
+        let (inbox, port, work) = played(name);
+        let Identity { bridge, started_at: started, .. } = inbox.identity().clone();
         let desk = Desk::new(Setup { bridge, asker: Asker::Agent, started, key: 1 });
-        let (inbox, port, work) = BridgeInbox::new(identity, 1);
         let (stopper, stop) = Stopper::new();
         let served = serve(listener, first, inbox.clone(), stop);
         PlayedBridge { inbox, path, desk, port, served, stopper, _work: tokio::spawn(work.run()) }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use crate::desk::{BridgeName, QuestionId, Record, Timestamp};
+use crate::desk::{BridgeName, QuestionId, Record, State, Timestamp};
 
 /// The version of the protocol. It grows when a program of the version before would misread what is said.
 pub const PROTOCOL: u32 = 1;
@@ -120,12 +120,22 @@ pub struct Listing {
     /// The open questions, oldest first.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Record>"))]
     pub questions: Readable<Record>,
+    /// How many open questions are not listed because they need a newer askbridge than the program that says this.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable: usize,
 }
 
 impl Listing {
     /// Lists these questions.
     pub fn new(revision: u64, questions: Vec<Arc<Record>>) -> Self {
-        Listing { protocol: PROTOCOL, revision, questions: questions.into() }
+        Listing { protocol: PROTOCOL, revision, questions: questions.into(), unreadable: 0 }
+    }
+
+    /// Says how many questions are not listed because they need a newer askbridge.
+    #[must_use]
+    pub fn with_unreadable(mut self, unreadable: usize) -> Self {
+        self.unreadable = unreadable;
+        self
     }
 }
 
@@ -158,8 +168,17 @@ pub struct Delta {
 pub struct Readable<T> {
     /// The items that could be read.
     pub items: Vec<Arc<T>>,
-    /// What stands under `id` in those that could not, where that is a question's ID.
-    pub unreadable: Vec<Option<QuestionId>>,
+    /// What could be read of the others.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// What can be read of an item that cannot be read as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its ID, where it has one.
+    pub id: Option<QuestionId>,
+    /// Whether its state says that it is over.
+    pub is_over: bool,
 }
 
 impl<T> Default for Readable<T> {
@@ -182,24 +201,33 @@ impl<T: Serialize> Serialize for Readable<T> {
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Readable<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// What is read of an item that cannot be read.
-        #[derive(Deserialize)]
-        struct Unreadable {
-            id: QuestionId,
-        }
-
         let mut list = Readable::default();
         for raw in Vec::<Box<RawValue>>::deserialize(deserializer)? {
             match serde_json::from_str::<T>(raw.get()) {
                 Ok(item) => list.items.push(Arc::new(item)),
-                Err(_) => {
-                    let id =
-                        serde_json::from_str::<Unreadable>(raw.get()).ok().map(|unreadable| unreadable.id);
-                    list.unreadable.push(id);
-                }
+                Err(_) => list.unreadable.push(Unreadable::read(&raw)),
             }
         }
         Ok(list)
+    }
+}
+
+impl Unreadable {
+    fn read(raw: &RawValue) -> Self {
+        #[derive(Deserialize)]
+        struct Id {
+            id: QuestionId,
+        }
+
+        #[derive(Deserialize)]
+        struct Stage {
+            state: State,
+        }
+
+        // Each by itself: one of them may be what cannot be read.
+        let id = serde_json::from_str::<Id>(raw.get()).ok().map(|Id { id }| id);
+        let state = serde_json::from_str::<Stage>(raw.get()).ok().map(|Stage { state }| state);
+        Unreadable { id, is_over: matches!(state, Some(State::Settled | State::Lost)) }
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 
 use super::{
-    methods::{Methods, error},
+    methods::{Connection, Methods, error},
     stop::Stop,
 };
 use crate::{desk::Refusal, limits};
@@ -112,11 +112,25 @@ fn stream_of(receiver: mpsc::Receiver<Box<RawValue>>) -> impl futures::Stream<It
     Box::pin(messages)
 }
 
+/// A reply to a request over HTTP, and the room that it takes until it is dropped.
+#[derive(Debug)]
+pub struct HeldReply {
+    text: String,
+    _connection: Connection,
+}
+
+impl AsRef<[u8]> for HeldReply {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
 /// Runs one call or a batch over a connection that lives for it alone, such as a request over HTTP. `None` where
 /// nothing is to be said.
-pub async fn call(methods: &Methods, incoming: Incoming) -> Option<String> {
-    let (module, _connection) = methods.for_connection();
-    run(methods, &module, incoming).await.reply
+pub async fn call(methods: &Methods, incoming: Incoming) -> Option<HeldReply> {
+    let (module, connection) = methods.for_connection();
+    let text = run(methods, &module, incoming).await.reply?;
+    Some(HeldReply { text, _connection: connection })
 }
 
 async fn run(methods: &Methods, module: &jsonrpsee::Methods, incoming: Incoming) -> Done {
@@ -188,6 +202,18 @@ fn not_a_call(text: &str) -> Option<String> {
 /// Returns the reply to a request that is longer than one may be.
 pub fn too_long() -> String {
     failure(Id::Null, reject_too_big_request(u32::try_from(limits::REQUEST).unwrap_or(u32::MAX)))
+}
+
+/// Returns the reply to one call or a batch of which none is run, for this reason.
+pub fn refusal(text: &str, refusal: Refusal) -> String {
+    let failure = |call: &str| failure(id_of(call), error(refusal.clone()));
+    match serde_json::from_str::<Vec<Box<RawValue>>>(text) {
+        Ok(calls) => {
+            let replies: Vec<_> = calls.iter().take(limits::BATCH).map(|call| failure(call.get())).collect();
+            format!("[{}]", replies.join(","))
+        }
+        Err(_) => failure(text),
+    }
 }
 
 fn id_of(text: &str) -> Id<'static> {

@@ -18,7 +18,7 @@ use crate::{
 /// A snapshot and the log of what changed in it. Cheap to clone; all clones are one store.
 ///
 /// The lock is held for as long as it takes to copy references. The thread that forwards ordinary traffic never takes
-/// it: it hands its changes over by a [`super::port::Port`] (I7).
+/// it: it hands its changes over by a [`super::handover::Port`] (I7).
 #[derive(Clone, Debug)]
 pub struct Store {
     state: Arc<Mutex<State>>,
@@ -160,12 +160,17 @@ impl Editor<'_> {
         }
     }
 
+    /// Records that it is not known how an open question was settled.
+    pub fn lose_one(&mut self, id: &QuestionId, told: &Settlement) {
+        let event = self.state.snapshot.lose(id, told.clone());
+        event.into_iter().for_each(|event| self.state.log.push(event));
+    }
+
     /// Records that the bridge of all these questions disappeared.
     pub fn lose(&mut self, bridge: &BridgeName, told: &Settlement) {
         let ids: Vec<_> = self.state.snapshot.open_in(bridge).cloned().collect();
         for id in ids {
-            let event = self.state.snapshot.lose(&id, told.clone());
-            event.into_iter().for_each(|event| self.state.log.push(event));
+            self.lose_one(&id, told);
         }
     }
 }

@@ -18,9 +18,24 @@ pub struct InvalidId(String, &'static str);
 pub struct BridgeName(Arc<str>);
 
 impl BridgeName {
+    /// Returns a name made of 6 letters, which random bytes choose.
+    pub fn from_random(bytes: [u8; 6]) -> Self {
+        // Without l, o, 0 and 1, which are easily mistaken for each other.
+        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        let letters = bytes.map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
+        BridgeName(letters.iter().collect::<String>().into())
+    }
+
     /// Returns the name as a text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Default for BridgeName {
+    /// Returns the name of a bridge that no inbox serves.
+    fn default() -> Self {
+        BridgeName("bridge".into())
     }
 }
 
@@ -49,6 +64,16 @@ pub enum Asker {
     Agent,
     /// A program, over the control protocol: `k3f9q2-p1`.
     Program,
+}
+
+impl Asker {
+    /// Returns what stands before the number.
+    fn letter(self) -> &'static str {
+        match self {
+            Asker::Agent => "",
+            Asker::Program => "p",
+        }
+    }
 }
 
 /// The ID of a question, unique on the machine: `BRIDGE-NUMBER`, or `BRIDGE-pNUMBER` for a question of a program.
@@ -86,11 +111,7 @@ fn read_number(text: &str) -> Option<(Asker, u64)> {
 
 impl fmt::Display for QuestionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = match self.asker {
-            Asker::Agent => "",
-            Asker::Program => "p",
-        };
-        write!(formatter, "{}-{letter}{}", self.bridge, self.number)
+        write!(formatter, "{}-{}{}", self.bridge, self.asker.letter(), self.number)
     }
 }
 
@@ -130,6 +151,16 @@ impl FromStr for IdPrefix {
         };
         let bridge: BridgeName = bridge.parse().map_err(|_| invalid())?;
         Ok(IdPrefix { bridge: bridge.0.as_ref().to_owned(), number })
+    }
+}
+
+impl fmt::Display for IdPrefix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.bridge)?;
+        match self.number {
+            Some((asker, number)) => write!(formatter, "-{}{number}", asker.letter()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -178,6 +209,10 @@ mod tests {
             assert!(text.parse::<QuestionId>().is_err(), "{text:?}");
         }
         assert!("x".repeat(LONGEST).parse::<BridgeName>().is_ok());
+        for byte in 0..=u8::MAX {
+            let name = BridgeName::from_random([byte; 6]);
+            assert_eq!(name.as_str().parse(), Ok(name.clone()));
+        }
         assert!("x".repeat(LONGEST + 1).parse::<BridgeName>().is_err());
     }
 
@@ -189,6 +224,7 @@ mod tests {
         };
         for typed in ["k3f9q2-10", "k3-10", "k-10", "k3", "k3f9q2"] {
             assert!(matches(typed, "k3f9q2-10"), "{typed}");
+            assert_eq!(typed.parse::<IdPrefix>().expect("a prefix").to_string(), typed);
         }
         for typed in ["k3-1", "k3-p10", "f9-10", "k3f9q2x", "", "-10", "k3-010"] {
             assert!(!matches(typed, "k3f9q2-10"), "{typed}");

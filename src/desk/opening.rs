@@ -23,7 +23,7 @@ pub struct Setup {
 pub struct Opening {
     /// What is asked.
     pub question: Arc<Question>,
-    /// How many bytes it counts for: see [`Desk::weigh`].
+    /// How many bytes it counts for: see [`super::Desk::weigh`].
     pub weight: usize,
     /// How long it may stay open.
     pub timeout: Option<Duration>,

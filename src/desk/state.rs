@@ -96,6 +96,11 @@ impl Desk {
         self.open.is_empty()
     }
 
+    /// Returns how many bytes the questions count for that are open or on their way.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+
     /// Returns the number that the next question gets.
     pub fn next_number(&self) -> u64 {
         self.last + 1

@@ -1,325 +1,301 @@
-//! The loop: waits for the next thing to happen, tells the engine, and does what it says.
+//! The loop: moves bytes between the peers and the bridge, tells the bridge what happens, and lets the shell carry out
+//! what the bridge decides.
 
 use std::{
     ffi::OsString,
-    future::poll_fn,
+    future::{Future, poll_fn},
     io,
-    ops::ControlFlow,
+    pin::pin,
     process::{ExitCode, ExitStatus},
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll},
 };
 
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::{task::yield_now, time::Instant};
 
 use super::{
     FatalError,
     agent::Agent,
-    lines::{Sink, Source},
-    report, stdio,
-    verdicts::Verdicts,
+    lines::{Source, Target},
+    report,
+    shell::{Course, Shell},
+    stdio,
+    timer::Timer,
 };
 use crate::{
-    acp::{Action, Bridge, Config, Event, Line, Peer},
-    control::{
-        Traffic,
-        old::{Feed, port::Command},
-    },
+    acp::{Bridge, Config, Event, Peer},
+    control::{Port, Traffic},
     exit, limits,
     signals::Signals,
-    terminal::printable_bytes,
-    wire::frame::Piece,
 };
 
-/// What the loop woke up for.
-enum Step {
-    Read(Peer, io::Result<usize>),
-    Wrote(Peer, io::Result<()>),
-    Exited(io::Result<ExitStatus>),
-    Happened(Event),
-    GroupCheck,
-    Wanted(Command),
+/// Why the loop comes up for air.
+enum Pause {
+    /// The bridge has ended.
+    Over,
+    /// A submission was taken: the sockets have their turn before the next.
+    Yield,
+}
+
+/// The stream to one peer.
+struct Stream {
+    source: Source,
+    target: Target,
 }
 
 struct Pump {
     bridge: Bridge,
-    feed: Feed,
-    verdicts: Verdicts,
-    traffic: Arc<Traffic>,
-    agent: Agent,
+    shell: Shell,
     signals: Signals,
     started: Instant,
-    from_client: Source,
-    from_agent: Source,
-    to_client: Sink,
-    to_agent: Sink,
-    client_reads: bool,
-    agent_reads: bool,
-    exited: bool,
-    /// How many bytes of the agent's output are still to be read, once nobody is left who could write on its
-    /// behalf: a process outside of its group may hold it open, and write, for ever.
+    traffic: Option<Arc<Traffic>>,
+    client: Stream,
+    /// Under a conductor there is no other connection.
+    agent: Option<Stream>,
+    timer: Timer,
+    /// How many bytes of the agent's output are still to be read, once no process is left that could write on its
+    /// behalf: a process outside of its group may hold the pipe open, and write, for ever.
     left: Option<u64>,
+    exited: bool,
     status: Option<ExitStatus>,
-    /// Whether the agent was asked to end.
-    asked: bool,
-    finishing: bool,
+    /// When the agent's process group is looked at next. Nothing tells when the last of it is gone.
+    group_check: Option<Instant>,
 }
 
-/// Starts the agent and forwards until it has ended.
+/// Starts the agent and forwards until it has ended. Returns the agent's exit code.
 pub(super) async fn run(
     config: Config,
-    feed: Feed,
+    port: Port,
     traffic: Arc<Traffic>,
     command: &[OsString],
     signals: Signals,
 ) -> Result<ExitCode, FatalError> {
-    let set_up = |what| move |source| FatalError::SetUp { what, source };
     let (agent, agent_stdin, agent_stdout) = Agent::start(command)?;
-    let (stdin, stdout) = stdio::take().map_err(set_up("stdin and stdout"))?;
-    let pump = Pump {
-        bridge: Bridge::new(config),
-        feed,
-        verdicts: Verdicts::default(),
-        traffic,
-        agent,
-        signals,
-        started: Instant::now(),
-        from_client: Source::new(stdin),
-        from_agent: Source::new(agent_stdout),
-        to_client: Sink::new(stdout),
-        to_agent: Sink::new(agent_stdin),
-        client_reads: true,
-        agent_reads: true,
-        exited: false,
-        left: None,
-        status: None,
-        asked: false,
-        finishing: false,
-    };
-    Ok(pump.run().await)
+    let has_inbox = config.name.is_some();
+    let mut pump = Pump::new(Bridge::new(config), Shell::new(port, Some(agent), has_inbox), signals)?;
+    pump.agent = Some(Stream { source: Source::new(agent_stdout), target: Target::new(agent_stdin) });
+    pump.traffic = Some(traffic);
+    pump.run().await;
+    Ok(pump.exit_code().await)
+}
+
+/// Forwards until the conductor has left.
+pub(super) async fn run_under_conductor(
+    config: Config,
+    port: Port,
+    signals: Signals,
+) -> Result<ExitCode, FatalError> {
+    let has_inbox = config.name.is_some();
+    let shell = Shell::new(port, None, has_inbox);
+    let mut pump = Pump::new(Bridge::under_conductor(config), shell, signals)?;
+    pump.run().await;
+    if pump.shell.lacks_conductor { Err(FatalError::NoConductor) } else { Ok(ExitCode::from(exit::OK)) }
 }
 
 impl Pump {
-    async fn run(mut self) -> ExitCode {
-        while !(self.finishing && self.to_client.is_idle()) {
-            let step = self.step().await;
-            if self.take(step).is_break() || self.write_on().await.is_break() {
-                break;
+    fn new(bridge: Bridge, shell: Shell, signals: Signals) -> Result<Self, FatalError> {
+        let failed = |source| FatalError::SetUp { what: "stdin and stdout", source };
+        let (stdin, stdout) = stdio::take().map_err(failed)?;
+        Ok(Pump {
+            bridge,
+            shell,
+            signals,
+            started: Instant::now(),
+            traffic: None,
+            client: Stream { source: Source::new(stdin), target: Target::new(stdout) },
+            agent: None,
+            timer: Timer::new(),
+            left: None,
+            exited: false,
+            status: None,
+            group_check: None,
+        })
+    }
+
+    async fn run(&mut self) {
+        while let Pause::Yield = poll_fn(|cx| self.poll(cx)).await {
+            yield_now().await;
+        }
+    }
+
+    /// Does what can be done now, in rounds: each writes, reads each peer once, looks at the processes and the clock,
+    /// and takes one submission, so that no source of work keeps another from its turn (I7).
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Pause> {
+        loop {
+            self.write(cx);
+            let mut moves = self.read(cx);
+            moves |= self.poll_events(cx);
+            let submitted = self.poll_submission(cx);
+            self.write(cx);
+            self.shell.hand_over(cx, &mut self.bridge);
+            if self.is_over() {
+                return Poll::Ready(Pause::Over);
             }
-            self.verdicts.deliver(&self.to_agent, &self.feed);
+            if submitted {
+                return Poll::Ready(Pause::Yield);
+            }
+            if !moves {
+                return Poll::Pending;
+            }
         }
+    }
+
+    fn is_over(&self) -> bool {
+        match self.shell.course {
+            Course::Running => false,
+            Course::Finishing => self.bridge.outbox(Peer::Client).is_idle(),
+            Course::Abandoned => true,
+        }
+    }
+
+    /// Writes what can be written.
+    fn write(&mut self, cx: &mut Context<'_>) {
+        for peer in [Peer::Agent, Peer::Client] {
+            if self.bridge.outbox(peer).is_idle() {
+                continue;
+            }
+            let target = match (peer, &mut self.agent) {
+                (Peer::Client, _) => &mut self.client.target,
+                (Peer::Agent, Some(agent)) => &mut agent.target,
+                (Peer::Agent, None) => continue,
+            };
+            if let Poll::Ready(Err(error)) = target.poll_drain(cx, &mut self.bridge, peer) {
+                tracing::debug!(?peer, %error, "reads no more");
+                self.bridge.broke(peer, self.started.elapsed());
+            }
+            self.shell.carry_out(&mut self.bridge);
+        }
+    }
+
+    /// Reads from each peer once, if it is its turn. Returns whether there was something.
+    fn read(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut moves = false;
+        for peer in Peer::ALL {
+            if !self.bridge.reads(peer) {
+                continue;
+            }
+            match self.poll_read(cx, peer) {
+                Poll::Ready(Ok(length @ 1..)) => self.received(peer, length),
+                Poll::Ready(result) => {
+                    log_end(peer, result);
+                    self.bridge.ended(peer, self.started.elapsed());
+                }
+                Poll::Pending => continue,
+            }
+            moves = true;
+            self.shell.carry_out(&mut self.bridge);
+            // At once, so that this direction does not wait for the other's read.
+            self.write(cx);
+        }
+        moves
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>, peer: Peer) -> Poll<io::Result<usize>> {
+        match (peer, &mut self.agent) {
+            (Peer::Client, _) => self.client.source.poll_read(cx, self.bridge.space(peer)),
+            (Peer::Agent, Some(agent)) => {
+                let source = &mut agent.source;
+                if self.bridge.agent_is_over() && *self.left.get_or_insert_with(|| source.waiting()) == 0 {
+                    return Poll::Ready(Ok(0));
+                }
+                source.poll_read(cx, self.bridge.space(peer))
+            }
+            (Peer::Agent, None) => Poll::Pending,
+        }
+    }
+
+    fn received(&mut self, peer: Peer, length: usize) {
+        let (from, to) = match (peer, &self.agent) {
+            (Peer::Client, Some(agent)) => (&self.client, agent),
+            (Peer::Agent, Some(agent)) => (agent, &self.client),
+            (_, None) => (&self.client, &self.client),
+        };
+        from.source.widen_if_flooded(&to.target);
+        let bytes = from.source.bytes;
+        if peer == Peer::Agent {
+            self.left = self.left.map(|left| left.saturating_sub(length as u64));
+        }
+        self.bridge.received(peer, self.started.elapsed());
+        if let Some(traffic) = &self.traffic {
+            let count = if peer == Peer::Client { &traffic.client } else { &traffic.agent };
+            count.set(self.bridge.lines(peer), bytes);
+        }
+    }
+
+    /// Tells the bridge of signals, of the agent's end, and of its deadline. Returns whether there was something.
+    fn poll_events(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut moves = false;
+        if pin!(self.signals.next()).poll(cx).is_ready() {
+            self.happened(Event::Signal);
+            moves = true;
+        }
+        if !self.exited
+            && let Some(Poll::Ready(status)) =
+                self.shell.agent.as_mut().map(|agent| pin!(agent.exit()).poll(cx))
+        {
+            (self.exited, self.status) = (true, status.ok());
+            let group = self.shell.agent.as_mut().is_some_and(Agent::group_lives);
+            self.group_check = group.then(|| Instant::now() + limits::GROUP_CHECK);
+            self.happened(Event::AgentExited { group });
+            moves = true;
+        }
+        // A deadline beyond what the clock can say never comes.
+        let deadline = self.bridge.next_deadline().and_then(|deadline| self.started.checked_add(deadline));
+        let due = [deadline, self.group_check].into_iter().flatten().min();
+        if self.timer.poll(cx, due).is_ready() {
+            self.timer_fired(deadline);
+            moves = true;
+        }
+        moves
+    }
+
+    fn timer_fired(&mut self, deadline: Option<Instant>) {
+        let now = Instant::now();
+        if self.group_check.is_some_and(|check| check <= now) {
+            let lives = self.shell.agent.as_mut().is_some_and(Agent::group_lives);
+            // The bridge gives up waiting for a group that does not end.
+            let waits = lives && !self.bridge.agent_is_over();
+            self.group_check = waits.then(|| now + limits::GROUP_CHECK);
+            if !lives {
+                self.happened(Event::GroupEnded);
+            }
+        }
+        if deadline.is_some_and(|deadline| deadline <= now) {
+            self.happened(Event::Tick);
+        }
+    }
+
+    fn happened(&mut self, event: Event) {
+        tracing::debug!(?event, "happened");
+        self.bridge.handle(event, self.started.elapsed());
+        self.shell.carry_out(&mut self.bridge);
+    }
+
+    /// Takes one submission, if there is one. Returns whether there was.
+    fn poll_submission(&mut self, cx: &mut Context<'_>) -> bool {
+        if !self.bridge.takes_submissions() {
+            return false;
+        }
+        let Poll::Ready(submitted) = self.shell.port.poll_next(cx) else { return false };
+        report::submitted(&submitted);
+        self.bridge.handle(Event::Submitted(submitted), self.started.elapsed());
+        self.shell.carry_out(&mut self.bridge);
+        true
+    }
+
+    /// Returns the exit code that tells how the agent ended.
+    async fn exit_code(mut self) -> ExitCode {
+        let Some(agent) = &mut self.shell.agent else { return ExitCode::from(exit::FAILED) };
         if !self.exited {
-            self.status = self.agent.exit_soon().await;
+            self.status = agent.exit_soon().await;
         }
-        let words = self.agent.last_words().await;
+        let words = agent.last_words().await;
         let Some(status) = self.status else { return ExitCode::from(exit::FAILED) };
-        if !status.success() && !self.asked {
+        if !status.success() && !self.shell.agent_is_ending {
             let words = String::from_utf8_lossy(&words);
             tracing::warn!(%status, stderr = ?words.trim_end(), "the agent failed");
         }
         exit::of_agent(status)
-    }
-
-    /// Writes what can be written at once, which is most often all. Waiting for the rest is left to `step`.
-    async fn write_on(&mut self) -> ControlFlow<()> {
-        for peer in [Peer::Agent, Peer::Client] {
-            let sink = match peer {
-                Peer::Agent => &mut self.to_agent,
-                Peer::Client => &mut self.to_client,
-            };
-            if !sink.is_idle()
-                && let Poll::Ready(Err(error)) = poll_fn(|cx| Poll::Ready(sink.poll_drain(cx))).await
-            {
-                self.broke(peer, &error)?;
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// Waits for one thing to happen. A side is read only while the other side's outbox is empty, and while what
-    /// it makes us say to itself does not pile up.
-    async fn step(&mut self) -> Step {
-        let read_client =
-            self.client_reads && self.to_agent.is_idle() && self.to_client.own_bytes() < limits::OWN_LINES;
-        let read_agent =
-            self.agent_reads && self.to_client.is_idle() && self.to_agent.own_bytes() < limits::OWN_LINES;
-        // A deadline beyond what the clock can say never comes.
-        let deadline = self.bridge.next_deadline().and_then(|deadline| self.started.checked_add(deadline));
-        let over = self.bridge.agent_is_over();
-        if over && read_agent && *self.left.get_or_insert_with(|| self.from_agent.waiting()) == 0 {
-            return Step::Read(Peer::Agent, Ok(0));
-        }
-        tokio::select! {
-            result = self.to_agent.drain(), if !self.to_agent.is_idle() => Step::Wrote(Peer::Agent, result),
-            result = self.to_client.drain(), if !self.to_client.is_idle() => Step::Wrote(Peer::Client, result),
-            result = self.from_client.read(), if read_client => Step::Read(Peer::Client, result),
-            result = self.from_agent.read(), if read_agent => Step::Read(Peer::Agent, result),
-            status = self.agent.exit(), if !self.exited => Step::Exited(status),
-            _ = self.signals.next() => Step::Happened(Event::Signal),
-            () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => {
-                Step::Happened(Event::Tick)
-            }
-            Some(command) = self.feed.next(), if self.to_agent.own_bytes() < limits::OWN_LINES => {
-                Step::Wanted(command)
-            }
-            () = sleep(limits::GROUP_CHECK), if self.exited && !over => Step::GroupCheck,
-        }
-    }
-
-    fn take(&mut self, step: Step) -> ControlFlow<()> {
-        match step {
-            Step::Read(peer, Ok(length @ 1..)) => {
-                if peer == Peer::Agent {
-                    self.left = self.left.map(|left| left.saturating_sub(length as u64));
-                }
-                let cut = self.cut(peer);
-                match peer {
-                    Peer::Client => self.from_client.report(&self.traffic.client),
-                    Peer::Agent => self.from_agent.report(&self.traffic.agent),
-                }
-                cut
-            }
-            Step::Read(peer, result) => {
-                log_end(peer, result);
-                self.ended(peer)
-            }
-            Step::Wrote(_, Ok(())) => ControlFlow::Continue(()),
-            Step::Wrote(peer, Err(error)) => self.broke(peer, &error),
-            Step::Exited(status) => {
-                self.exited = true;
-                self.status = status.ok();
-                let group = self.agent.group_lives();
-                self.happened(Event::AgentExited { group })
-            }
-            Step::GroupCheck if self.agent.group_lives() => ControlFlow::Continue(()),
-            Step::GroupCheck => self.happened(Event::GroupEnded),
-            Step::Happened(event) => self.happened(event),
-            Step::Wanted(command) => {
-                let submitted = self.verdicts.submitted(command);
-                report::submitted(&submitted);
-                let actions = self.bridge.handle(Event::Submitted(submitted), self.started.elapsed());
-                self.perform(actions, None)
-            }
-        }
-    }
-
-    /// Hands on what was read.
-    fn cut(&mut self, from: Peer) -> ControlFlow<()> {
-        match from {
-            Peer::Client => self.from_client.widen_if_flooded(&self.to_agent),
-            Peer::Agent => self.from_agent.widen_if_flooded(&self.to_client),
-        }
-        loop {
-            let (source, sink) = match from {
-                Peer::Client => (&mut self.from_client, &mut self.to_agent),
-                Peer::Agent => (&mut self.from_agent, &mut self.to_client),
-            };
-            match source.splitter.next(|line| self.bridge.judge(from, line)) {
-                None => return ControlFlow::Continue(()),
-                Some(Piece::Run(bytes)) => sink.forward(bytes),
-                Some(Piece::Line(bytes)) => self.line(from, Line { bytes, whole: true })?,
-                Some(Piece::Head(bytes)) => self.line(from, Line { bytes, whole: false })?,
-            }
-        }
-    }
-
-    /// Hands a wanted line to the engine.
-    fn line(&mut self, from: Peer, line: Line) -> ControlFlow<()> {
-        tracing::debug!(?from, bytes = line.bytes.len(), "intercepted");
-        tracing::trace!(?from, line = %printable_bytes(line.bytes.trim_ascii_end()), "intercepted");
-        let actions = self.bridge.handle(Event::Line(from, line.clone()), self.started.elapsed());
-        if !line.whole && !actions.contains(&Action::Forward) {
-            match from {
-                Peer::Client => self.from_client.splitter.drop_rest(),
-                Peer::Agent => self.from_agent.splitter.drop_rest(),
-            }
-        }
-        self.perform(actions, Some((from, &line)))
-    }
-
-    fn happened(&mut self, event: Event) -> ControlFlow<()> {
-        tracing::debug!(?event, "happened");
-        let actions = self.bridge.handle(event, self.started.elapsed());
-        self.perform(actions, None)
-    }
-
-    /// Does what the engine says, in its order.
-    fn perform(&mut self, actions: Vec<Action>, line: Option<(Peer, &Line)>) -> ControlFlow<()> {
-        for action in actions {
-            match action {
-                Action::Forward => match line {
-                    Some((Peer::Client, line)) => self.to_agent.forward(line.bytes.clone()),
-                    Some((Peer::Agent, line)) => self.to_client.forward(line.bytes.clone()),
-                    None => {}
-                },
-                Action::Send(Peer::Agent, line) => self.to_agent.send(line),
-                Action::Send(Peer::Client, line) => self.to_client.send(line),
-                Action::EndAgentInput => {
-                    self.asked = true;
-                    self.client_reads = false;
-                    self.to_agent.end();
-                }
-                Action::EndClientOutput => self.to_client.end(),
-                Action::Terminate => self.agent.terminate(),
-                Action::Kill => self.agent.kill(),
-                Action::Opened(opened) => {
-                    report::opened(&opened.question);
-                    self.feed.opened(&opened);
-                }
-                Action::Unanswered(opened, why) => {
-                    report::unanswered(&opened.question, &why, self.bridge.name_of(&opened));
-                    self.feed.unanswered(&opened, &why);
-                }
-                Action::Warned(opened) => {
-                    report::warned(&opened.question, self.bridge.name_of(&opened));
-                    self.feed.warned(&opened);
-                }
-                Action::Extended(opened, deadline) => self.feed.extended(&opened, deadline),
-                Action::Judged(ticket, verdict) => self.verdicts.judged(ticket, verdict),
-                Action::Settled(settled) => {
-                    report::settled(&settled);
-                    self.verdicts.settled(*settled, self.started.elapsed());
-                }
-                Action::Finish => self.finishing = true,
-                Action::Abandon => return ControlFlow::Break(()),
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// One side has no more to say: its last line may lack a terminator.
-    fn ended(&mut self, peer: Peer) -> ControlFlow<()> {
-        let (source, reads, event) = match peer {
-            Peer::Client => (&mut self.from_client, &mut self.client_reads, Event::ClientEnded),
-            Peer::Agent => (&mut self.from_agent, &mut self.agent_reads, Event::AgentOutputEnded),
-        };
-        *reads = false;
-        match source.splitter.end(|line| self.bridge.judge(peer, line)) {
-            Some(Piece::Line(bytes) | Piece::Head(bytes)) => self.line(peer, Line { bytes, whole: true })?,
-            Some(Piece::Run(bytes)) => match peer {
-                Peer::Client => self.to_agent.forward(bytes),
-                Peer::Agent => self.to_client.forward(bytes),
-            },
-            None => {}
-        }
-        self.happened(event)
-    }
-
-    /// One side reads no more.
-    fn broke(&mut self, peer: Peer, error: &io::Error) -> ControlFlow<()> {
-        tracing::debug!(?peer, %error, "reads no more");
-        match peer {
-            Peer::Client => {
-                self.to_client.abandon();
-                self.happened(Event::ClientBroke)
-            }
-            // It may go on talking: what it says is still heard, and what is said to it is lost, as it would be
-            // in a pipe that it does not read.
-            Peer::Agent => {
-                self.to_agent.abandon();
-                ControlFlow::Continue(())
-            }
-        }
     }
 }
 

@@ -1,14 +1,43 @@
-//! What the log, or stderr, says of questions, wherever the bridge stands. Their text stays out of it.
+//! What the log, or stderr, says of what the bridge tells. The text of questions and answers stays out of it, but for
+//! lines at the level `trace`.
+
+use std::time::Duration;
+
+use bytes::Bytes;
 
 use crate::{
-    acp::{Settled, Submitted, Unanswered},
+    acp::{Peer, Unanswered},
+    desk::{Notice, Record, Settlement, Submitted},
     log,
-    question::{Outcome, Question},
+    question::Outcome,
+    terminal::printable_bytes,
 };
 
-/// Its time will soon be over. `name` is that under which others know it.
-pub(super) fn warned(question: &Question, name: Option<String>) {
-    let (session, question, id) = (&question.session, &question.id, name.as_deref());
+/// Reports a line that was looked at.
+pub(super) fn intercepted(from: Peer, line: &Bytes) {
+    tracing::debug!(?from, bytes = line.len(), "intercepted");
+    tracing::trace!(?from, line = %printable_bytes(line.trim_ascii_end()), "intercepted");
+}
+
+/// Reports what happened to a question. `has_inbox` says whether responders other than the client find it.
+pub(super) fn notice(notice: &Notice, has_inbox: bool) {
+    match notice {
+        Notice::Opened(record) => opened(record),
+        Notice::Warned(record) => warned(record, has_inbox),
+        Notice::Decided { record, settlement, after } => settled(record, settlement, *after),
+        _ => {}
+    }
+}
+
+fn opened(record: &Record) {
+    let question = &record.question;
+    let (origin, fields) = (question.origin.name(), question.fields.len());
+    tracing::info!(session = question.session, question = question.id, origin, fields, "question opened");
+}
+
+fn warned(record: &Record, has_inbox: bool) {
+    let (session, question) = (&record.question.session, &record.question.id);
+    let id = id(record, has_inbox);
     tracing::warn!(
         session,
         question,
@@ -17,35 +46,39 @@ pub(super) fn warned(question: &Question, name: Option<String>) {
     );
 }
 
-/// A question opened.
-pub(super) fn opened(question: &Question) {
-    let (origin, fields) = (question.origin.name(), question.fields.len());
-    tracing::info!(session = question.session, question = question.id, origin, fields, "question opened");
+fn settled(record: &Record, settlement: &Settlement, after: Duration) {
+    let outcome = match &settlement.outcome {
+        Outcome::Answered(_) => "answered",
+        Outcome::Rejected(reason) => reason.name(),
+        other => other.status(),
+    };
+    let (session, question) = (&record.question.session, &record.question.id);
+    tracing::info!(session, question, outcome, by = ?settlement.by.responder, ?after, "question settled");
 }
 
-/// The client did not answer it. `name` is that under which others can.
-pub(super) fn unanswered(question: &Question, why: &Unanswered, name: Option<String>) {
-    not_by_client(question, why);
+/// Reports that the client did not answer a question.
+pub(super) fn unanswered(record: &Record, why: &Unanswered, has_inbox: bool) {
+    not_by_client(record, why);
     if matches!(why, Unanswered::NoWay | Unanswered::Elsewhere(_)) {
-        waits(name);
+        waits(id(record, has_inbox));
     }
 }
 
-fn not_by_client(question: &Question, why: &Unanswered) {
-    let (session, question) = (&question.session, &question.id);
+fn not_by_client(record: &Record, why: &Unanswered) {
+    let (session, question) = (&record.question.session, &record.question.id);
     match why {
         Unanswered::Elsewhere(answer) => {
             let answered = answer.values.len();
             tracing::info!(session, question, answered, "to be answered elsewhere");
         }
         Unanswered::NoWay => {
-            tracing::info!(session, question, "the client cannot show the question: it stays open")
+            tracing::info!(session, question, "the client cannot show the question: it stays open");
         }
         Unanswered::Refused(code) => {
-            tracing::info!(session, question, code, "the client refused the question")
+            tracing::info!(session, question, code, "the client refused the question");
         }
         Unanswered::NotUnderstood => {
-            tracing::warn!(session, question, "the client's answer was not understood")
+            tracing::warn!(session, question, "the client's answer was not understood");
         }
         Unanswered::DoesNotFit(errors) => {
             let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
@@ -55,27 +88,20 @@ fn not_by_client(question: &Question, why: &Unanswered) {
 }
 
 /// Says how a question is answered that the client does not show. No text of the agent is in it.
-fn waits(name: Option<String>) {
-    match name {
-        Some(name) => log::notice(&format!(
-            "question {name} waits: askbridge show {name}, askbridge answer {name} VALUE"
-        )),
+fn waits(id: Option<String>) {
+    match id {
+        Some(id) => {
+            log::notice(&format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"));
+        }
         None => log::notice("the client cannot show a question, and nobody else can answer it: it waits"),
     }
 }
 
-/// Somebody else has something to say about it. What that is stays out of the log.
+/// Reports a submission of another responder. Its content stays out of the log.
 pub(super) fn submitted(submitted: &Submitted) {
     tracing::debug!(question = submitted.number, by = ?submitted.by.responder, "submitted");
 }
 
-/// It is settled.
-pub(super) fn settled(settled: &Settled) {
-    let outcome = match &settled.outcome {
-        Outcome::Answered(_) => "answered",
-        Outcome::Rejected(reason) => reason.name(),
-        other => other.status(),
-    };
-    let (session, question) = (&settled.question.session, &settled.question.id);
-    tracing::info!(session, question, outcome, by = ?settled.by.responder, after = ?settled.after, "question settled");
+fn id(record: &Record, has_inbox: bool) -> Option<String> {
+    has_inbox.then(|| record.id.to_string())
 }

@@ -1,17 +1,51 @@
 //! The runtime of a bridge, and the order in which a bridge starts: first the signals, then all that they must not
 //! leave behind. Serving the connections to the inbox is left to [`Host`].
 
-use std::{convert::Infallible, future::pending, process::ExitCode};
+use std::{convert::Infallible, ffi::OsString, future::pending, process::ExitCode, sync::Arc};
 
-use super::FatalError;
+use super::{FatalError, pump};
 use crate::{
-    control::old::host::Host,
+    acp,
+    control::{Port, Traffic, host::Host},
     signals::{self, Signals},
 };
 
+/// What a bridge runs with, beside its peers. `S` is what keeps the file of the inbox's socket.
+#[derive(Debug)]
+pub struct Opened<S> {
+    /// The configuration of the core.
+    pub config: acp::Config,
+    /// The bridge's port to its inbox.
+    pub port: Port,
+    /// What serves the inbox; `None` where only the client can answer.
+    pub host: Option<Host<S>>,
+}
+
+/// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
+///
+/// `open` opens the inbox of the agent's questions. It is called once no signal ends the process by itself.
+pub fn run<S>(
+    agent: &[OsString],
+    traffic: Arc<Traffic>,
+    open: impl FnOnce() -> Opened<S>,
+) -> Result<ExitCode, FatalError> {
+    start(|signals| {
+        let Opened { config, port, host } = open();
+        (pump::run(config, port, traffic, agent, signals), host)
+    })
+}
+
+/// Runs the bridge as a component of a conductor until that has left. `open` is that of [`run`].
+pub fn proxy<S>(open: impl FnOnce() -> Opened<S>) -> Result<ExitCode, FatalError> {
+    start(|signals| {
+        let Opened { config, port, host } = open();
+        (pump::run_under_conductor(config, port, signals), host)
+    })
+}
+
 /// Runs a bridge, and serves its inbox until it has ended. `set_up` makes both; when it is called, signals no longer
 /// end the process by themselves, so that it may bind the inbox's socket and start the agent (I8).
-pub(super) fn start<B>(set_up: impl FnOnce(Signals) -> (B, Option<Host>)) -> Result<ExitCode, FatalError>
+fn start<B, S>(set_up: impl FnOnce(Signals) -> (B, Option<Host<S>>)) -> Result<ExitCode, FatalError>
 where
     B: Future<Output = Result<ExitCode, FatalError>>,
 {
@@ -35,7 +69,7 @@ where
 }
 
 /// Serves the inbox. If that fails, the bridge goes on without it.
-async fn serve_visitors(host: Option<&mut Host>) -> Infallible {
+async fn serve_visitors<S>(host: Option<&mut Host<S>>) -> Infallible {
     if let Some(host) = host
         && let Err(error) = host.serve_visitors().await
     {

@@ -1,210 +1,287 @@
 //! The inboxes of all the bridges of this machine, as one.
-//! Where their sockets are is left to `discovery.rs`, and how each of them is followed to `follow.rs`.
+//! Where their sockets are is left to `discovery.rs`, what comes over them to `connections.rs`.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use futures::future::join_all;
-use jsonrpsee::core::client::{Client, Error, Subscription};
 use tokio::{
     sync::watch,
     time::{sleep, timeout},
 };
 
-use super::discovery::{self, DiscoveryError};
+use super::{
+    connections::Connections,
+    discovery::{self, DiscoveryError},
+    follow,
+    gaps::Gaps,
+    handshake::get,
+};
 use crate::{
-    acp::Submission,
+    control::{
+        BridgeInbox,
+        bridge_inbox::assumed,
+        client::{CallError, Client},
+        inbox::Inbox,
+        protocol::BridgeStatus,
+        store::Store,
+    },
+    desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal, Settlement, Snapshot, State, Submission},
     limits,
     question::{Provenance, Question},
 };
-use crate::{
-    control::old::{
-        book::Book,
-        port::Inbox,
-        refusal::{self, Detail, Refusal},
-        rpc::{Listing, QuestionsClient},
-        source::{Source, Status},
-        view::{Record, Settlement},
-    },
-    question::input::AnswerInput,
-};
 
-/// The inboxes of all bridges. Cheap to clone.
+/// The inboxes of all bridges, or of those that an ID may belong to. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    pub(crate) shared: Arc<Shared>,
+    shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) folder: PathBuf,
-    pub(crate) book: watch::Sender<Book>,
-    bridges: Mutex<Bridges>,
-    /// In which this process asks.
-    own: Option<Inbox>,
+struct Shared {
+    folder: PathBuf,
+    /// What the names of the bridges begin with.
+    typed: Option<IdPrefix>,
+    connections: Arc<Connections>,
+    /// The inbox in which this process asks.
+    own: Option<BridgeInbox>,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Bridges {
-    /// By their names.
-    pub(crate) connected: BTreeMap<String, Bridge>,
-    /// The sockets of the others.
-    pub(crate) unreachable: BTreeSet<PathBuf>,
+/// Why a question was not found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Missing {
+    /// As refusals say it.
+    Refused(Refusal),
+    /// The question needs a newer askbridge.
+    Unreadable,
+    /// No bridge that replied has the question, and these bridges could not be asked.
+    Unasked(Gaps),
 }
 
-/// A bridge that is connected.
-#[derive(Debug)]
-pub(crate) struct Bridge {
-    pub(crate) client: Arc<Client>,
-    pub(crate) status: Status,
-    pub(crate) path: PathBuf,
-    /// Where it tells what changes, until somebody follows it. Until then it is kept: a connection on which it was
-    /// cancelled may be closed before the reply to an answer is read.
-    pub(crate) changes: Option<Subscription<Listing>>,
+impl From<Missing> for Refusal {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::Refused(refusal) => refusal,
+            Missing::Unreadable | Missing::Unasked(_) => Refusal::Unavailable,
+        }
+    }
 }
 
 impl Machine {
-    /// Joins the inboxes of the bridges whose sockets are in this folder now.
+    /// Joins the inboxes of the bridges whose sockets are in this directory now.
     pub async fn open(folder: &Path) -> Result<Self, DiscoveryError> {
-        Self::join(folder, None).await
+        Self::join(folder, None, None).await
     }
 
-    /// Joins them, and asks by `own`, whose socket is in this folder too: its questions are found like those of any
-    /// bridge.
-    pub async fn open_with(folder: &Path, own: Inbox) -> Result<Self, DiscoveryError> {
-        Self::join(folder, Some(own)).await
+    /// Joins the inboxes of the bridges that may have this question. No other bridge is connected to.
+    pub async fn open_for(folder: &Path, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
+        Self::join(folder, Some(typed.clone()), None).await
     }
 
-    async fn join(folder: &Path, own: Option<Inbox>) -> Result<Self, DiscoveryError> {
-        let book = watch::Sender::new(Book::default());
-        let shared = Shared { folder: folder.to_owned(), book, bridges: Mutex::default(), own };
-        let joined = Machine { shared: Arc::new(shared) };
-        let paths = discovery::sockets(folder).await?;
-        join_all(paths.iter().map(|path| joined.visit(path))).await;
-        Ok(joined)
+    /// Joins all inboxes, and asks questions through `own`, whose socket is in this directory too: its questions are
+    /// found like those of any bridge.
+    pub async fn open_with(folder: &Path, own: BridgeInbox) -> Result<Self, DiscoveryError> {
+        Self::join(folder, None, Some(own)).await
     }
 
-    /// Returns the sockets of the bridges that could not be asked. What is open there is not known.
-    pub fn unreachable(&self) -> Vec<PathBuf> {
-        self.lock().unreachable.iter().cloned().collect()
+    async fn join(
+        folder: &Path,
+        typed: Option<IdPrefix>,
+        own: Option<BridgeInbox>,
+    ) -> Result<Self, DiscoveryError> {
+        let shared = Shared { folder: folder.to_owned(), typed, connections: Arc::default(), own };
+        let found = discovery::sockets(folder).await?;
+        let meant = found.iter().filter(|(bridge, _)| shared.means(bridge));
+        join_all(meant.map(|(bridge, path)| shared.connections.visit(bridge, path))).await;
+        Ok(Machine { shared: Arc::new(shared) })
     }
 
-    /// Asks all bridges for a question. One that says nothing in time counts as gone.
-    async fn ask_all(&self, short: &str) -> Vec<Result<Record, Refusal>> {
-        let clients: Vec<_> =
-            self.lock().connected.values().map(|bridge| Arc::clone(&bridge.client)).collect();
-        let get = async |client: &Client| get(client, short).await;
-        join_all(clients.iter().map(|client| get(client))).await
+    /// Follows the bridges, and those that come, until the future is dropped.
+    pub async fn follow(&self) -> Result<(), DiscoveryError> {
+        let shared = &self.shared;
+        follow::follow(&shared.connections, &shared.folder, |bridge| shared.means(bridge)).await
     }
 
-    pub(crate) fn client(&self, bridge: &str) -> Option<Arc<Client>> {
-        self.lock().connected.get(bridge).map(|bridge| Arc::clone(&bridge.client))
+    /// Returns what is left out, and where a change of that can be waited for.
+    pub fn gaps(&self) -> watch::Receiver<Gaps> {
+        self.shared.connections.gaps()
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Bridges> {
-        // Nothing that holds it can leave it half changed.
-        self.shared.bridges.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Finds a question as [`Inbox::look_up`] does, and says why there is none.
+    ///
+    /// # Errors
+    /// See [`Missing`].
+    pub async fn seek(&self, typed: &IdPrefix) -> Result<Arc<Record>, Missing> {
+        let is_lost = match self.known(typed) {
+            Err(Refusal::NotFound) => false,
+            Err(Refusal::Unavailable) => true,
+            found => return found.map_err(Missing::Refused),
+        };
+        let found = self.ask_all(typed).await;
+        match (found.records.as_slice(), found.ids.len()) {
+            (_, 0) => Err(self.why_missing(typed, &found, is_lost)),
+            ([record], 1) => Ok(Arc::clone(record)),
+            _ => Err(Missing::Refused(Refusal::Ambiguous(found.ids))),
+        }
+    }
+
+    fn why_missing(&self, typed: &IdPrefix, found: &Found, is_lost: bool) -> Missing {
+        let gaps = self.connections().gaps_for(typed);
+        match () {
+            () if found.is_unreadable || self.connections().is_unreadable(typed) => Missing::Unreadable,
+            () if !gaps.unreachable.is_empty() || !gaps.older.is_empty() => Missing::Unasked(gaps),
+            () if is_lost || found.is_unknown => Missing::Refused(Refusal::Unavailable),
+            () => Missing::Refused(Refusal::NotFound),
+        }
+    }
+
+    /// Finds a question in the store. One that is counted instead of shown makes an ID ambiguous, too.
+    fn known(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
+        let record = self.store().read(|_, snapshot| snapshot.find(typed).cloned())?;
+        let mut ids = self.connections().hidden(typed);
+        ids.retain(|id| *id != record.id);
+        if ids.is_empty() || !record.is_open() {
+            return Ok(record);
+        }
+        ids.insert(0, record.id.clone());
+        Err(Refusal::Ambiguous(ids))
+    }
+
+    /// Asks all bridges that may have a question.
+    async fn ask_all(&self, typed: &IdPrefix) -> Found {
+        let clients = self.connections().clients(typed);
+        let asked = clients.iter().map(async |(bridge, client)| (bridge, get(client, typed).await));
+        let mut found = Found::default();
+        for (bridge, answer) in join_all(asked).await {
+            match answer.map(|reply| reply.value) {
+                Ok(Some(record)) if record.id.bridge == *bridge => {
+                    found.ids.push(record.id.clone());
+                    found.records.push(Arc::new(record));
+                }
+                Ok(Some(_)) | Err(CallError::Refused(Refusal::NotFound)) => {}
+                Ok(None) => found.is_unreadable = true,
+                Err(CallError::Refused(Refusal::Ambiguous(several))) => found.ids.extend(several),
+                Err(_) => found.is_unknown = true,
+            }
+        }
+        found
+    }
+
+    /// Returns the question as its bridge knows it.
+    async fn fetch(&self, client: &Client, id: &QuestionId) -> Result<Arc<Record>, Refusal> {
+        match get(client, &IdPrefix::from(id)).await {
+            Ok(reply) => {
+                let record = reply.value.filter(|record| record.id == *id);
+                // Settling requires a question that this version can read.
+                record.map(Arc::new).ok_or(Refusal::Unavailable)
+            }
+            Err(CallError::Refused(refusal)) => Err(refusal),
+            Err(_) => Err(Refusal::Unavailable),
+        }
+    }
+
+    /// Judges a submission to a question whose bridge is not connected.
+    fn judge(&self, id: &QuestionId, submission: &Submission) -> Result<Arc<Record>, Refusal> {
+        let Some(record) = self.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
+            return self.find(&IdPrefix::from(id));
+        };
+        match record.state {
+            State::Settled => Snapshot::judge_late(&record, submission).map(|()| record),
+            _ => Err(Refusal::Unavailable),
+        }
+    }
+
+    /// Takes over the reply to a submission, before the caller is told: the next look at the store shows it.
+    fn accept(
+        &self,
+        known: &Arc<Record>,
+        reply: Option<Record>,
+        assume: impl FnOnce() -> Record,
+    ) -> Arc<Record> {
+        let reply = reply.filter(|record| record.id == known.id);
+        // The reply of a newer bridge may not be readable. It says that the asker got the answer all the same.
+        let record = Arc::new(reply.unwrap_or_else(assume));
+        self.store().edit(|editor| {
+            let now = editor.snapshot().get(&known.id).cloned();
+            let has_changed = now.as_ref().is_some_and(|now| *now != *known);
+            // A change that came meanwhile may be the later one, unless the question is over.
+            if !record.is_open() || !has_changed {
+                editor.put(Arc::clone(&record));
+            }
+            editor.snapshot().get(&known.id).cloned().unwrap_or(record)
+        })
+    }
+
+    fn connections(&self) -> &Connections {
+        &self.shared.connections
     }
 }
 
-/// Asks a bridge for a question.
-pub(crate) async fn get(client: &Client, id: &str) -> Result<Record, Refusal> {
-    match timeout(limits::HELLO, client.get(id.to_owned())).await {
-        Ok(answer) => answer.map_err(refusal),
-        Err(_) => Err(Refusal::Unavailable),
+impl Shared {
+    fn means(&self, bridge: &BridgeName) -> bool {
+        self.typed.as_ref().is_none_or(|typed| typed.may_be_in(bridge.as_str()))
     }
 }
 
-/// Submits to a bridge, however long its agent takes to read.
-async fn submit(
-    client: &Client,
-    id: String,
-    submission: Submission,
-    by: Provenance,
-) -> Result<Record, Error> {
-    match submission {
-        Submission::Answer(answer) => client.answer(id, AnswerInput::from(answer), Some(by)).await,
-        Submission::Reject(reason) => client.reject(id, reason, Some(by)).await,
-        Submission::Extend(time) => client.extend(id, time.as_millis().try_into().unwrap_or(u64::MAX)).await,
-    }
+/// What the bridges say about an ID.
+#[derive(Default)]
+struct Found {
+    records: Vec<Arc<Record>>,
+    ids: Vec<QuestionId>,
+    /// Whether a bridge has a question that needs a newer askbridge.
+    is_unreadable: bool,
+    /// Whether a bridge did not say whether it has the question.
+    is_unknown: bool,
 }
 
-/// Waits until a bridge says nothing any more. One that was stopped keeps its connections.
+/// Waits until a bridge does not reply any more. A process that is stopped keeps its connections.
 async fn silence(client: &Client) {
     loop {
-        sleep(limits::HELLO).await;
-        match timeout(limits::HELLO, client.status()).await {
+        sleep(limits::HANDSHAKE_TIMEOUT).await;
+        match timeout(limits::HANDSHAKE_TIMEOUT, client.status()).await {
             Ok(Ok(_)) => {}
             _ => return,
         }
     }
 }
 
-impl Source for Machine {
-    fn book(&self) -> watch::Receiver<Book> {
-        self.shared.book.subscribe()
+impl Inbox for Machine {
+    fn store(&self) -> &Store {
+        &self.connections().store
     }
 
-    async fn submit(&self, id: &str, submission: Submission, by: Provenance) -> Result<(), Refusal> {
-        let bridge = id.rsplit_once('-').map_or("", |(bridge, _)| bridge);
-        let Some(client) = self.client(bridge) else {
-            let book = self.shared.book.borrow();
-            return match book.find(id) {
-                Some(_) => refusal::over(&book, id, &submission),
-                None => {
-                    drop(book);
-                    Err(self.missing(id))
-                }
-            };
+    async fn submit(
+        &self,
+        id: &QuestionId,
+        submission: Submission,
+        by: Provenance,
+    ) -> Result<Arc<Record>, Refusal> {
+        let Some(client) = self.connections().client(&id.bridge) else {
+            return self.judge(id, &submission);
         };
+        let known = match self.store().read(|_, snapshot| snapshot.get(id).cloned()) {
+            Some(known) => known,
+            None => self.fetch(&client, id).await?,
+        };
+        // However long the agent takes to read the answer, unless the bridge itself is silent.
         let done = tokio::select! {
             biased;
-            done = submit(&client, id.to_owned(), submission, by) => done.map_err(refusal),
-            () = silence(&client) => Err(Refusal::Unavailable),
+            done = client.submit(id, submission.clone(), by.clone()) => done,
+            () = silence(&client) => Err(CallError::Gone),
         };
-        // Before anybody is told, so that whoever looks next sees it.
         match done {
-            Ok(view) => {
-                self.change(|book| book.put(view));
-                Ok(())
-            }
-            Err(refused) => {
-                if let Refusal::Conflict(view) | Refusal::Gone(view) = &refused {
-                    self.change(|book| book.put((**view).clone()));
+            Ok(reply) => Ok(self.accept(&known, reply.value, || assumed(&known, submission, by))),
+            Err(CallError::Refused(refusal)) => {
+                if let Refusal::Conflict(record) | Refusal::Gone(record) = &refusal
+                    && record.id == *id
+                {
+                    self.store().edit(|editor| editor.put(Arc::clone(record)));
                 }
-                Err(refused)
+                Err(refusal)
             }
-        }
-    }
-
-    /// Settled before these inboxes were joined, for one. One that no bridge has which could be asked is not found,
-    /// whatever the others have: see [`Machine::unreachable`].
-    async fn look_up(&self, short: &str) -> Result<Arc<Record>, Refusal> {
-        let found = self.find(short);
-        if !matches!(found, Err(Refusal::NotFound | Refusal::Unavailable)) {
-            return found;
-        }
-        let (mut views, mut ids) = (Vec::new(), Vec::new());
-        let mut is_unknown = self.shared.book.borrow().has_lost(short);
-        for answer in self.ask_all(short).await {
-            match answer {
-                Ok(view) => {
-                    ids.push(view.id.clone());
-                    views.push(view);
-                }
-                Err(Refusal::Ambiguous(several)) => ids.extend(several),
-                Err(Refusal::NotFound) => {}
-                Err(_) => is_unknown = true,
-            }
-        }
-        match (views.pop(), ids.len()) {
-            (_, 0) if is_unknown => Err(Refusal::Unavailable),
-            (_, 0) => Err(Refusal::NotFound),
-            (Some(view), 1) => Ok(Arc::new(view)),
-            _ => Err(Refusal::Ambiguous(ids)),
+            Err(_) => Err(Refusal::Unavailable),
         }
     }
 
@@ -215,49 +292,107 @@ impl Source for Machine {
         }
     }
 
-    fn status(&self) -> Vec<Status> {
-        let mut all: Vec<_> = self.lock().connected.values().map(|bridge| bridge.status.clone()).collect();
-        let book = self.shared.book.borrow();
-        all.iter_mut().for_each(|status| status.open = book.open_in(&status.bridge).count());
-        all
+    fn status(&self) -> Vec<BridgeStatus> {
+        self.connections().status()
     }
 
-    fn missing(&self, short: &str) -> Refusal {
-        let is_lost = self.shared.book.borrow().has_lost(short);
-        let bridge = short.rsplit_once('-').map_or(short, |(bridge, _)| bridge);
-        let bridges = self.lock();
-        // It may be in a bridge that could not be asked, unless it names one that could.
-        let may_be_hidden = !bridges.unreachable.is_empty() && !bridges.connected.contains_key(bridge);
-        if is_lost || may_be_hidden { Refusal::Unavailable } else { Refusal::NotFound }
+    fn find(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
+        let found = self.known(typed);
+        if found != Err(Refusal::NotFound) {
+            return found;
+        }
+        let gaps = self.connections().gaps_for(typed);
+        let may_be_hidden = !gaps.unreachable.is_empty() || !gaps.older.is_empty();
+        match may_be_hidden || !self.connections().hidden(typed).is_empty() {
+            true => Err(Refusal::Unavailable),
+            false => Err(Refusal::NotFound),
+        }
     }
-}
 
-/// Reads why a bridge refused.
-fn refusal(error: Error) -> Refusal {
-    let Error::Call(error) = error else { return Refusal::Unavailable };
-    let detail = error.data().and_then(|data| serde_json::from_str::<Detail>(data.get()).ok());
-    detail.map_or(Refusal::Unavailable, Refusal::of)
+    async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
+        Ok(self.seek(typed).await?)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use tempfile::TempDir;
     use tokio::{
         io::copy_bidirectional,
         net::{UnixListener, UnixStream},
         time::Instant,
     };
 
-    use crate::machine::bridges::*;
+    use super::*;
     use crate::{
-        control::old::played::{Bridge, listen, soon},
-        question::{Answer, Value},
+        control::played::{PlayedBridge, listen, soon},
+        question::{Answer, Outcome, Reason, Value},
     };
 
+    async fn open(folder: &TempDir) -> Machine {
+        soon(Machine::open(folder.path())).await.unwrap()
+    }
+
+    fn id(text: &str) -> QuestionId {
+        text.parse().unwrap()
+    }
+
+    fn typed(text: &str) -> IdPrefix {
+        text.parse().unwrap()
+    }
+
+    fn answer() -> Submission {
+        let values = [("q0".to_owned(), Value::Text("yes".to_owned()))].into();
+        Submission::Answer(Answer { values, ..Answer::default() })
+    }
+
+    #[tokio::test]
+    async fn a_submission_is_in_the_store_when_the_caller_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        // Only the reply can tell: the machine is not followed.
+        let machine = open(&folder).await;
+        let first = id("b-1");
+        let (done, ()) =
+            tokio::join!(soon(machine.submit(&first, answer(), Provenance::bridge())), bridge.obey());
+        assert_eq!(done.unwrap(), machine.find(&typed("b-1")).unwrap());
+        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
+
+        // A conflict tells it as well.
+        bridge.open("a").await;
+        let machine = open(&folder).await;
+        let inbox = bridge.inbox.clone();
+        let id = id("b-2");
+        let (done, ()) = tokio::join!(inbox.submit(&id, answer(), Provenance::bridge()), bridge.obey());
+        done.unwrap();
+        let rejection = Submission::Reject(None);
+        let (refused, ()) =
+            tokio::join!(soon(machine.submit(&id, rejection, Provenance::bridge())), bridge.obey());
+        assert_eq!(refused, Err(Refusal::Conflict(machine.find(&typed("b-2")).unwrap())));
+        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
+    }
+
+    #[tokio::test]
+    async fn only_the_bridges_that_an_id_may_mean_are_connected_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "k3f9q2");
+        bridge.open("a").await;
+        let frozen = listen(&folder.path().join("mute.sock"));
+        let machine = soon(Machine::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
+        assert_eq!(machine.seek(&typed("k3-1")).await.unwrap().id, id("k3f9q2-1"));
+        assert_eq!(*machine.gaps().borrow(), Gaps::default());
+        assert_eq!(machine.seek(&typed("k3-2")).await, Err(Missing::Refused(Refusal::NotFound)));
+        assert!(frozen.accept().is_err(), "the other bridge was connected to");
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn a_bridge_that_froze_is_not_waited_for() {
+    async fn a_submission_to_a_frozen_bridge_ends_and_its_outcome_is_unknown() {
         let (folder, behind) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let bridge = Bridge::start(behind.path(), "b");
-        bridge.open(1, "a");
+        let mut bridge = PlayedBridge::start(behind.path(), "b");
+        bridge.open("a").await;
         let listener = UnixListener::from_std(listen(&folder.path().join("b.sock"))).unwrap();
         let mut streams: Option<(UnixStream, UnixStream)> = None;
         let passes_on = async {
@@ -265,30 +400,54 @@ mod tests {
             let (near, far) = streams.insert((near, bridge.stream().await));
             copy_bidirectional(near, far).await
         };
-        let joined = tokio::select! {
-            joined = soon(Machine::open(folder.path())) => joined.unwrap(),
+        let machine = tokio::select! {
+            machine = soon(Machine::open(folder.path())) => machine.unwrap(),
             passed = passes_on => panic!("{passed:?}"),
         };
         let start = Instant::now();
-        let rejection = Submission::Reject(None);
-        let refused = soon(joined.submit("b-1", rejection, Provenance::bridge())).await;
-        assert_eq!((refused, start.elapsed()), (Err(Refusal::Unavailable), 2 * limits::HELLO));
-        assert_eq!(joined.find("b-1").unwrap().settlement, None, "nobody knows");
+        let refused = soon(machine.submit(&id("b-1"), Submission::Reject(None), Provenance::bridge())).await;
+        assert_eq!((refused, start.elapsed()), (Err(Refusal::Unavailable), 2 * limits::HANDSHAKE_TIMEOUT));
+        assert_eq!(machine.find(&typed("b-1")).unwrap().state, State::Open, "its end is not known");
         drop(streams);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_agent_that_does_not_read_is_waited_for() {
+    async fn an_agent_that_reads_slowly_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
-        let mut bridge = Bridge::start(folder.path(), "b");
-        bridge.open(1, "a");
-        let joined = soon(Machine::open(folder.path())).await.unwrap();
-        let values = [("q0".to_owned(), Value::Text("yes".to_owned()))].into();
-        let answer = Submission::Answer(Answer { values, ..Answer::default() });
-        let submitted = joined.submit("b-1", answer, Provenance::bridge());
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        let machine = open(&folder).await;
+        let id = id("b-1");
+        let submitted = machine.submit(&id, answer(), Provenance::bridge());
         tokio::pin!(submitted);
-        assert!(timeout(20 * limits::HELLO, &mut submitted).await.is_err());
+        assert!(timeout(20 * limits::HANDSHAKE_TIMEOUT, &mut submitted).await.is_err());
         let (done, ()) = tokio::join!(soon(submitted), bridge.obey());
-        assert_eq!(done, Ok(()));
+        assert_eq!(done.unwrap().state, State::Settled);
+    }
+
+    #[tokio::test]
+    async fn a_socket_with_the_name_of_another_bridge_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("other.sock");
+        let mut bridge = PlayedBridge::on(listen(&path), None, path.clone(), "b");
+        bridge.open("Continue?").await;
+        let machine = open(&folder).await;
+        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 0);
+        assert_eq!(machine.gaps().borrow().unreachable, [path]);
+    }
+
+    #[tokio::test]
+    async fn a_settled_question_is_found_in_its_bridge() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        let number = bridge.open("a").await;
+        bridge.settle(number, Outcome::Rejected(Reason::User), Provenance::bridge()).await;
+        let machine = open(&folder).await;
+        assert_eq!(machine.find(&typed("b-1")), Err(Refusal::NotFound));
+        let found = machine.look_up(&typed("b-1")).await.unwrap();
+        assert_eq!((found.id.clone(), found.state), (id("b-1"), State::Settled));
+        let again = machine.submit(&found.id, Submission::Reject(None), Provenance::bridge());
+        let (again, ()) = tokio::join!(soon(again), bridge.obey());
+        assert_eq!(again, Ok(Arc::clone(&found)), "the same once more is accepted");
     }
 }

@@ -1,6 +1,8 @@
-//! Where the sockets of the bridges of this machine are: one folder, that only its user may enter.
+//! Finds the sockets of the bridges of this machine, in one directory that only its user may enter.
+//! What is said over a socket is left to `handshake.rs` and `follow.rs`.
 
 use std::{
+    collections::BTreeMap,
     env, fs,
     io::{self, ErrorKind},
     os::unix::{
@@ -13,31 +15,32 @@ use std::{
 use thiserror::Error;
 use tokio::net::UnixStream;
 
-use crate::limits;
+use crate::{desk::BridgeName, limits};
 
-/// What the name of a socket ends with.
+/// The extension of a socket's file.
 const NAMED: &str = "sock";
-/// What it ends with until somebody listens there. As long: what can be bound to can be connected to.
+/// The extension until the bridge listens. It is as long as [`NAMED`], so that a path that can be bound can be connected.
 const UNNAMED: &str = "bind";
 
-/// Why there is no socket.
+/// Why a socket cannot be found or made.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum DiscoveryError {
-    /// Neither of the variables is set that tell where it could be.
-    #[error("no folder for the inbox: set XDG_RUNTIME_DIR, XDG_STATE_HOME or HOME")]
+    /// None of the variables is set that say where the directory could be.
+    #[error("no directory for the inbox: set XDG_RUNTIME_DIR, XDG_STATE_HOME or HOME")]
     NoFolder,
-    /// The folder is not ours alone, or no folder itself.
-    #[error("{0} may be entered by others: it must be a folder of yours, with mode 0700, and no link")]
+    /// The directory belongs to another user, can be entered by others, or is a symlink.
+    #[error("{0} must be a directory owned by you with mode 0700, not a symlink")]
     NotPrivate(PathBuf),
-    /// The folder's name leaves no room for the socket's.
-    #[error("{0} is too long for the name of a socket: set XDG_RUNTIME_DIR to a shorter folder")]
+    /// The directory's path leaves no room for the name of a socket.
+    #[error("{0} is too long for the name of a socket: set XDG_RUNTIME_DIR to a shorter path")]
     TooLong(PathBuf),
-    /// Something about a path failed.
+    /// An operation on a path failed.
     #[error("{path}: {source}")]
     Path {
-        /// Which path.
+        /// The path.
         path: PathBuf,
-        /// What failed.
+        /// Why it failed.
         source: io::Error,
     },
 }
@@ -47,9 +50,9 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> DiscoveryError {
     move |source| DiscoveryError::Path { path, source }
 }
 
-/// Returns the folder, made if it is not there.
+/// Returns the directory of the sockets, and creates it if it does not exist.
 pub fn folder() -> Result<PathBuf, DiscoveryError> {
-    // A relative one is to be ignored, by the XDG Base Directory Specification.
+    // The XDG Base Directory Specification says that relative paths are to be ignored.
     let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = path("XDG_RUNTIME_DIR")
         .or_else(|| path("XDG_STATE_HOME"))
@@ -57,7 +60,7 @@ pub fn folder() -> Result<PathBuf, DiscoveryError> {
         .ok_or(DiscoveryError::NoFolder)?;
     let folder = base.join("askbridge");
     make(&folder)?;
-    // Of a link it would be somebody else's business where it leads.
+    // The target of a symlink could be changed by another user.
     let metadata = fs::symlink_metadata(&folder).map_err(at(&folder))?;
     let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
     if !metadata.is_dir() || !is_own || metadata.mode() & 0o077 != 0 {
@@ -70,15 +73,19 @@ fn make(folder: &Path) -> Result<(), DiscoveryError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))
 }
 
-/// Returns a name for a bridge that no other one has.
-pub fn name() -> String {
-    // No letters that are taken for others.
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// Returns a new random name for a bridge.
+pub fn bridge_name() -> BridgeName {
     let mut random = [0; 6];
     if getrandom::fill(&mut random).is_err() {
-        return std::process::id().to_string();
+        // Processes that run at the same time differ in their ID.
+        random[..4].copy_from_slice(&std::process::id().to_le_bytes());
     }
-    random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
+    BridgeName::from_random(random)
+}
+
+/// Returns a new random name, as a text.
+pub fn name() -> String {
+    bridge_name().to_string()
 }
 
 /// A socket's file, which is removed when this is dropped.
@@ -88,10 +95,10 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Listens in this folder, under the name of the bridge. Fails where a socket of that name is there already.
+    /// Listens in this directory, under the name of the bridge. Fails if a file of that name exists.
     pub fn bind(folder: &Path, bridge: &str) -> Result<(Self, UnixListener), DiscoveryError> {
         let path = folder.join(bridge).with_extension(NAMED);
-        // It gets its name once it listens: whoever found it before would take it for that of a dead bridge.
+        // The file gets its final name once the bridge listens. Found before, it would look like that of a dead bridge.
         let unnamed = path.with_extension(UNNAMED);
         let listener = match UnixListener::bind(&unnamed) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
@@ -102,7 +109,7 @@ impl Socket {
         let mut socket = Socket { path: unnamed };
         fs::set_permissions(&socket.path, fs::Permissions::from_mode(0o600)).map_err(at(&socket.path))?;
         listener.set_nonblocking(true).map_err(at(&socket.path))?;
-        // Nobody else binds to the first name as long as it is there, so nobody takes the second one meanwhile.
+        // As long as the first name exists, no other bridge binds it, so none takes the second name meanwhile.
         if path.symlink_metadata().is_ok() {
             return Err(at(&path)(ErrorKind::AlreadyExists.into()));
         }
@@ -114,34 +121,38 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Somebody may have removed it before.
+        // An error says that it was removed already.
         drop(fs::remove_file(&self.path));
     }
 }
 
-/// Returns the sockets of bridges in this folder, which is made again if it is not there. What a bridge left that died
-/// before its socket had a name is removed.
-pub async fn sockets(folder: &Path) -> Result<Vec<PathBuf>, DiscoveryError> {
+/// Returns the sockets in this directory, by the names of their bridges. Creates the directory if it does not exist.
+/// Removes sockets of bridges that died before they listened. Files whose name is not that of a bridge are ignored.
+pub async fn sockets(folder: &Path) -> Result<BTreeMap<BridgeName, PathBuf>, DiscoveryError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             make(folder)?;
-            return Ok(Vec::new());
+            return Ok(BTreeMap::new());
         }
         entries => entries.map_err(at(folder))?,
     };
-    let mut paths = Vec::new();
+    let mut found = BTreeMap::new();
     for entry in entries {
         let path = entry.map_err(at(folder))?.path();
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some(NAMED) if is_socket(&path) => paths.push(path),
+            Some(NAMED) if is_socket(&path) => found.extend(bridge(&path).map(|bridge| (bridge, path))),
             Some(UNNAMED) if is_old(&path) => drop(connect(&path).await),
             _ => {}
         }
     }
-    Ok(paths)
+    Ok(found)
 }
 
-/// Connects to the bridge behind a socket. `None` where there is none any more: then the socket is removed.
+fn bridge(path: &Path) -> Option<BridgeName> {
+    path.file_stem()?.to_str()?.parse().ok()
+}
+
+/// Connects to the bridge behind a socket. Returns `None` if it is gone; its socket is removed then.
 pub async fn connect(path: &Path) -> io::Result<Option<UnixStream>> {
     if !is_socket(path) {
         return Ok(None);
@@ -150,7 +161,7 @@ pub async fn connect(path: &Path) -> io::Result<Option<UnixStream>> {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            // Somebody may have removed it before.
+            // An error says that another process removed it already.
             drop(fs::remove_file(path));
             Ok(None)
         }
@@ -158,12 +169,12 @@ pub async fn connect(path: &Path) -> io::Result<Option<UnixStream>> {
     }
 }
 
-/// Says whether this is a socket itself, and not a link to one: nothing else is ever removed.
+/// Returns whether this is a socket itself, and not a symlink to one: nothing else is ever removed.
 fn is_socket(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
-/// Says whether it has been there for longer than a bridge takes to listen.
+/// Returns whether the file has existed for longer than a bridge takes to listen.
 fn is_old(path: &Path) -> bool {
     let changed = path.symlink_metadata().and_then(|metadata| metadata.modified());
     changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > limits::STALE))
@@ -186,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_bound_to_can_be_connected_to() {
+    fn paths_that_can_be_bound_can_be_connected() {
         let root = tempfile::tempdir().unwrap();
         let (mut bound, mut refused) = (0, 0);
         for length in 60..110 {
@@ -208,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_is_never_put_in_the_place_of_another() {
+    fn a_socket_never_replaces_another() {
         let folder = tempfile::tempdir().unwrap();
         let (_socket, listener) = Socket::bind(folder.path(), "same").unwrap();
         let error = Socket::bind(folder.path(), "same").unwrap_err();
@@ -237,12 +248,15 @@ mod tests {
             utimensat(CWD, at(name), &times, AtFlags::empty()).unwrap();
         }
         let mut found = Vec::new();
-        for path in sockets(folder.path()).await.unwrap() {
+        let hostile = net::UnixListener::bind(at("\x1b[2J.sock")).unwrap();
+        for path in sockets(folder.path()).await.unwrap().into_values() {
             if connect(&path).await.unwrap().is_some() {
                 found.push(path);
             }
         }
-        assert_eq!(found, [at("live.sock")]);
+        assert_eq!(found, [at("live.sock")], "and not the one whose file name is no name of a bridge");
+        drop(hostile);
+        fs::remove_file(at("\x1b[2J.sock")).unwrap();
         assert_eq!(connect(&at("file.sock")).await.unwrap().map(drop), None);
         let left =
             ["binds.bind", "file.bind", "file.sock", "link.sock", "live.sock", "new.bind", "unrelated"];
@@ -250,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_folder_that_was_removed_is_made_again() {
+    async fn a_removed_directory_is_created_again() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("one/two");
         assert!(sockets(&folder).await.unwrap().is_empty());

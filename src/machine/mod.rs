@@ -1,10 +1,21 @@
-//! The bridges of this machine: where their sockets are, and how each one is followed.
-//! What a bridge says over its socket is left to `control`.
+//! The bridges of this machine: where their sockets are, and their inboxes as one inbox.
+//! What is said over a socket is left to `control`.
 
 pub mod discovery;
 
-pub mod bridges;
+pub mod local;
+
+mod gaps;
+
+mod handshake;
+
+mod link;
+
+mod connections;
 
 mod follow;
 
-pub use bridges::Machine;
+pub mod bridges;
+
+pub use bridges::{Machine, Missing};
+pub use gaps::Gaps;

@@ -2,6 +2,8 @@
 
 pub mod text;
 
+pub mod gaps;
+
 pub mod table;
 
 pub mod question;

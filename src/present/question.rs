@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter};
 
 use super::text::{self, since, span, until};
 use crate::{
-    control::old::{Record, Status},
+    control::BridgeStatus,
+    desk::{Record, State},
     question::{Field, FieldOption, Kind},
     terminal::{padded, printable, printable_line, width},
 };
@@ -15,18 +16,18 @@ const LONGEST_ALIGNED: usize = 30;
 /// The most columns of an agent's command, which may have a whole script in it.
 const AGENT: usize = 100;
 
-/// A question as a person reads it.
+/// A question in words.
 pub struct Shown<'a> {
     /// The question.
-    pub view: &'a Record,
+    pub record: &'a Record,
     /// Its bridge, if that is known.
-    pub status: Option<&'a Status>,
+    pub status: Option<&'a BridgeStatus>,
 }
 
 impl Display for Shown<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.head(out)?;
-        let question = &self.view.question;
+        let question = &self.record.question;
         if let Some(title) = &question.title {
             writeln!(out, "\n{}", printable_line(title))?;
         }
@@ -44,16 +45,19 @@ impl Display for Shown<'_> {
 
 impl Shown<'_> {
     fn head(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Record { id, question, opened_at, deadline, settlement, .. } = self.view;
+        let Record { id, question, opened_at, deadline, settlement, .. } = self.record;
         match settlement {
             Some(settled) => writeln!(out, "{id}: {}", text::settlement(settled))?,
+            None if self.record.state == State::Delivering => {
+                writeln!(out, "{id}: settled, and on its way to the agent")?;
+            }
             None => {
-                let ends = deadline.as_ref().map(|deadline| format!(", ends in {}", span(until(deadline))));
-                let (age, ends) = (span(since(opened_at)), ends.unwrap_or_default());
-                writeln!(out, "{id}: open for {age}{ends}, waits {}", waits(self.view))?;
+                let ends = deadline.map(|deadline| format!(", ends in {}", span(until(deadline))));
+                let (age, ends) = (span(since(*opened_at)), ends.unwrap_or_default());
+                writeln!(out, "{id}: open for {age}{ends}, waits {}", waits(self.record))?;
             }
         }
-        if let Some(Status { agent, folder, .. }) = self.status {
+        if let Some(BridgeStatus { agent, folder, .. }) = self.status {
             writeln!(out, "asked by {} in {}", text::short(agent, AGENT), printable_line(folder))?;
         }
         if let Some(session) = &question.session {
@@ -66,11 +70,11 @@ impl Shown<'_> {
     }
 
     fn foot(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Record { id, question, kept, settlement, .. } = self.view;
+        let Record { id, question, kept, settlement, state, .. } = self.record;
         if let Some(kept) = kept {
             writeln!(out, "\nanswered so far: {}", text::answer(kept))?;
         }
-        if settlement.is_none() {
+        if settlement.is_none() && *state != State::Delivering {
             let values = vec!["VALUE"; question.fields.len()].join(" ");
             writeln!(out, "\naskbridge answer {id} {values}\naskbridge reject {id}")?;
         }
@@ -78,8 +82,8 @@ impl Shown<'_> {
     }
 }
 
-fn waits(view: &Record) -> &'static str {
-    if view.elsewhere { "to be answered elsewhere" } else { "in the client" }
+fn waits(record: &Record) -> &'static str {
+    if record.elsewhere { "to be answered elsewhere" } else { "in the client" }
 }
 
 fn show_field(field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
@@ -110,7 +114,7 @@ fn show_option(option: &FieldOption, columns: usize, out: &mut Formatter<'_>) ->
     }
 }
 
-/// Says what a field takes.
+/// Returns what a field takes.
 fn wanted(kind: &Kind) -> String {
     let default = |value: Option<String>| {
         value.map(|value| format!(", at first {}", printable_line(&value))).unwrap_or_default()
@@ -144,14 +148,14 @@ fn wanted(kind: &Kind) -> String {
     }
 }
 
-/// Says the least and the most, where there are such.
+/// Returns the least and the most, where there are such.
 fn bounds<T: Display>(least: Option<T>, most: Option<T>, unit: &str) -> String {
     let least = least.map(|least| format!(", at least {least}{unit}"));
     let most = most.map(|most| format!(", at most {most}{unit}"));
     least.into_iter().chain(most).collect()
 }
 
-/// Says a text of several lines, each behind so many spaces.
+/// Returns a text of several lines, each behind so many spaces.
 fn indented(text: &str, spaces: usize) -> String {
     let lines: Vec<_> = text.lines().map(|line| format!("{:spaces$}{}", "", printable_line(line))).collect();
     lines.join("\n")

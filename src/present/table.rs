@@ -1,9 +1,11 @@
 //! The open questions as a table, a line for each, as a person reads it on a terminal.
 //! When it is printed is left to `command`.
 
+use std::sync::Arc;
+
 use super::text::{self, place, short, since, span, until};
 use crate::{
-    control::old::{Book, Record},
+    desk::Record,
     terminal::{cut, padded, width},
 };
 
@@ -11,13 +13,12 @@ use crate::{
 const SESSION: usize = 20;
 
 /// Lists the open questions, each on a line that takes no more columns than this.
-pub fn table(book: &Book, columns: usize) -> String {
-    let open = book.open();
+pub fn table(open: &[Arc<Record>], columns: usize) -> String {
     if open.is_empty() {
         return "no question is open\n".to_owned();
     }
     let heads = ["ID", "AGE", "ENDS", "SHOWN", "SESSION", "QUESTION"].map(str::to_owned);
-    let rows: Vec<_> = [heads].into_iter().chain(open.iter().map(|view| row(view))).collect();
+    let rows: Vec<_> = [heads].into_iter().chain(open.iter().map(|record| row(record))).collect();
     let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
     let widths = [0, 1, 2, 3, 4].map(widest).into_iter().chain([0]).collect::<Vec<_>>();
     let lines = rows.iter().map(|row| {
@@ -28,20 +29,20 @@ pub fn table(book: &Book, columns: usize) -> String {
 }
 
 /// Returns the cells of one question: its ID, age, time left, place, session and text.
-pub fn row(view: &Record) -> [String; 6] {
-    let ends = view.deadline.as_ref().map(|deadline| span(until(deadline)));
+pub fn row(record: &Record) -> [String; 6] {
+    let ends = record.deadline.map(|deadline| span(until(deadline)));
     [
-        view.id.clone(),
-        span(since(&view.opened_at)),
+        record.id.to_string(),
+        span(since(record.opened_at)),
         ends.unwrap_or_else(|| "-".to_owned()),
-        place(view).to_owned(),
-        session(view),
-        text::heading(view),
+        place(record).to_owned(),
+        session(record),
+        text::heading(record),
     ]
 }
 
-fn session(view: &Record) -> String {
-    view.question.session.as_ref().map_or_else(|| "-".to_owned(), |session| short(session, SESSION))
+fn session(record: &Record) -> String {
+    record.question.session.as_ref().map_or_else(|| "-".to_owned(), |session| short(session, SESSION))
 }
 
 #[cfg(test)]
@@ -55,7 +56,7 @@ mod tests {
             "questionId": "q", "sessionId": session, "message": message, "fields": [], "origin": "kiro",
             "dangerous": false, "blocking": true,
         });
-        let record = json!({ "id": "k3f9q2-1", "bridge": "k3f9q2", "question": question, "openedAt": "" });
+        let record = json!({ "id": "k3f9q2-1", "bridge": "k3f9q2", "question": question, "openedAt": "2026-11-21T12:00:00Z" });
         serde_json::from_value(record).expect("a record")
     }
 
@@ -74,7 +75,15 @@ mod tests {
     }
 
     #[test]
+    fn stacked_marks_are_cut() {
+        let marks = "e".to_owned() + &"\u{301}".repeat(3001);
+        for cell in row(&record(&marks, &marks)) {
+            assert!(cell.chars().count() < 40, "{} characters", cell.chars().count());
+        }
+    }
+
+    #[test]
     fn empty_inbox_is_said() {
-        assert_eq!(table(&Book::default(), 80), "no question is open\n");
+        assert_eq!(table(&[], 80), "no question is open\n");
     }
 }

@@ -2,32 +2,31 @@
 
 use std::{
     io,
-    path::PathBuf,
     time::{Duration, SystemTime},
 };
 
 use serde::Serialize;
 
 use crate::{
-    control::old::{Record, Refusal, Settlement},
+    desk::{Record, Refusal, Settlement, State, Timestamp},
     question::{Answer, Outcome, Provenance, Responder, Value},
     terminal::{cut, printable_json, printable_line},
 };
 
-/// The most columns of a question that is said on one line.
+/// The most columns of a question on one line.
 const HEADING: usize = 80;
 
-/// Says something as JSON, over several lines.
+/// Returns a value as JSON, over several lines.
 pub fn json(value: &impl Serialize) -> io::Result<String> {
     Ok(printable_json(&serde_json::to_string_pretty(value)?).into_owned() + "\n")
 }
 
-/// Says something as JSON on one line.
+/// Returns a value as JSON on one line.
 pub fn json_line(value: &impl Serialize) -> io::Result<String> {
     Ok(printable_json(&serde_json::to_string(value)?).into_owned() + "\n")
 }
 
-/// Says how long ago something was, or how soon it will be, in one unit.
+/// Returns a time span in one unit.
 pub fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -38,40 +37,36 @@ pub fn span(time: Duration) -> String {
     }
 }
 
-/// Returns how long ago a time by RFC 3339 is.
-pub fn since(time: &str) -> Duration {
-    let time = humantime::parse_rfc3339(time).unwrap_or(SystemTime::UNIX_EPOCH);
-    SystemTime::now().duration_since(time).unwrap_or_default()
+/// Returns how long ago a time is.
+pub fn since(time: Timestamp) -> Duration {
+    Timestamp::from(SystemTime::now()).since(time)
 }
 
-/// Returns how far away a time by RFC 3339 is.
-pub fn until(time: &str) -> Duration {
-    let time = humantime::parse_rfc3339(time).unwrap_or(SystemTime::UNIX_EPOCH);
-    time.duration_since(SystemTime::now()).unwrap_or_default()
+/// Returns how far away a time is.
+pub fn until(time: Timestamp) -> Duration {
+    time.since(SystemTime::now().into())
 }
 
-/// Says where a question is shown.
-pub fn place(view: &Record) -> &'static str {
-    if view.elsewhere { "elsewhere" } else { "client" }
+/// Returns where a question is shown, or that its answer is on its way to the agent.
+pub fn place(record: &Record) -> &'static str {
+    match record.state {
+        State::Delivering => "delivering",
+        _ if record.elsewhere => "elsewhere",
+        _ => "client",
+    }
 }
 
-/// Says a text on one line that takes no more columns than this.
+/// Returns a text on one line that takes no more columns than this.
 pub fn short(text: &str, most: usize) -> String {
     cut(&printable_line(text.trim()), most).into_owned()
 }
 
-/// Says what a question asks, on one line.
-pub fn heading(view: &Record) -> String {
-    short(view.question.heading(), HEADING)
+/// Returns what a question asks, on one line.
+pub fn heading(record: &Record) -> String {
+    short(record.question.heading(), HEADING)
 }
 
-/// Says which bridges could not be asked, by their sockets.
-pub fn unreachable(sockets: &[PathBuf]) -> String {
-    let sockets: Vec<_> = sockets.iter().map(|path| path.display().to_string()).collect();
-    printable_line(&format!("could not be asked: {}", sockets.join(", "))).into_owned()
-}
-
-/// Says what became of a question.
+/// Returns how a question was settled.
 pub fn settlement(settlement: &Settlement) -> String {
     let by = by(&settlement.by);
     let said = match &settlement.outcome {
@@ -99,7 +94,7 @@ fn by(by: &Provenance) -> String {
     }
 }
 
-/// Says an answer on one line.
+/// Returns an answer on one line.
 pub fn answer(answer: &Answer) -> String {
     let values = answer.values.iter().map(|(name, value)| {
         let values: Vec<_> = values(value).iter().map(|text| printable_line(text).into_owned()).collect();
@@ -123,11 +118,11 @@ pub fn values(value: &Value) -> Vec<String> {
     }
 }
 
-/// Says why something was refused, with what became of the question.
+/// Returns why a submission was refused, and how the question was settled.
 pub fn refusal(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::Conflict(view) | Refusal::Gone(view) => match &view.settlement {
-            Some(settled) => format!("{} ago it was {}", span(since(&settled.at)), settlement(settled)),
+        Refusal::Conflict(record) | Refusal::Gone(record) => match &record.settlement {
+            Some(settled) => format!("{} ago it was {}", span(since(settled.at)), settlement(settled)),
             None => refusal.to_string(),
         },
         Refusal::NotFound => {
@@ -153,9 +148,11 @@ mod tests {
     }
 
     #[test]
-    fn time_that_cannot_be_read_is_long_ago_and_not_ahead() {
-        assert!(since("soon") > Duration::from_secs(1));
-        assert_eq!(until("soon"), Duration::ZERO);
+    fn time_in_the_other_direction_is_none_away() {
+        let past = Timestamp::default();
+        assert_eq!(until(past), Duration::ZERO);
+        assert_eq!(since(past.after(Duration::MAX)), Duration::ZERO);
+        assert!(since(past) > Duration::from_secs(1));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! An answer as a person or a program sends it, in either of its two shapes: by field name, or by place.
-//! Whether it fits its question is left to [`super::check`].
+//! Whether it fits its question is left to [`super::check()`].
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData};
 

@@ -1,26 +1,43 @@
-//! One connection: HTTP/1.1, which has a time for each thing that is waited for. HTTP/2 has none for a connection that
-//! idles, so it is not spoken. What each path leads to is left to the router.
+//! One connection: HTTP/1.1, with a timeout for each thing that is waited for. HTTP/2 is not spoken, since it has no
+//! timeout for an idle connection. What each path leads to is left to the router.
+
+use std::sync::Arc;
 
 use axum::Router;
-use hyper::server::conn::http1;
+use hyper::{
+    Request,
+    body::Incoming,
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::visitors::Visitor;
 use crate::limits;
 
-/// Serves a connection until it ends. Once it is told to stop, only the request that is being answered is.
+/// Serves a connection until it ends. Once `stopped` is ready, the reply that is under way is the last.
+///
+/// Handlers find the visitor in the extensions of the request.
 pub(super) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
+    visitor: Arc<Visitor>,
     stopped: impl Future<Output = ()>,
 ) -> Result<(), hyper::Error> {
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&visitor));
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits::HEAD)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .max_buf_size(limits::HTTP_BUFFER)
+        .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
@@ -43,24 +60,28 @@ mod tests {
     };
 
     use super::*;
-    use crate::serve::body;
+    use crate::serve::{
+        body::{self, Bodies},
+        visitors::Visitors,
+    };
 
-    /// Less than any limit, so that what is sent so often comes slowly, but comes.
+    /// Shorter than any timeout, so that a byte after each pause comes slowly, but comes.
     const PAUSE: Duration = Duration::from_secs(3);
-    /// How long anything may take, by a clock that is set forward while there is nothing to do.
+    /// How long anything may take, by tokio's paused clock.
     const DEADLINE: Duration = Duration::from_secs(3600);
 
-    /// Connects to what says how long a body was.
+    /// Connects to a server that returns the length of a body.
     fn connect() -> DuplexStream {
         let (near, far) = duplex(1 << 16);
         let router = Router::new()
             .route("/", post(async |body: Bytes| body.len().to_string()))
-            .layer(middleware::from_fn(body::whole));
-        tokio::spawn(serve(far, router, pending()));
+            .layer(middleware::from_fn_with_state(Bodies::default(), body::whole));
+        let (visitors, _) = Visitors::new();
+        tokio::spawn(serve(far, router, visitors.admit(), pending()));
         near
     }
 
-    /// Sends a byte after each pause, as long as anybody takes it. Returns what came back, and when.
+    /// Sends a byte after each pause, until the server closes the connection. Returns what came back, and when.
     async fn drip(mut stream: DuplexStream, text: &str) -> (String, Duration) {
         let start = Instant::now();
         let (mut reads, mut writes) = tokio::io::split(&mut stream);
@@ -83,7 +104,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_comes_slowly_is_given_up() {
+    async fn a_slow_body_is_refused() {
         let mut stream = connect();
         stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n").await.unwrap();
         let (reply, after) = drip(stream, "123456789").await;
@@ -95,7 +116,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_comes_in_time_is_taken() {
+    async fn a_body_that_comes_in_time_is_accepted() {
         let mut stream = connect();
         let head = b"POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: 3\r\n\r\n";
         stream.write_all(head).await.unwrap();
@@ -105,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_that_comes_slowly_is_given_up() {
+    async fn a_connection_with_a_slow_head_is_closed() {
         for head in ["", "POST / HTTP/1.1\r\nHost: localhost\r\n"] {
             let (reply, after) = drip(connect(), head).await;
             assert_eq!((&*reply, after), ("", limits::HEAD), "{head:?}");
@@ -113,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_that_idles_is_closed() {
+    async fn an_idle_connection_is_closed() {
         let mut stream = connect();
         stream.write_all(b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n").await.unwrap();
         let (reply, after) = drip(stream, "").await;

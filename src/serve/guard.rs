@@ -1,8 +1,8 @@
-//! Who may ask at all, before anything else is looked at: the host that is asked for, the page that asks, the token,
-//! and how often. A web page elsewhere can make a browser send requests here; it gets nowhere.
+//! The checks before anything else of a request is looked at: its Host and Origin headers, the token, and the rate.
+//! A web page of another site can make a browser send requests here; they are refused.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
 };
 
@@ -22,14 +22,12 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-use super::{problem::Problem, rate::Rate, token::Token};
-use crate::control::old::Refusal;
+use super::{health::HEALTH, problem::Problem, rate::Rate, token::Token, visitors::Visitor};
+use crate::{desk::Refusal, limits};
 
-/// What needs no token: that the server runs is no secret to whoever reaches it.
-const OPEN: &str = "/healthz";
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Some clients leave out what fills it up at its end.
+/// Base64 with optional padding: some clients leave it out.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -39,32 +37,33 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 #[derive(Debug)]
 pub(super) struct Guard {
     pub(super) token: Token,
-    /// Where we listen.
+    /// The address that the server listens on.
     pub(super) address: SocketAddr,
-    /// Names of ours beside those of every machine.
+    /// Names of this machine, beside its addresses and `localhost`.
     pub(super) hosts: Vec<String>,
     pub(super) rate: Arc<Rate>,
 }
 
-/// Lets a request through, or says why not.
+/// Passes a request on, or refuses it.
 pub(super) async fn check(
     State(guard): State<Arc<Guard>>,
     mut request: Request<Body>,
     next: Next,
 ) -> Response {
-    match guard.judge(request.uri(), request.headers()) {
+    let visitor = request.extensions().get::<Arc<Visitor>>();
+    match guard.judge(request.uri(), request.headers(), visitor.map(|visitor| &**visitor)) {
         Ok(()) => {
-            // Nobody needs it any more, and what it is not in cannot log it.
+            // No handler needs it, and a request without it cannot be logged with it.
             request.headers_mut().remove(AUTHORIZATION);
             next.run(request).await
         }
-        // Whoever may not ask holds no connection either.
+        // A client that is refused keeps no connection.
         Err(problem) => problem.and_close(),
     }
 }
 
 impl Guard {
-    fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    fn judge(&self, uri: &Uri, headers: &HeaderMap, visitor: Option<&Visitor>) -> Result<(), Problem> {
         let forbidden = |name, detail| Err(Problem::new(StatusCode::FORBIDDEN, name, detail));
         let Some(host) = host(uri, headers).filter(|host| self.is_ours(host)) else {
             let detail =
@@ -74,27 +73,34 @@ impl Guard {
         if !is_from_here(headers, &host) {
             return forbidden("wrong_origin", "the request comes from a web page elsewhere");
         }
-        if uri.path() == OPEN {
+        if uri.path() == HEALTH {
             return Ok(());
         }
         if !shown(headers).is_some_and(|shown| self.token.is(&shown)) {
             let detail = "show the token of the token file: `Authorization: Bearer TOKEN`";
             return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", detail));
         }
+        if !visitor.is_none_or(Visitor::has_shown_token) {
+            let detail = format!("there are {} connections already, which is the limit", limits::CONNECTIONS);
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_connections", detail));
+        }
         if self.rate.allows() { Ok(()) } else { Err(Refusal::TooManyRequests.into()) }
     }
 
-    /// Says whether this names us. A page can make its own name lead to this machine, and that is what the browser
-    /// sends; an address it cannot choose.
+    /// Returns whether a Host header names this machine. By DNS rebinding, a page can make its own name lead to this
+    /// machine, and the browser sends that name; the page cannot choose an address.
     fn is_ours(&self, host: &Authority) -> bool {
-        // Whatever else may stand in an authority has no business in a Host header.
+        // An authority may have a user as well, a Host header may not.
         let (name, rest) = (host.host(), host.as_str().strip_prefix(host.host()));
         if !rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)) {
             return false;
         }
-        // One that ends with a dot is the same, whole.
+        // A name that ends with a dot is the same, fully qualified.
         let name = name.strip_suffix('.').unwrap_or(name);
-        let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        let address = match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(address) => address.parse::<Ipv6Addr>().map(IpAddr::V6),
+            None => name.parse::<Ipv4Addr>().map(IpAddr::V4),
+        };
         let everywhere = !is_loopback(self.address.ip());
         name.eq_ignore_ascii_case("localhost")
             || address.is_ok_and(|address| everywhere || is_loopback(address))
@@ -102,16 +108,17 @@ impl Guard {
     }
 }
 
+/// Returns whether this is a port. By RFC 3986 it may be empty.
 fn is_port(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
+    text.is_empty() || text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
-/// Says whether an address can be reached from this machine only.
+/// Returns whether an address can be reached from this machine only.
 pub(super) fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
 
-/// Returns the host that is asked for. More than one is none.
+/// Returns the host that the request is for; `None` where there are several.
 fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     let mut hosts = headers.get_all(HOST).iter();
     let header = match (hosts.next(), hosts.next()) {
@@ -125,7 +132,7 @@ fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     }
 }
 
-/// Says whether no web page sent the request, or one of our own.
+/// Returns whether the request does not come from a web page of another site.
 fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     if !matches!(site, None | Some(b"same-origin" | b"none")) {
@@ -138,7 +145,7 @@ fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
     })
 }
 
-/// Returns what is shown as the token: the bearer's, or the password of a user of any name.
+/// Returns the token of a request: that of a bearer, or the password of a user of any name.
 fn shown(headers: &HeaderMap) -> Option<Vec<u8>> {
     let (scheme, shown) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let shown = shown.trim();

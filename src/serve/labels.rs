@@ -1,17 +1,17 @@
-//! What can be chosen, and what was chosen or typed, in the words that the person saw.
+//! The labels of what can be chosen, and what was chosen or typed by its label.
 
 use std::borrow::Cow;
 
 use crate::{
-    control::old::Record,
+    desk::Record,
     question::{
         Answer, Field, FieldError, Kind, Outcome, Question, Value, input,
         typed::{self, NO, YES},
     },
 };
 
-/// Returns the words for what can be chosen, in their order. No two are the same: where the agent says one twice, the
-/// second is numbered.
+/// Returns the labels of what can be chosen, in their order. Each is unique: where the agent uses a label twice, the
+/// second one is numbered.
 pub(super) fn labels(kind: &Kind) -> Vec<Cow<'_, str>> {
     let labels: Vec<&str> = match kind {
         Kind::Boolean { .. } => vec![YES, NO],
@@ -32,11 +32,11 @@ pub(super) fn labels(kind: &Kind) -> Vec<Cow<'_, str>> {
     words
 }
 
-/// Returns what was answered, field by field. `None` where the question was not answered.
-pub(super) fn chosen(view: &Record) -> Option<Vec<Vec<String>>> {
-    let Outcome::Answered(answer) = &view.settlement.as_ref()?.outcome else { return None };
+/// Returns the labels and texts of an answer, field by field; `None` where the question was not answered.
+pub(super) fn chosen(record: &Record) -> Option<Vec<Vec<String>>> {
+    let Outcome::Answered(answer) = &record.settlement.as_ref()?.outcome else { return None };
     let said = |field: &Field| answer.values.get(&field.name).map(|value| said(&field.kind, value));
-    Some(view.question.fields.iter().map(|field| said(field).unwrap_or_default()).collect())
+    Some(record.question.fields.iter().map(|field| said(field).unwrap_or_default()).collect())
 }
 
 fn said(kind: &Kind, value: &Value) -> Vec<String> {
@@ -54,8 +54,8 @@ fn said(kind: &Kind, value: &Value) -> Vec<String> {
     }
 }
 
-/// Reads what was chosen by these words, or typed, field by field. Where there is something to choose, the words
-/// decide: another option may have one of them as its value, which nobody saw.
+/// Reads labels that were chosen, or texts that were typed, field by field. Labels go before values: the value of
+/// another option may be the same text, but people do not see values.
 pub(super) fn answer(question: &Question, answers: Vec<Vec<String>>) -> Result<Answer, Vec<FieldError>> {
     input::check_places(question, answers.len())?;
     let (mut answer, mut errors) = (Answer::default(), Vec::new());
@@ -71,8 +71,10 @@ pub(super) fn answer(question: &Question, answers: Vec<Vec<String>>) -> Result<A
     if errors.is_empty() { Ok(answer) } else { Err(errors) }
 }
 
-/// Returns the value of a field for which nothing but these words was chosen or typed, or the word that stands for
-/// none.
+/// Returns the value of a field with these labels or texts.
+///
+/// # Errors
+/// The text that is no label of the field, where it takes no other.
 fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
     if words.is_empty() {
         return Ok(None);
@@ -97,7 +99,7 @@ fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
 mod tests {
     use serde_json::json;
 
-    use crate::serve::labels::*;
+    use super::*;
 
     fn kind(json: serde_json::Value) -> Kind {
         serde_json::from_value(json).unwrap()
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_options_have_the_same_words() {
+    fn each_option_has_a_label_of_its_own() {
         for (said, told) in [
             (&["A", "B"][..], &["A", "B"][..]),
             (&["A", "A", "B", "A"], &["A", "A (2)", "B", "A (3)"]),
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_what_was_chosen() {
+    fn labels_go_before_values() {
         let crossed = json!([{ "value": "a", "label": "b" }, { "value": "b", "label": "a" }]);
         let one = |word: &str| vec![word.to_owned()];
         let text = |text: &str| Ok(Some(Value::Text(text.to_owned())));
@@ -141,7 +143,7 @@ mod tests {
             assert_eq!(value(&kind, one("c")), if other { text("c") } else { Err("c".to_owned()) });
         }
         let closed = kind(json!({ "kind": "choice", "options": options(&["A"]) }));
-        assert_eq!(value(&closed, one("v0")), Err("v0".to_owned()), "nobody saw that");
+        assert_eq!(value(&closed, one("v0")), Err("v0".to_owned()), "values are not shown");
         assert_eq!(value(&closed, Vec::new()), Ok(None));
         let flag = kind(json!({ "kind": "boolean" }));
         assert_eq!(value(&flag, one("true")), Err("true".to_owned()));

@@ -1,28 +1,24 @@
-//! What became of the questions, counted, in Prometheus' text format. No text of an agent is in it.
+//! Counters of how questions were settled, in Prometheus' text format. They contain no text of an agent.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     fmt::{self, Write},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
-use axum::{
-    Router,
-    extract::State,
-    http::header::CONTENT_TYPE,
-    response::{IntoResponse, Response},
-    routing::get,
-};
+use tokio::{sync::watch, time::timeout};
 
-use super::http::App;
-use crate::control::traffic::Traffic;
 use crate::{
-    control::old::{Record, Source},
+    control::{
+        store::{Batch, Store},
+        traffic::Traffic,
+    },
+    desk::{Event, QuestionId, Record},
+    limits,
     question::{Origin, Outcome, Reason, Responder},
 };
 
-/// The upper bounds of the histogram, in seconds: from a rule's answer to that of a person who went home.
+/// The upper bounds of the histogram, in seconds: from the answer of a rule to that of a person who was away.
 const BOUNDS: [f64; 10] = [1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0, 604_800.0];
 
 /// The label of a name that this version does not know.
@@ -32,27 +28,30 @@ const OTHER: &str = "other";
 #[derive(Debug)]
 pub(super) struct Metrics {
     counts: Mutex<Counts>,
+    /// The revision up to which settled questions are counted.
+    counted: watch::Sender<u64>,
     traffic: Option<Arc<Traffic>>,
 }
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// By outcome, responder and origin, none of which an agent can make up.
+    /// By outcome, responder and origin. An agent cannot choose any of the labels.
     settled: BTreeMap<(&'static str, &'static str, &'static str), u64>,
-    /// How many were answered within each bound.
+    /// How many questions were answered within each bound.
     within: [u64; BOUNDS.len()],
     answered: u64,
     seconds: f64,
 }
 
 impl Metrics {
+    /// Returns counters that stand at zero.
     pub(super) fn new(traffic: Option<Arc<Traffic>>) -> Self {
-        Metrics { counts: Mutex::default(), traffic }
+        Metrics { counts: Mutex::default(), counted: watch::Sender::new(0), traffic }
     }
 
     /// Counts a question that was settled.
-    pub(super) fn settled(&self, view: &Record) {
-        let Some(settlement) = &view.settlement else { return };
+    fn settled(&self, record: &Record) {
+        let Some(settlement) = &record.settlement else { return };
         let outcome = match &settlement.outcome {
             Outcome::Answered(_) => "answered",
             Outcome::Rejected(reason) => known(Reason::NAMES, reason.name()),
@@ -60,19 +59,24 @@ impl Metrics {
             _ => OTHER,
         };
         let responder = known(Responder::NAMES, settlement.by.responder.name());
-        let labels = (outcome, responder, known(Origin::NAMES, view.question.origin.name()));
+        let labels = (outcome, responder, known(Origin::NAMES, record.question.origin.name()));
         // Nothing that holds it can leave it half changed.
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.settled.entry(labels).or_default() += 1;
-        if let (Outcome::Answered(_), Some(took)) =
-            (&settlement.outcome, between(&view.opened_at, &settlement.at))
-        {
-            counts.answered(took.as_secs_f64());
+        if let Outcome::Answered(_) = &settlement.outcome {
+            counts.answered(settlement.at.since(record.opened_at).as_secs_f64());
         }
     }
 
-    /// Says what was counted, beside what is there now.
-    fn text(&self, bridges: usize, open: usize) -> Result<String, fmt::Error> {
+    /// Waits until all is counted that was settled up to this revision, but not for long.
+    pub(super) async fn counted_up_to(&self, revision: u64) {
+        let mut counted = self.counted.subscribe();
+        // Where it takes longer, or the store has ended, the numbers are a little older.
+        drop(timeout(limits::KEEP_ALIVE, counted.wait_for(|counted| *counted >= revision)).await);
+    }
+
+    /// Returns the counters and what is there now, as text.
+    pub(super) fn text(&self, bridges: usize, open: usize) -> Result<String, fmt::Error> {
         let text = &mut String::new();
         gauge(text, "bridges", "Bridges whose questions are here.", bridges)?;
         gauge(text, "questions_open", "Questions that wait for an answer.", open)?;
@@ -107,12 +111,7 @@ impl Counts {
     }
 }
 
-fn between(opened: &str, settled: &str) -> Option<Duration> {
-    let (opened, settled) = (humantime::parse_rfc3339(opened).ok()?, humantime::parse_rfc3339(settled).ok()?);
-    settled.duration_since(opened).ok()
-}
-
-/// Returns a name if this version knows it: what another bridge makes up does not become a label.
+/// Returns a name that this version knows, or `other`: a name that another bridge makes up does not become a label.
 fn known(names: &[&'static str], name: &str) -> &'static str {
     names.iter().find(|known| **known == name).copied().unwrap_or(OTHER)
 }
@@ -142,14 +141,52 @@ fn gauge(text: &mut String, name: &str, help: &str, value: usize) -> fmt::Result
     writeln!(text, "askbridge_{name} {value}")
 }
 
-/// Returns the routes.
-pub(super) fn routes<S: Source>() -> Router<App<S>> {
-    Router::new().route("/healthz", get(async || "ok\n")).route("/metrics", get(metrics))
+/// Counts the questions that are settled from now on, until the store ends.
+pub(super) async fn count(metrics: &Metrics, store: &Store) {
+    let mut follower = store.follow();
+    let mut last = Last::default();
+    let mut is_first = true;
+    while let Some(batch) = follower.next().await {
+        let revision = batch.revision();
+        match batch {
+            Batch::Events { events, .. } => {
+                for (_, event) in events {
+                    if let Event::Settled(record) = event
+                        && last.is_new(&record.id)
+                    {
+                        metrics.settled(&record);
+                    }
+                }
+            }
+            Batch::Snapshot { .. } => {
+                // What was settled in a gap is counted as far as the store remembers it.
+                let settled: Vec<_> = store.read(|_, snapshot| snapshot.settled().cloned().collect());
+                for record in settled {
+                    if last.is_new(&record.id) && !is_first {
+                        metrics.settled(&record);
+                    }
+                }
+            }
+        }
+        is_first = false;
+        metrics.counted.send_replace(revision);
+    }
+    // Nothing more is counted, so that nothing is to be waited for.
+    metrics.counted.send_replace(u64::MAX);
 }
 
-async fn metrics<S: Source>(State(app): State<App<S>>) -> Response {
-    let (bridges, open) = (app.source.status().len(), app.open().1.len());
-    // Writing to a text does not fail.
-    let text = app.metrics.text(bridges, open).unwrap_or_default();
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+/// The questions that were counted last, as many as a store remembers.
+#[derive(Debug, Default)]
+struct Last(VecDeque<QuestionId>);
+
+impl Last {
+    /// Returns whether a question was not counted yet, and remembers it.
+    fn is_new(&mut self, id: &QuestionId) -> bool {
+        if self.0.contains(id) {
+            return false;
+        }
+        self.0.truncate(limits::REMEMBERED - 1);
+        self.0.push_front(id.clone());
+        true
+    }
 }

@@ -1,35 +1,44 @@
-//! Answering over HTTP: one router over any inbox, that of one bridge or that of all the bridges of the machine.
-//! What a question is, and who wins, is left to the inbox.
+//! Answering over HTTP: one server over any inbox, that of one bridge or that of all the bridges of the machine.
+//! What a question is, and which answer wins, is left to the inbox.
 //!
 //! ```text
-//!  request ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · events · rpc · facade · metrics ─▶ inbox
-//!                                                        ▲
-//!                                 inbox ─▶ ring: what changed, with a number for each change
+//!  accept ─▶ connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · rpc · opencode · health ─▶ inbox
+//!                                                                 events · opencode ◀─ feed ◀─ store
 //! ```
 
 pub mod token;
 
 mod rate;
 
-mod guard;
-
 mod problem;
+
+mod visitors;
+
+mod guard;
 
 mod body;
 
-pub mod rest;
+mod window;
 
-mod ring;
+mod sse;
 
-pub mod events;
+mod feed;
 
-mod rpc;
+mod metrics;
+
+mod app;
 
 mod labels;
 
+pub mod rest;
+
+pub mod events;
+
 mod opencode;
 
-mod metrics;
+mod rpc;
+
+mod health;
 
 mod documents;
 
@@ -39,12 +48,17 @@ pub mod openapi;
 #[cfg(feature = "schema")]
 pub mod openrpc;
 
+mod router;
+
 mod connection;
 
-pub mod http;
+mod accept;
 
-pub mod run;
+pub mod server;
 
-pub use http::{ServeError, Server};
+pub mod service;
+
 pub use problem::Problem;
+pub use server::{ServeError, Server};
+pub use service::HttpService;
 pub use token::Token;

@@ -9,10 +9,7 @@ use super::{
     problem::Problem,
     rest::Rejection,
 };
-use crate::{
-    control::old::{Record, rpc::Listing},
-    question::input::AnswerInput,
-};
+use crate::{control::protocol::Listing, desk::Record, question::input::AnswerInput};
 
 /// Makes the document.
 pub fn document() -> Value {
@@ -66,9 +63,9 @@ fn paths(generator: &mut SchemaGenerator) -> Value {
 fn events(generator: &mut SchemaGenerator) -> Value {
     let description = "Server-sent events: `question.requested`, `question.changed` and `question.resolved`. Without \
         Last-Event-ID, or with one that is too old, first a `question.requested` for each open question, then \
-        `snapshot` with `{\"open\":[ID, …]}`: no others are open.";
+        `snapshot` with the IDs of all open questions under `open`: no others are open.";
     let (event, snapshot) =
-        (generator.subschema_for::<QuestionEvent<'_>>(), generator.subschema_for::<Snapshot<'_>>());
+        (generator.subschema_for::<QuestionEvent<'_>>(), generator.subschema_for::<Snapshot>());
     let mut events = get(
         generator,
         description,

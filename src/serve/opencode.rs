@@ -15,25 +15,27 @@ use axum::{
     body::Bytes,
     extract::{Path, State},
     http::HeaderMap,
-    response::{IntoResponse, Response, sse::Event},
+    response::Response,
     routing::{get, post},
 };
 use futures::{Stream, StreamExt, future, stream};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{
+    app::App,
     body,
-    events::{Told, respond},
-    http::App,
+    feed::Item,
     labels,
     problem::Problem,
     rest,
-    ring::Change,
+    sse::{Message, respond},
+    window,
 };
 use crate::{
-    control::old::{Record, Refusal, Source},
+    control::inbox::Inbox,
+    desk::{self, QuestionId, Record, Refusal},
     limits,
     question::{Field, Kind, Question},
 };
@@ -41,7 +43,7 @@ use crate::{
 const ANSWER: &str = r#"{"answers":[["LABEL"]]}"#;
 
 /// Returns the routes.
-pub(super) fn routes<S: Source>() -> Router<App<S>> {
+pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
     Router::new()
         .route("/question", get(list))
         .route("/question/{id}/reply", post(reply))
@@ -49,10 +51,10 @@ pub(super) fn routes<S: Source>() -> Router<App<S>> {
         .route("/event", get(events))
 }
 
-/// A question as opencode says it.
+/// A question as opencode writes it.
 #[derive(Serialize)]
 struct Request<'a> {
-    id: &'a str,
+    id: &'a QuestionId,
     #[serde(rename = "sessionID")]
     session: &'a str,
     questions: Vec<Info<'a>>,
@@ -64,7 +66,7 @@ struct Info<'a> {
     header: &'a str,
     options: Vec<Choice<'a>>,
     multiple: bool,
-    /// Whether a text may be typed instead; where it is left out, clients take it that one may.
+    /// Whether a text may be typed instead. Clients take a missing member for true.
     custom: bool,
 }
 
@@ -74,19 +76,19 @@ struct Choice<'a> {
     description: &'a str,
 }
 
-/// What is sent as an answer. What else is in it means nothing, as to opencode.
+/// An answer. Other members mean nothing, as in opencode.
 #[derive(Deserialize)]
 struct Reply {
     answers: Vec<Vec<String>>,
 }
 
 impl<'a> Request<'a> {
-    fn of(view: &'a Record) -> Self {
-        let question = &view.question;
+    fn of(record: &'a Record) -> Self {
+        let question = &record.question;
         let infos = question.fields.iter().enumerate();
         Request {
-            id: &view.id,
-            session: session(view),
+            id: &record.id,
+            session: session(record),
             questions: infos.map(|(index, field)| Info::of(question, index == 0, field)).collect(),
         }
     }
@@ -94,7 +96,7 @@ impl<'a> Request<'a> {
 
 impl<'a> Info<'a> {
     fn of(question: &'a Question, first: bool, field: &'a Field) -> Self {
-        // There is no place for what the form as a whole asks, but before its first field.
+        // There is no other place for the message of the form than before its first field.
         let message = Some(&question.message).filter(|message| first && **message != field.label);
         let texts = [message, Some(&field.label), field.help.as_ref()];
         let texts: Vec<_> =
@@ -110,108 +112,122 @@ impl<'a> Info<'a> {
     }
 }
 
-/// What is chosen comes back by its label alone.
+/// Returns what can be chosen. A reply has nothing but the label.
 fn options(kind: &Kind) -> Vec<Choice<'_>> {
     let descriptions = kind.options().iter().map(|option| option.description.as_deref().unwrap_or_default());
     let choice = |(label, description)| Choice { label, description };
     labels::labels(kind).into_iter().zip(descriptions.chain(iter::repeat(""))).map(choice).collect()
 }
 
-/// Some dialects tell no session, and opencode's clients need one.
-fn session(view: &Record) -> &str {
-    view.question.session.as_deref().unwrap_or_default()
+/// Returns the session. Some dialects have none, and opencode's clients need one.
+fn session(record: &Record) -> &str {
+    record.question.session.as_deref().unwrap_or_default()
 }
 
-async fn list<S: Source>(State(app): State<App<S>>) -> Response {
-    let (_, open) = app.open();
-    Json(open.iter().map(|view| Request::of(view)).collect::<Vec<_>>()).into_response()
+/// A question that is converted when it is written.
+struct Data(Arc<Record>);
+
+impl Serialize for Data {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Request::of(&self.0).serialize(serializer)
+    }
 }
 
-async fn reply<S: Source>(
-    State(app): State<App<S>>,
+async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
+    let open = app.open().1.iter().map(|record| record.id.clone()).collect();
+    window::json_of(window::body(app.array(open, Data)))
+}
+
+async fn reply<I: Inbox>(
+    State(app): State<App<I>>,
     Path(id): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
-    let reply: Reply = body::read(&headers, &body, ANSWER)?;
-    let view = app.look_up(&id).await?;
-    let answer = labels::answer(&view.question, reply.answers).map_err(Refusal::DoesNotFit)?;
-    rest::submit_answer(&app, &view, answer).await?;
+    let reply: Reply = body::read(&headers, body, ANSWER)?;
+    let record = app.look_up(&id).await?;
+    let answer = labels::answer(&record.question, reply.answers).map_err(Refusal::DoesNotFit)?;
+    rest::submit_answer(&app, &record.id, answer).await?;
     Ok(Json(true))
 }
 
-async fn reject<S: Source>(State(app): State<App<S>>, Path(id): Path<String>) -> Result<Json<bool>, Problem> {
-    rest::submit_rejection(&app, &*app.look_up(&id).await?, None).await?;
+async fn reject<I: Inbox>(State(app): State<App<I>>, Path(id): Path<String>) -> Result<Json<bool>, Problem> {
+    rest::submit_rejection(&app, &app.look_up(&id).await?.id, None).await?;
     Ok(Json(true))
 }
 
-async fn events<S: Source>(State(app): State<App<S>>) -> Result<Response, Problem> {
-    let connected = stream::once(future::ready(message("connected", "server.connected", &json!({}))));
-    let told = app.events.after(None)?;
+async fn events<I: Inbox>(State(app): State<App<I>>) -> Result<Response, Problem> {
+    let connected = message("connected", "server.connected", Map::<String, Value>::new());
+    let items = app.feeds.open(app.inbox.store(), None)?;
+    let store = app.inbox.store().clone();
     let mut shown = Shown::default();
-    let events = told.flat_map(move |told| {
-        let what_became = |id: &str| app.find(id).ok();
-        stream::iter(shown.hear(told, what_became))
+    let events = items.flat_map(move |item| {
+        let find = |id: &QuestionId| store.read(|_, snapshot| snapshot.get(id).cloned());
+        stream::iter(shown.messages(item, find))
     });
-    let events = connected.chain(with_heartbeats(events));
-    Ok(respond(events.filter_map(future::ready)))
+    Ok(respond(stream::once(future::ready(connected)).chain(with_heartbeats(events))))
 }
 
-/// What a client shows, by what it was told.
+/// Bytes of the longest session that is remembered of a question that is shown.
+const SESSION: usize = 256;
+
+/// The questions that a client shows, by what it was told, with their sessions.
 #[derive(Default)]
-struct Shown(BTreeMap<String, Arc<Record>>);
+struct Shown(BTreeMap<QuestionId, String>);
 
 impl Shown {
-    /// Returns what to tell of it. After a gap, that is also the end of each question that ended in it: not every client
-    /// lists the questions again when it connects again. `what_became` knows those that ended last.
-    fn hear(&mut self, told: Told, what_became: impl Fn(&str) -> Option<Arc<Record>>) -> Vec<Option<Event>> {
-        match told {
-            Told::Open(view) => {
-                let message = asked(&view.id, &view);
-                self.0.insert(view.id.clone(), view);
-                vec![message]
+    /// Returns what to tell the client. After a gap, that is also the end of each question that ended in it: not every
+    /// client lists the questions again when it reconnects. `find` knows the questions that ended last.
+    fn messages(&mut self, item: Item, find: impl Fn(&QuestionId) -> Option<Arc<Record>>) -> Vec<Message> {
+        match item {
+            Item::Open(record) => vec![self.asked(&record.id.to_string(), record)],
+            Item::Event { place, event: desk::Event::Settled(record) } => {
+                self.0.remove(&record.id);
+                vec![resolved(&place, &record)]
             }
-            Told::Change(name, Change::Requested(view) | Change::Changed(view)) => {
-                let message = asked(&name, &view);
-                self.0.insert(view.id.clone(), view);
-                vec![message]
-            }
-            Told::Change(name, Change::Resolved(view)) => {
-                self.0.remove(&view.id);
-                vec![resolved(&name, &view)]
-            }
-            Told::Snapshot(name, open) => {
-                let open: BTreeSet<_> = open.iter().map(|view| &view.id).collect();
+            Item::Event { place, event } => vec![self.asked(&place, Arc::clone(event.record()))],
+            Item::Snapshot { place, open, .. } => {
+                let open: BTreeSet<_> = open.iter().collect();
                 let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
                     mem::take(&mut self.0).into_iter().partition(|(id, _)| open.contains(id));
                 self.0 = kept;
-                gone.into_iter()
-                    .map(|(id, view)| resolved(&format!("{name}-{id}"), &what_became(&id).unwrap_or(view)))
-                    .collect()
+                let end = |(id, session): (QuestionId, String)| {
+                    let place = format!("{place}-{id}");
+                    match find(&id).filter(|record| !record.is_open()) {
+                        Some(record) => resolved(&place, &record),
+                        None => ended(&place, &id, &session, None),
+                    }
+                };
+                gone.into_iter().map(end).collect()
             }
         }
     }
-}
 
-fn asked(name: &str, view: &Record) -> Option<Event> {
-    message(name, "question.asked", &Request::of(view))
-}
-
-fn resolved(name: &str, view: &Record) -> Option<Event> {
-    let mut properties = json!({ "sessionID": session(view), "requestID": view.id });
-    match labels::chosen(view) {
-        Some(answers) => {
-            properties["answers"] = answers.into();
-            message(name, "question.replied", &properties)
-        }
-        None => message(name, "question.rejected", &properties),
+    fn asked(&mut self, name: &str, record: Arc<Record>) -> Message {
+        // A longer one is left out, so that what a stream holds is bounded (I6).
+        let session = Some(session(&record)).filter(|session| session.len() <= SESSION);
+        self.0.insert(record.id.clone(), session.unwrap_or_default().to_owned());
+        message(name, "question.asked", Data(record))
     }
 }
 
-/// Adds what tells opencode's clients that somebody is there, which a comment does not: they do not get to see it.
-fn with_heartbeats(
-    events: impl Stream<Item = Option<Event>> + Send,
-) -> impl Stream<Item = Option<Event>> + Send {
+fn resolved(name: &str, record: &Record) -> Message {
+    ended(name, &record.id, session(record), labels::chosen(record))
+}
+
+fn ended(name: &str, id: &QuestionId, session: &str, answers: Option<Vec<Vec<String>>>) -> Message {
+    let mut properties = json!({ "sessionID": session, "requestID": id });
+    match answers {
+        Some(answers) => {
+            properties["answers"] = answers.into();
+            message(name, "question.replied", properties)
+        }
+        None => message(name, "question.rejected", properties),
+    }
+}
+
+/// Adds heartbeats for opencode's clients, which do not get to see a comment.
+fn with_heartbeats(events: impl Stream<Item = Message> + Send) -> impl Stream<Item = Message> + Send {
     let mut beats = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     stream::unfold((Box::pin(events), beats, 0_u64), async |(mut events, mut beats, count)| {
@@ -219,50 +235,63 @@ fn with_heartbeats(
             biased;
             event = events.next() => Some((event?, (events, beats, count))),
             _ = beats.tick() => {
-                let beat = message(&format!("heartbeat-{count}"), "server.heartbeat", &json!({}));
+                let beat = message(&format!("heartbeat-{count}"), "server.heartbeat", Map::<String, Value>::new());
                 Some((beat, (events, beats, count + 1)))
             }
         }
     })
 }
 
-fn message(id: &str, kind: &str, properties: &impl Serialize) -> Option<Event> {
-    let properties = serde_json::to_value(properties).unwrap_or(Value::Null);
-    Event::default()
-        .json_data(json!({ "id": format!("evt_{id}"), "type": kind, "properties": properties }))
-        .ok()
+/// An event as opencode writes it.
+#[derive(Serialize)]
+struct Envelope<T> {
+    id: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    properties: T,
+}
+
+fn message(id: &str, kind: &'static str, properties: impl Serialize + Send + 'static) -> Message {
+    Message::new(Envelope { id: format!("evt_{id}"), kind, properties })
 }
 
 #[cfg(test)]
 mod tests {
-    use axum::{body::to_bytes, response::Sse};
-    use futures::StreamExt;
+    use axum::body::to_bytes;
 
-    use crate::serve::opencode::*;
+    use super::*;
     use crate::{
-        control::old::Settlement,
+        desk::{Event, Settlement, Timestamp},
         question::{Answer, Field, Kind, Origin, Outcome, Provenance, Reason},
     };
 
-    fn view(number: u64, outcome: Option<Outcome>) -> Arc<Record> {
+    fn record(number: u64, outcome: Option<Outcome>) -> Arc<Record> {
         let mut question =
             Question::new(Origin::Kiro, "q", vec![Field::at(0, "Why?".to_owned(), None, Kind::free_text())]);
         question.session = Some("s".to_owned());
-        let settlement = outcome.map(|outcome| Settlement {
-            outcome,
-            by: Provenance::bridge(),
-            at: String::new(),
-            remark: None,
-        });
-        let view =
-            json!({ "id": format!("b-{number}"), "bridge": "b", "question": question, "openedAt": "" });
-        Arc::new(Record { settlement, ..serde_json::from_value(view).unwrap() })
+        let record = Record::new(id(number), Arc::new(question), Timestamp::default());
+        let settled = |outcome| Settlement::new(outcome, Provenance::bridge(), Timestamp::default());
+        Arc::new(match outcome {
+            Some(outcome) => record.settled(settled(outcome)),
+            None => record,
+        })
     }
 
-    /// Returns what is sent, event by event, without the names.
-    async fn sent(events: Vec<Option<Event>>) -> Vec<Value> {
-        let events = events.into_iter().flatten().map(Ok::<_, axum::Error>);
-        let body = Sse::new(stream::iter(events)).into_response().into_body();
+    fn id(number: u64) -> QuestionId {
+        format!("b-{number}").parse().unwrap()
+    }
+
+    fn happened(event: Event) -> Item {
+        Item::Event { place: "e-1".to_owned(), event }
+    }
+
+    fn snapshot(open: &[u64]) -> Item {
+        Item::Snapshot { place: "e-1".to_owned(), revision: 1, open: open.iter().copied().map(id).collect() }
+    }
+
+    /// Returns the data of these events, without their IDs.
+    async fn sent(messages: Vec<Message>) -> Vec<Value> {
+        let body = respond(stream::iter(messages)).into_body();
         let text = String::from_utf8(to_bytes(body, 1 << 20).await.unwrap().to_vec()).unwrap();
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
         data.map(|data| {
@@ -274,27 +303,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_ended_in_a_gap_is_told() {
+    async fn questions_that_ended_in_a_gap_are_told() {
         let mut shown = Shown::default();
         let answer = Answer {
             values: [("q0".to_owned(), crate::question::Value::Text("so".to_owned()))].into(),
             ..Answer::default()
         };
-        let answered = view(4, Some(Outcome::Answered(answer)));
-        let what_became = |id: &str| (id == "b-4").then(|| Arc::clone(&answered));
-        let mut hear = |told| shown.hear(told, what_became);
-        let name = || "e-1".to_owned();
-        assert!(hear(Told::Snapshot(name(), Vec::new())).is_empty(), "nothing is shown yet");
-        assert_eq!(hear(Told::Open(view(1, None))).len(), 1);
+        let answered = record(4, Some(Outcome::Answered(answer)));
+        let find = |asked: &QuestionId| (*asked == id(4)).then(|| Arc::clone(&answered));
+        let mut messages = |item| shown.messages(item, find);
+        assert!(messages(snapshot(&[])).is_empty(), "nothing is shown yet");
+        assert_eq!(messages(Item::Open(record(1, None))).len(), 1);
         for number in 2..=5 {
-            assert_eq!(hear(Told::Change(name(), Change::Requested(view(number, None)))).len(), 1);
+            assert_eq!(messages(happened(Event::Opened(record(number, None)))).len(), 1);
         }
         let rejected = Outcome::Rejected(Reason::Withdrawn);
-        assert_eq!(hear(Told::Change(name(), Change::Resolved(view(2, Some(rejected))))).len(), 1);
-        // One is open still, one has opened, and the others went: what became of one of them is known.
-        assert_eq!(hear(Told::Open(view(5, None))).len(), 1);
-        assert_eq!(hear(Told::Open(view(6, None))).len(), 1);
-        let gone = hear(Told::Snapshot(name(), vec![view(5, None), view(6, None)]));
+        assert_eq!(messages(happened(Event::Settled(record(2, Some(rejected))))).len(), 1);
+        // One is open still, one has opened, and the others went. How one of them ended is known.
+        assert_eq!(messages(Item::Open(record(5, None))).len(), 1);
+        assert_eq!(messages(Item::Open(record(6, None))).len(), 1);
+        let gone = messages(snapshot(&[5, 6]));
         let over = |kind: &str, properties: Value| json!({ "type": kind, "properties": properties });
         assert_eq!(
             sent(gone).await,
@@ -307,21 +335,21 @@ mod tests {
                 ),
             ]
         );
-        let gone = hear(Told::Snapshot(name(), Vec::new()));
+        let gone = messages(snapshot(&[]));
         assert_eq!(sent(gone).await.len(), 2, "once each");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_heart_beats_while_nothing_happens() {
+    async fn there_are_heartbeats_while_nothing_happens() {
         let start = Instant::now();
         let second = std::time::Duration::from_secs(1);
-        // The clock stands still until all wait for it.
+        // The clock is paused until all tasks wait for it.
         let after = async |seconds: u32| {
             interval_at(start + second * seconds, second).tick().await;
         };
         let events = stream::iter([5, 27]).then(async |seconds| {
             after(seconds).await;
-            message("e", "question.rejected", &json!({}))
+            message("e", "question.rejected", json!({}))
         });
         let ended = stream::once(after(28)).filter_map(async |()| None);
         let told = with_heartbeats(events.chain(ended));
@@ -330,6 +358,6 @@ mod tests {
         assert_eq!(times, [5, 10, 20, 27]);
         let beat = json!({ "type": "server.heartbeat", "properties": {} });
         assert_eq!(sent(events).await[1..3], [beat.clone(), beat]);
-        assert_eq!(start.elapsed().as_secs(), 28, "it ends with what it tells of");
+        assert_eq!(start.elapsed().as_secs(), 28, "it ends with the events");
     }
 }

@@ -11,23 +11,13 @@ use serde_json::{Map, Value, json};
 
 use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
-    control::old::{Record, Settlement, Status, refusal::Detail, rpc::Listing},
+    control::protocol::{BridgeStatus, Delta, Listing},
+    desk::{
+        Record, Settlement,
+        refusal::{Detail, KINDS},
+    },
     question::{Provenance, Question, input::AnswerInput},
 };
-
-/// The errors that have a name: its code, and what it means. With each comes its name, and what belongs to it.
-const REFUSALS: [(&str, i32, &str); 10] = [
-    ("not_found", 404, "There is no such question."),
-    ("ambiguous", 300, "The name is short for several questions, which are under `ids`."),
-    ("conflict", 409, "The question is settled already, in another way, which is in `question`."),
-    ("gone", 410, "The question is over, and was not answered."),
-    ("does_not_fit", 422, "The answer does not fit the question: what is wrong is under `errors`, by field."),
-    ("bad_question", 400, "That cannot be asked."),
-    ("no_deadline", 412, "The question has no deadline."),
-    ("too_many_requests", 429, "Too many requests in a second."),
-    ("unavailable", 503, "The bridge that asked is gone."),
-    (NEEDS_WEBSOCKET.0, NEEDS_WEBSOCKET.1, "Over HTTP nothing can be told later."),
-];
 
 /// The errors of JSON-RPC itself. What comes with them is a text, if anything.
 const FAULTS: [(&str, i32, &str); 7] = [
@@ -75,12 +65,15 @@ pub fn document() -> Value {
 }
 
 fn errors() -> Map<String, Value> {
-    let refusals = REFUSALS.map(|(name, code, message)| {
-        (name.to_owned(), json!({ "code": code, "message": message, "data": { "name": name } }))
-    });
+    let (name, code) = NEEDS_WEBSOCKET;
+    let kinds = KINDS.map(|kind| (kind.name, kind.code, kind.meaning)).into_iter();
+    let refusals =
+        kinds.chain([(name, code, "A subscription needs a WebSocket.")]).map(|(name, code, message)| {
+            (name.to_owned(), json!({ "code": code, "message": message, "data": { "name": name } }))
+        });
     let faults =
         FAULTS.map(|(name, code, message)| (name.to_owned(), json!({ "code": code, "message": message })));
-    refusals.into_iter().chain(faults).collect()
+    refusals.chain(faults).collect()
 }
 
 fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
@@ -135,9 +128,9 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             "question_ask",
             "Asks a question, and returns what became of it. It is withdrawn when the caller goes away.",
             &[&question],
-            &["bad_question", "unavailable"],
+            &["bad_question", "too_many_questions", "unavailable"],
         ),
-        method::<Vec<Status>>(generator, "bridge_status", "Says which bridges there are.", &[], &[]),
+        method::<Vec<BridgeStatus>>(generator, "bridge_status", "Says which bridges there are.", &[], &[]),
         subscribe(generator),
         unsubscribe(generator),
     ]
@@ -145,8 +138,8 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
 
 /// OpenRPC has no word for a subscription: `x-subscription` says what comes by it.
 fn subscribe(generator: &mut SchemaGenerator) -> Value {
-    let description = "Sends the open questions, now and whenever that changes, as notifications. Whoever is slow \
-        gets the latest.";
+    let description = "Sends the open questions, and then what changes, as notifications. A subscriber that falls \
+        behind gets the open questions again.";
     let errors = ["too_many_subscriptions", NEEDS_WEBSOCKET.0];
     let mut method = method::<Subscription>(generator, "question_subscribe", description, &[], &errors);
     method["x-subscription"] = json!({
@@ -154,7 +147,7 @@ fn subscribe(generator: &mut SchemaGenerator) -> Value {
         "paramStructure": "by-name",
         "params": [
             must::<Subscription>(generator, "subscription", "The result of the subscription."),
-            must::<Listing>(generator, "result", "What is open."),
+            must::<Delta>(generator, "result", "What changed."),
         ],
         "unsubscribe": "question_unsubscribe",
     });
@@ -214,26 +207,30 @@ fn may<T: JsonSchema>(generator: &mut SchemaGenerator, name: &str, description: 
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeSet, sync::Arc};
+    use std::collections::BTreeSet;
 
     use super::*;
     use crate::{
         control::{
-            self,
-            old::{
-                Owner, Refusal,
-                rpc::{Caller, Methods, QuestionsServer},
-            },
+            bridge_inbox::BridgeInbox,
+            methods::{Caller, Methods},
+            protocol::Identity,
         },
-        question::{Origin, Responder},
+        desk::Timestamp,
+        question::Responder,
     };
 
     #[test]
     fn every_method_is_described() {
-        let owner = Owner { bridge: "b".to_owned(), agent: String::new(), folder: String::new() };
-        let (inbox, _feed) = control::old::new(owner);
-        let module = Methods::new(inbox, Caller::Of(Responder::Rpc)).into_rpc();
-        let names: BTreeSet<_> = module.method_names().collect();
+        let identity = Identity {
+            bridge: "b".parse().unwrap(),
+            agent: String::new(),
+            folder: String::new(),
+            started_at: Timestamp::default(),
+        };
+        let (inbox, _port, _work) = BridgeInbox::new(identity, 1);
+        let names: BTreeSet<_> =
+            Methods::new(inbox, Caller::Of(Responder::Rpc)).names().into_iter().collect();
         let document = document();
         let methods = document["methods"].as_array().unwrap();
         let described: Vec<_> = methods.iter().map(|method| method["name"].as_str().unwrap()).collect();
@@ -243,40 +240,5 @@ mod tests {
             let pointer = reference["$ref"].as_str().unwrap().trim_start_matches('#');
             assert!(document.pointer(pointer).is_some(), "nothing at {pointer}");
         }
-    }
-
-    #[test]
-    fn every_refusal_is_described() {
-        let question = Question::new(Origin::Kiro, "q", Vec::new());
-        let view = json!({ "id": "", "bridge": "", "question": question, "openedAt": "" });
-        let view: Arc<Record> = Arc::new(serde_json::from_value(view).unwrap());
-        let mut described: BTreeSet<_> = REFUSALS.map(|(name, code, _)| (name, code)).into();
-        described.remove(&(NEEDS_WEBSOCKET.0, NEEDS_WEBSOCKET.1));
-        for refusal in [
-            Refusal::NotFound,
-            Refusal::Ambiguous(Vec::new()),
-            Refusal::Conflict(Arc::clone(&view)),
-            Refusal::Gone(view),
-            Refusal::DoesNotFit(Vec::new()),
-            Refusal::BadQuestion(String::new()),
-            Refusal::NoDeadline,
-            Refusal::TooManyRequests,
-            Refusal::Unavailable,
-        ] {
-            // Whoever adds one adds it above.
-            match refusal {
-                Refusal::NotFound
-                | Refusal::Ambiguous(_)
-                | Refusal::Conflict(_)
-                | Refusal::Gone(_)
-                | Refusal::DoesNotFit(_)
-                | Refusal::BadQuestion(_)
-                | Refusal::NoDeadline
-                | Refusal::TooManyRequests
-                | Refusal::Unavailable => {}
-            }
-            assert!(described.remove(&(refusal.name(), refusal.code())), "{refusal:?}");
-        }
-        assert!(described.is_empty(), "there is no {described:?}");
     }
 }

@@ -1,8 +1,7 @@
-//! What is said when something cannot be done: `application/problem+json`, by RFC 9457, whatever went wrong. What is no
-//! HTTP, or has a head larger than HTTP's own reader takes, never gets here: that answers it with a status alone.
+//! Why a request failed: `application/problem+json` by RFC 9457, for every error. Malformed HTTP and oversized headers
+//! never get here: hyper answers them with a bare status.
 
 use axum::{
-    Json,
     body::{Body, Bytes, to_bytes},
     http::{HeaderMap, HeaderValue, Request, StatusCode, header},
     middleware::Next,
@@ -10,36 +9,37 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::window;
 use crate::{
-    control::old::{Refusal, refusal::Detail},
+    desk::{Refusal, refusal::Detail},
     limits,
     question::Outcome,
 };
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// Why a request came to nothing.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Problem"))]
 pub struct Problem {
-    /// The status, in words.
+    /// The status, as text.
     pub title: String,
     /// The status, as a number.
     pub status: u16,
     /// What was wrong with this request.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// What became of the question, where it is over.
+    /// How the question ended, where it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
-    /// What belongs to it, for programs. (Boxed, since it is far larger than what goes well.)
+    pub outcome: Option<Box<Outcome>>,
+    /// The details, for programs. (Boxed, since they are far larger than the result of a request that succeeds.)
     #[serde(flatten)]
     pub more: Box<Detail>,
 }
 
 impl Problem {
-    /// Says what is wrong, under a stable name.
+    /// Returns a problem with a stable name.
     pub(super) fn new(status: StatusCode, name: &str, detail: impl Into<String>) -> Self {
         Problem {
             title: status.canonical_reason().unwrap_or_default().to_owned(),
@@ -50,7 +50,7 @@ impl Problem {
         }
     }
 
-    /// Says it, and closes the connection, from which nothing more is read.
+    /// Returns the response, after which the connection is closed: nothing more is read from it.
     pub(super) fn and_close(self) -> Response {
         let mut response = self.into_response();
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -60,41 +60,35 @@ impl Problem {
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        let status = match refusal {
-            Refusal::NotFound => StatusCode::NOT_FOUND,
-            Refusal::Ambiguous(_) | Refusal::Conflict(_) => StatusCode::CONFLICT,
-            Refusal::Gone(_) => StatusCode::GONE,
-            Refusal::DoesNotFit(_) | Refusal::BadQuestion(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Refusal::NoDeadline => StatusCode::PRECONDITION_FAILED,
-            Refusal::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-            Refusal::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        };
+        let kind = refusal.kind();
+        let status = StatusCode::from_u16(kind.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let more = refusal.detail();
-        let settlement = more.question.as_ref().and_then(|view| view.settlement.as_ref());
-        let outcome = settlement.map(|settlement| settlement.outcome.clone());
-        Problem { outcome, more: Box::new(more), ..Problem::new(status, refusal.name(), refusal.to_string()) }
+        let settlement = more.question.as_ref().and_then(|record| record.settlement.as_ref());
+        let outcome = settlement.map(|settlement| Box::new(settlement.outcome.clone()));
+        Problem { outcome, more: Box::new(more), ..Problem::new(status, kind.name, refusal.to_string()) }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, Json(&self)).into_response();
+        let mut response = window::json(self);
+        *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, PROBLEM);
         if [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&status) {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if status == StatusCode::UNAUTHORIZED {
-            // Not `Basic`: a browser would ask for a password, and send it from then on, whoever makes it.
+            // Not `Basic`: a browser would ask for a password, and send it from then on with the requests of any page.
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"askbridge\""));
         }
         response
     }
 }
 
-/// Turns every error into a problem, those of the router and of JSON-RPC's transport as well, and sets what all
-/// responses carry.
+/// Turns every error into a problem, also those of the router and of axum's extractors, and sets the headers of all
+/// responses.
 pub(super) async fn everywhere(request: Request<Body>, next: Next) -> Response {
     let mut response = next.run(request).await;
     let status = response.status();
@@ -103,12 +97,12 @@ pub(super) async fn everywhere(request: Request<Body>, next: Next) -> Response {
     }
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // What an agent says is never taken for a page.
+    // A browser never takes the text of an agent for a page.
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 
-/// Says as a problem what went wrong below us, in the words of who said it, if it has any.
+/// Turns the error of an inner layer into a problem, with the text of that layer if it has any.
 async fn problem_of(response: Response) -> Response {
     let (parts, body) = response.into_parts();
     let is_text = parts

@@ -1,5 +1,5 @@
-//! How often may be asked, by all who show the token together. Who is asked for what is left to the guard, and to
-//! JSON-RPC.
+//! The limit on requests in a second, for all clients together. A request without the token is not counted, so that it
+//! takes nothing from others; that is left to the guard.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -8,27 +8,33 @@ use std::{
 
 use crate::limits;
 
-/// How many requests there were in this second. Who shows no token is not counted, and so takes nothing from others.
+/// How many requests there were in this second.
 #[derive(Debug)]
 pub(super) struct Rate(Mutex<(Instant, u32)>);
 
 impl Rate {
+    /// Returns a counter that begins now.
     pub(super) fn new() -> Self {
         Rate(Mutex::new((Instant::now(), 0)))
     }
 
-    /// Counts one more, and says whether it is let through.
+    /// Counts one more request, and returns whether it is within the limit.
     pub(super) fn allows(&self) -> bool {
-        self.allows_at(Instant::now())
+        self.allows_at(1, Instant::now())
     }
 
-    fn allows_at(&self, now: Instant) -> bool {
+    /// Counts this many requests that come as one, and returns whether all of them are within the limit.
+    pub(super) fn allows_all(&self, count: u32) -> bool {
+        self.allows_at(count, Instant::now())
+    }
+
+    fn allows_at(&self, count: u32, now: Instant) -> bool {
         // Nothing that holds it can leave it half changed.
         let mut second = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_duration_since(second.0) >= Duration::from_secs(1) {
             *second = (now, 0);
         }
-        second.1 = second.1.saturating_add(1);
+        second.1 = second.1.saturating_add(count);
         second.1 <= limits::REQUESTS_PER_SECOND
     }
 }
@@ -38,15 +44,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_requests_a_second_are_let_through_and_no_more() {
+    fn requests_beyond_the_limit_of_a_second_are_refused() {
         let rate = Rate::new();
         let start = Instant::now();
         for second in 0..3 {
             let now = start + Duration::from_secs(second);
-            let allowed = (0..2 * limits::REQUESTS_PER_SECOND).filter(|_| rate.allows_at(now)).count();
+            let allowed = (0..2 * limits::REQUESTS_PER_SECOND).filter(|_| rate.allows_at(1, now)).count();
             assert_eq!(allowed, limits::REQUESTS_PER_SECOND as usize, "in second {second}");
         }
-        // A clock that goes back lets nobody through.
-        assert!(!rate.allows_at(start));
+        // A clock that goes back starts no new second.
+        assert!(!rate.allows_at(1, start));
+        let next = start + Duration::from_secs(4);
+        assert!(rate.allows_at(limits::REQUESTS_PER_SECOND, next) && !rate.allows_at(1, next));
+        assert!(!rate.allows_at(limits::REQUESTS_PER_SECOND + 1, next + Duration::from_secs(1)));
     }
 }

@@ -1,21 +1,22 @@
-//! Questions over REST: what is open, and one answer or rejection for each. The first generation's paths and bodies.
+//! Questions over REST: the open ones, and one answer or rejection for each. Paths and bodies are those of the first
+//! generation.
 
-use std::sync::Arc;
+use std::{iter, sync::Arc};
 
 use axum::{
-    Json, Router,
+    Router,
     body::Bytes,
     extract::{Path, State},
     http::{HeaderMap, StatusCode},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::{get, post},
 };
 use serde::{Deserialize, Serialize};
 
-use super::{body, http::App, problem::Problem};
+use super::{app::App, body, problem::Problem, window};
 use crate::{
-    acp::Submission,
-    control::old::{Record, Refusal, Source},
+    control::{inbox::Inbox, protocol::PROTOCOL},
+    desk::{QuestionId, Record, Refusal, Submission},
     question::{Answer, Provenance, Responder, input::AnswerInput},
 };
 
@@ -33,16 +34,16 @@ pub struct Rejection {
     pub reason: Option<String>,
 }
 
-/// Which question is meant.
+/// How a path names a question.
 enum Name {
-    /// By its name in the inbox.
-    Inbox(String),
-    /// By its session, and the agent's name for it or that in the inbox.
+    /// By its ID.
+    Id(String),
+    /// By its session, and the agent's name for it or its ID.
     Session(String, String),
 }
 
 /// Returns the routes.
-pub(super) fn routes<S: Source>() -> Router<App<S>> {
+pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
     let one = "/v1/questions/{id}";
     let of_session = "/v1/sessions/{session}/questions";
     let one_of_session = "/v1/sessions/{session}/questions/{id}";
@@ -57,141 +58,142 @@ pub(super) fn routes<S: Source>() -> Router<App<S>> {
         .route(&format!("{one_of_session}/reject"), post(reject_of_session))
 }
 
-/// What is open: a [`crate::control::old::rpc::Listing`] that copies no question.
-#[derive(Serialize)]
-struct Listing<'a> {
-    revision: u64,
-    questions: Vec<&'a Record>,
-}
-
-async fn list<S: Source>(State(app): State<App<S>>) -> Response {
+async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
     listing(&app, |_| true)
 }
 
-async fn list_of_session<S: Source>(State(app): State<App<S>>, Path(session): Path<String>) -> Response {
-    listing(&app, |view| view.question.session.as_ref() == Some(&session))
+async fn list_of_session<I: Inbox>(State(app): State<App<I>>, Path(session): Path<String>) -> Response {
+    listing(&app, |record| record.question.session.as_ref() == Some(&session))
 }
 
-fn listing<S: Source>(app: &App<S>, wanted: impl Fn(&Record) -> bool) -> Response {
+/// Returns a [`Listing`](crate::control::protocol::Listing), which is written as the client takes it.
+fn listing<I: Inbox>(app: &App<I>, wanted: impl Fn(&Record) -> bool) -> Response {
     let (revision, open) = app.open();
-    let questions = open.iter().map(|view| &**view).filter(|view| wanted(view)).collect();
-    Json(Listing { revision, questions }).into_response()
+    let ids = open.iter().filter(|record| wanted(record)).map(|record| record.id.clone()).collect();
+    let head = format!(r#"{{"protocol":{PROTOCOL},"revision":{revision},"questions":"#);
+    let pieces = iter::once(Bytes::from(head)).chain(app.array(ids, |record| record));
+    window::json_of(window::body(pieces.chain([Bytes::from_static(b"}")])))
 }
 
-async fn show<S: Source>(State(app): State<App<S>>, Path(id): Path<String>) -> Result<Response, Problem> {
-    Ok(Json(&*find(&app, &Name::Inbox(id)).await?).into_response())
+async fn show<I: Inbox>(State(app): State<App<I>>, Path(id): Path<String>) -> Result<Response, Problem> {
+    Ok(window::json(find(&app, &Name::Id(id)).await?))
 }
 
-async fn show_of_session<S: Source>(
-    State(app): State<App<S>>,
+async fn show_of_session<I: Inbox>(
+    State(app): State<App<I>>,
     Path((session, id)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    Ok(Json(&*find(&app, &Name::Session(session, id)).await?).into_response())
+    Ok(window::json(find(&app, &Name::Session(session, id)).await?))
 }
 
-async fn reply<S: Source>(
-    State(app): State<App<S>>,
+async fn reply<I: Inbox>(
+    State(app): State<App<I>>,
     Path(id): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    answer(&app, &Name::Inbox(id), &headers, &body).await
+    answer(&app, &Name::Id(id), &headers, body).await
 }
 
-async fn reply_of_session<S: Source>(
-    State(app): State<App<S>>,
+async fn reply_of_session<I: Inbox>(
+    State(app): State<App<I>>,
     Path((session, id)): Path<(String, String)>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    answer(&app, &Name::Session(session, id), &headers, &body).await
+    answer(&app, &Name::Session(session, id), &headers, body).await
 }
 
-async fn reject<S: Source>(
-    State(app): State<App<S>>,
+async fn reject<I: Inbox>(
+    State(app): State<App<I>>,
     Path(id): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    refuse(&app, &Name::Inbox(id), &headers, &body).await
+    refuse(&app, &Name::Id(id), &headers, body).await
 }
 
-async fn reject_of_session<S: Source>(
-    State(app): State<App<S>>,
+async fn reject_of_session<I: Inbox>(
+    State(app): State<App<I>>,
     Path((session, id)): Path<(String, String)>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    refuse(&app, &Name::Session(session, id), &headers, &body).await
+    refuse(&app, &Name::Session(session, id), &headers, body).await
 }
 
-async fn answer<S: Source>(
-    app: &App<S>,
+async fn answer<I: Inbox>(
+    app: &App<I>,
     name: &Name,
     headers: &HeaderMap,
-    body: &[u8],
+    body: Bytes,
 ) -> Result<StatusCode, Problem> {
     let input: AnswerInput = body::read(headers, body, ANSWER)?;
-    let view = find(app, name).await?;
-    let answer = input.read(&view.question).map_err(Refusal::DoesNotFit)?;
-    submit_answer(app, &view, answer).await?;
+    let record = find(app, name).await?;
+    let answer = input.read(&record.question).map_err(Refusal::DoesNotFit)?;
+    submit_answer(app, &record.id, answer).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Answers a question. When this returns, the agent has the answer on its stdin (I9).
-pub(super) async fn submit_answer<S: Source>(
-    app: &App<S>,
-    view: &Record,
+pub(super) async fn submit_answer<I: Inbox>(
+    app: &App<I>,
+    id: &QuestionId,
     answer: Answer,
 ) -> Result<(), Problem> {
-    Ok(app.source.submit(&view.id, Submission::Answer(answer), by()).await?)
+    app.inbox.submit(id, Submission::Answer(answer), by()).await?;
+    Ok(())
 }
 
-async fn refuse<S: Source>(
-    app: &App<S>,
+async fn refuse<I: Inbox>(
+    app: &App<I>,
     name: &Name,
     headers: &HeaderMap,
-    body: &[u8],
+    body: Bytes,
 ) -> Result<StatusCode, Problem> {
     let rejection: Rejection = body::read_if_any(headers, body, REJECTION)?;
-    let view = find(app, name).await?;
-    submit_rejection(app, &view, rejection.reason).await?;
+    let record = find(app, name).await?;
+    submit_rejection(app, &record.id, rejection.reason).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Rejects a question. When this returns, the agent has that on its stdin (I9).
-pub(super) async fn submit_rejection<S: Source>(
-    app: &App<S>,
-    view: &Record,
+pub(super) async fn submit_rejection<I: Inbox>(
+    app: &App<I>,
+    id: &QuestionId,
     reason: Option<String>,
 ) -> Result<(), Problem> {
-    Ok(app.source.submit(&view.id, Submission::Reject(reason), by()).await?)
+    app.inbox.submit(id, Submission::Reject(reason), by()).await?;
+    Ok(())
 }
 
 fn by() -> Provenance {
     Provenance { responder: Responder::Http, name: None }
 }
 
-/// Returns the question that is meant. One that is open goes before those that were settled, and of these the last:
-/// an agent may use a name again.
-async fn find<S: Source>(app: &App<S>, name: &Name) -> Result<Arc<Record>, Refusal> {
+/// Finds a question. An open one goes before settled ones, and of these the last: an agent may use a name again.
+async fn find<I: Inbox>(app: &App<I>, name: &Name) -> Result<Arc<Record>, Refusal> {
     let (session, id) = match name {
-        Name::Inbox(id) => return app.look_up(id).await,
+        Name::Id(id) => return app.look_up(id).await,
         Name::Session(session, id) => (session, id),
     };
-    let is_meant = |view: &&Arc<Record>| {
-        view.question.session.as_ref() == Some(session) && (view.question.id == *id || view.id == *id)
+    let is_meant = |record: &&Arc<Record>| {
+        record.question.session.as_ref() == Some(session)
+            && (record.question.id == *id || record.id.to_string() == *id)
     };
     let (_, open) = app.open();
     let open: Vec<_> = open.iter().filter(is_meant).collect();
     match open[..] {
         [] => {
-            let name = app.source.book().borrow().settled().rfind(is_meant).map(|view| view.id.clone());
-            // By its name, it is known whether anything is known of it.
-            let view = app.look_up(name.as_ref().unwrap_or(id)).await?;
-            if is_meant(&&view) { Ok(view) } else { Err(app.source.missing(id)) }
+            let settled = app
+                .inbox
+                .store()
+                .read(|_, snapshot| snapshot.settled().rfind(is_meant).map(|record| record.id.to_string()));
+            // By the ID it is known whether the question was lost.
+            let record = app.look_up(settled.as_ref().unwrap_or(id)).await?;
+            Some(record).filter(|record| is_meant(&record)).ok_or(Refusal::NotFound)
         }
         [only] => Ok(Arc::clone(only)),
-        _ => Err(Refusal::Ambiguous(open.iter().map(|view| view.id.clone()).collect())),
+        _ => Err(Refusal::Ambiguous(open.iter().map(|record| record.id.clone()).collect())),
     }
 }

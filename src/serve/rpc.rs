@@ -1,137 +1,240 @@
-//! The control protocol over HTTP and WebSocket: the methods of a bridge's socket, by the same server.
+//! The control protocol over HTTP: one call or a batch in a POST, or a WebSocket at the same path.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::{io, sync::Arc};
 
 use axum::{
-    BoxError, Router,
-    error_handling::HandleError,
-    http::{HeaderValue, StatusCode, header::ALLOW},
-    middleware,
-    response::Response,
-    routing::get_service,
-};
-use jsonrpsee::{
-    RpcModule,
-    core::{
-        RpcResult,
-        middleware::{
-            Batch, BatchEntry, BatchEntryErr, Notification, Request, ResponseFuture, RpcServiceBuilder,
-            RpcServiceT,
-        },
+    Extension, Router,
+    body::{Body, Bytes},
+    extract::{
+        FromRequestParts, Request,
+        ws::{Message, WebSocket, WebSocketUpgrade},
     },
-    server::{MethodResponse, Server, StopHandle},
-    types::ErrorObjectOwned,
+    http::{HeaderMap, HeaderValue, StatusCode, header::ALLOW},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use futures::{
+    SinkExt, StreamExt,
+    future::poll_fn,
+    stream::{SplitSink, SplitStream},
+};
+use jsonrpsee::types::ErrorObjectOwned;
+use serde_json::value::RawValue;
+use tokio::{
+    sync::{Mutex, Semaphore},
+    time::{Instant, MissedTickBehavior, interval_at, sleep, timeout, timeout_at},
 };
 
-use super::{http::App, problem::Problem, rate::Rate};
+use super::{app::App, body, problem::Problem, rate::Rate, visitors::Visitor, window};
 use crate::{
-    control::old::{
-        Refusal, Source,
-        refusal::Detail,
-        rpc::{Caller, Methods, QuestionsServer, error},
-        socket,
+    control::{
+        inbox::Inbox,
+        methods::{Caller, Methods},
+        protocol::method,
+        session::{self, Incoming, Replies, Requests},
+        stop::Stop,
     },
+    desk::{Refusal, refusal::Detail},
+    limits,
     question::Responder,
 };
 
-/// Returns the route. Its calls are counted with all other requests.
-pub(super) fn routes<S: Source>(source: S, rate: Arc<Rate>, stop: StopHandle) -> Router<App<S>> {
-    // Made anew for each request over HTTP, and for each WebSocket.
-    let counted = RpcServiceBuilder::new().layer_fn(move |calls| Counted {
-        calls,
-        rate: Arc::clone(&rate),
-        is_first: AtomicBool::new(true),
-    });
-    let builder =
-        Server::builder().set_config(socket::config()).set_rpc_middleware(counted).to_service_builder();
-    let methods = || Methods::new(source.clone(), Caller::Of(Responder::Rpc)).into_rpc();
-    let over_http = builder.clone().build(without_subscriptions(methods()), stop.clone());
-    let over_websocket = builder.build(methods(), stop);
-    let over_websocket = get_service(HandleError::new(over_websocket, failed));
-    let over_websocket = over_websocket.route_layer(middleware::map_response(only_by_websocket));
-    Router::new().route("/rpc", over_websocket.post_service(HandleError::new(over_http, failed)))
-}
-
-/// Adds what is allowed where nobody asked for a WebSocket, which jsonrpsee leaves out.
-async fn only_by_websocket(mut response: Response) -> Response {
-    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
-        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
-    }
-    response
-}
-
-/// What is said to whoever subscribes where nothing can be told later: its name and its code.
+/// The name and the code of the refusal of a subscription by POST.
 pub(super) const NEEDS_WEBSOCKET: (&str, i32) = ("needs_websocket", 426);
 
-/// Lets subscribing fail with a reason.
-fn without_subscriptions<M: Send + Sync + 'static>(mut methods: RpcModule<M>) -> RpcModule<M> {
-    for name in ["question_subscribe", "question_unsubscribe"] {
-        methods.remove_method(name);
-        let registered = methods.register_method(name, move |_, _, _| {
-            let (reason, code) = NEEDS_WEBSOCKET;
-            let detail = Detail { name: reason.to_owned(), ..Detail::default() };
-            let message = format!("{name} needs a WebSocket, at the same path");
-            RpcResult::<()>::Err(ErrorObjectOwned::owned(code, message, Some(detail)))
-        });
-        debug_assert!(registered.is_ok(), "{name} was removed");
-    }
-    methods
-}
-
-async fn failed(error: BoxError) -> Problem {
-    Problem::new(StatusCode::BAD_REQUEST, "bad_request", error.to_string())
-}
-
-/// The calls of one request, or of one WebSocket.
+/// What the handlers share.
 #[derive(Debug)]
-struct Counted<S> {
-    calls: S,
+pub(super) struct Rpc {
+    over_http: Methods,
+    over_websocket: Methods,
     rate: Arc<Rate>,
-    /// The guard has counted the request that brought the first call.
-    is_first: AtomicBool,
+    websockets: Arc<Semaphore>,
+    stop: Stop,
 }
 
-impl<S> Counted<S> {
-    fn allows(&self) -> bool {
-        self.is_first.swap(false, Ordering::Relaxed) || self.rate.allows()
-    }
-}
-
-impl<S> RpcServiceT for Counted<S>
-where
-    S: RpcServiceT<MethodResponse = MethodResponse>,
-{
-    type MethodResponse = MethodResponse;
-    type NotificationResponse = S::NotificationResponse;
-    type BatchResponse = S::BatchResponse;
-
-    fn call<'a>(&self, call: Request<'a>) -> impl Future<Output = MethodResponse> + Send + 'a {
-        match self.allows() {
-            true => ResponseFuture::future(self.calls.call(call)),
-            false => ResponseFuture::ready(MethodResponse::error(call.id, error(Refusal::TooManyRequests))),
+impl Rpc {
+    /// Offers the methods of this inbox. Their calls are counted with all other requests.
+    pub(super) fn new<I: Inbox>(inbox: I, rate: Arc<Rate>, stop: Stop) -> Self {
+        let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
+        Rpc {
+            over_http: methods.clone().without_subscriptions(&needs_websocket()),
+            over_websocket: methods,
+            rate,
+            websockets: Arc::new(Semaphore::new(limits::WEBSOCKETS)),
+            stop,
         }
     }
+}
 
-    /// What is in a batch does not come by [`Counted::call`].
-    fn batch<'a>(&self, mut batch: Batch<'a>) -> impl Future<Output = Self::BatchResponse> + Send + 'a {
-        for entry in batch.iter_mut() {
-            if let Ok(BatchEntry::Call(call)) = entry
-                && !self.allows()
-            {
-                *entry = Err(BatchEntryErr::new(call.id.clone(), error(Refusal::TooManyRequests)));
+fn needs_websocket() -> ErrorObjectOwned {
+    let (name, code) = NEEDS_WEBSOCKET;
+    let message = format!("{} needs a WebSocket, at the same path", method::SUBSCRIBE);
+    ErrorObjectOwned::owned(code, message, Some(Detail { name: name.to_owned(), ..Detail::default() }))
+}
+
+/// Returns the route.
+pub(super) fn routes<I: Inbox>(rpc: Rpc) -> Router<App<I>> {
+    let handlers = get(by_websocket).post(by_post);
+    Router::new().route("/rpc", handlers.layer(Extension(Arc::new(rpc))))
+}
+
+async fn by_post(
+    Extension(rpc): Extension<Arc<Rpc>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    body::check_json(&headers)?;
+    let text = String::from_utf8_lossy(&body).into_owned();
+    drop(body);
+    // The guard has counted the request itself.
+    if !rpc.rate.allows_all(calls(&text) - 1) {
+        return Ok(window::json_of(session::refusal(&text, Refusal::TooManyRequests).into()));
+    }
+    let reply = session::call(&rpc.over_http, Incoming { text, room: None }).await;
+    Ok(match reply {
+        Some(reply) => window::json_of(Body::from(Bytes::from_owner(reply))),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
+}
+
+/// Returns how many requests a message counts for. A malformed one is one.
+fn calls(text: &str) -> u32 {
+    let calls = serde_json::from_str::<Vec<&RawValue>>(text).map_or(1, |calls| calls.len());
+    u32::try_from(calls.clamp(1, limits::BATCH)).unwrap_or(1)
+}
+
+async fn by_websocket(Extension(rpc): Extension<Arc<Rpc>>, request: Request) -> Result<Response, Problem> {
+    let (mut parts, _) = request.into_parts();
+    let visitor = parts.extensions.get::<Arc<Visitor>>().cloned();
+    let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
+        let mut response = Problem::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            "send a POST, or the headers that open a WebSocket",
+        )
+        .into_response();
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+        return Ok(response);
+    };
+    let place = Arc::clone(&rpc.websockets).try_acquire_owned().map_err(|_| {
+        let detail = format!("there are {} WebSockets already, which is the limit", limits::WEBSOCKETS);
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_subscribers", detail)
+    })?;
+    let upgrade = upgrade
+        .max_message_size(limits::REQUEST)
+        .max_frame_size(limits::REQUEST)
+        .read_buffer_size(limits::SHORT_REQUEST)
+        // Each reply is written before the next one is made.
+        .write_buffer_size(0);
+    Ok(upgrade.on_upgrade(async move |socket| {
+        serve(&rpc, socket).await;
+        drop((visitor, place));
+    }))
+}
+
+async fn serve(rpc: &Rpc, socket: WebSocket) {
+    let (sink, stream) = socket.split();
+    let sink = Arc::new(Mutex::new(sink));
+    let mut requests = Messages {
+        stream,
+        sink: Arc::clone(&sink),
+        rate: Arc::clone(&rpc.rate),
+        deadline: Instant::now() + limits::PONG,
+        refusal: None,
+        is_flushed: true,
+    };
+    let mut replies = SharedSink(Arc::clone(&sink));
+    let served = tokio::select! {
+        served = session::serve(&rpc.over_websocket, &mut requests, &mut replies, rpc.stop.clone()) => served,
+        failed = ping(&sink) => failed,
+        () = stopped(rpc.stop.clone()) => Ok(()),
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "a WebSocket failed");
+    }
+    // A client that does not read is not waited for.
+    drop(timeout(limits::LAST_REPLIES, async { sink.lock().await.close().await }).await);
+}
+
+/// Waits until the server stops and there was time for the last replies and changes.
+async fn stopped(mut stop: Stop) {
+    stop.stopped().await;
+    sleep(limits::LAST_REPLIES / 2).await;
+}
+
+/// Pings the client, so that it is known when it is gone. Returns when that fails.
+async fn ping(sink: &Mutex<SplitSink<WebSocket, Message>>) -> io::Result<()> {
+    let mut pings = interval_at(Instant::now() + limits::PING, limits::PING);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        pings.tick().await;
+        sink.lock().await.send(Message::Ping(Bytes::new())).await.map_err(io::Error::other)?;
+    }
+}
+
+/// Where replies are written. Pings are written between them.
+struct SharedSink(Arc<Mutex<SplitSink<WebSocket, Message>>>);
+
+impl Replies for SharedSink {
+    async fn send(&mut self, text: String) -> io::Result<()> {
+        // So long it may take to read one message.
+        let sent = timeout(limits::PONG, async { self.0.lock().await.send(Message::text(text)).await });
+        sent.await?.map_err(io::Error::other)
+    }
+}
+
+/// The messages of a client. One beyond the rate is refused here.
+struct Messages {
+    stream: SplitStream<WebSocket>,
+    sink: Arc<Mutex<SplitSink<WebSocket, Message>>>,
+    rate: Arc<Rate>,
+    /// When the client counts as gone, unless it sends something, such as a pong.
+    deadline: Instant,
+    /// A refusal that is still to be written.
+    refusal: Option<String>,
+    is_flushed: bool,
+}
+
+impl Requests for Messages {
+    async fn next(&mut self) -> Option<io::Result<Incoming>> {
+        loop {
+            if let Err(error) = self.refuse().await {
+                return Some(Err(error));
             }
+            // What came while too many calls were in flight is read before the deadline is looked at.
+            let message = timeout_at(self.deadline, self.stream.next()).await;
+            self.deadline = Instant::now() + limits::PONG;
+            let text = match message {
+                Ok(Some(Ok(Message::Text(text)))) => text.as_str().to_owned(),
+                Ok(Some(Ok(Message::Binary(bytes)))) => String::from_utf8_lossy(&bytes).into_owned(),
+                Ok(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => continue,
+                Ok(Some(Ok(Message::Close(_))) | None) => return None,
+                Ok(Some(Err(error))) => return Some(Err(io::Error::other(error))),
+                Err(_) => return Some(Err(io::ErrorKind::TimedOut.into())),
+            };
+            if self.rate.allows_all(calls(&text)) {
+                return Some(Ok(Incoming { text, room: None }));
+            }
+            self.refusal = Some(session::refusal(&text, Refusal::TooManyRequests));
         }
-        self.calls.batch(batch)
     }
+}
 
-    /// Nothing is done for a notification: no method is one.
-    fn notification<'a>(
-        &self,
-        notification: Notification<'a>,
-    ) -> impl Future<Output = Self::NotificationResponse> + Send + 'a {
-        self.calls.notification(notification)
+impl Messages {
+    /// Writes the refusal. Dropping the future loses nothing.
+    async fn refuse(&mut self) -> io::Result<()> {
+        if self.refusal.is_none() && self.is_flushed {
+            return Ok(());
+        }
+        let mut sink = self.sink.lock().await;
+        if self.refusal.is_some() {
+            poll_fn(|cx| sink.poll_ready_unpin(cx)).await.map_err(io::Error::other)?;
+            let refusal = self.refusal.take().map(Message::text);
+            self.is_flushed = false;
+            refusal.map_or(Ok(()), |refusal| sink.start_send_unpin(refusal)).map_err(io::Error::other)?;
+        }
+        sink.flush().await.map_err(io::Error::other)?;
+        self.is_flushed = true;
+        Ok(())
     }
 }

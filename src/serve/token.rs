@@ -1,4 +1,4 @@
-//! The token that every request has to show, and the file that it is kept in.
+//! The token that every request must show, and the file that it is kept in.
 
 use std::{
     fmt,
@@ -14,31 +14,31 @@ use thiserror::Error;
 
 use crate::machine::discovery;
 
-/// Bytes of a token: 256 bits, which nobody guesses.
+/// Bytes of a token: 256 bits cannot be guessed.
 const BYTES: usize = 32;
 
-/// What whoever answers has to show. It is never printed and never logged: whoever may have it reads the file.
+/// The token that a client must show. It is never printed and never logged: a program that may have it reads the file.
 #[derive(Clone)]
 pub struct Token(String);
 
 /// Why there is no token.
 #[derive(Debug, Error)]
 pub enum TokenError {
-    /// Something about the file failed.
+    /// The file cannot be read or created.
     #[error("cannot read or make the token file {path:?}: {source}")]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What failed.
+        /// The reason.
         source: io::Error,
     },
     /// Others may read the file.
     #[error("the token file {0:?} can be read by others: it must be yours, with mode 0600")]
     NotPrivate(PathBuf),
-    /// It is a folder, a pipe or a device.
+    /// It is a directory, a pipe or a device.
     #[error("the token file {0:?} is no regular file")]
     NotAFile(PathBuf),
-    /// There is something else in the file.
+    /// The file contains something else.
     #[error("there is no token in {0:?}, but something else: remove the file, and a new one is made")]
     NoToken(PathBuf),
     /// The system gives no random bytes.
@@ -47,7 +47,7 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// Reads the token in this file. If there is no file, makes one, with a new token.
+    /// Reads the token in this file. Where there is no file, creates it with a new token.
     pub fn read_or_make(path: &Path) -> Result<Self, TokenError> {
         let at = |source| TokenError::File { path: path.to_owned(), source };
         match open(path) {
@@ -70,7 +70,7 @@ impl Token {
             return Err(TokenError::NotPrivate(path.to_owned()));
         }
         let mut text = String::new();
-        // What is longer is none.
+        // A longer text is no token.
         file.take(4 * BYTES as u64).read_to_string(&mut text).map_err(at)?;
         let text = text.trim_end();
         if text.len() != 2 * BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -79,7 +79,7 @@ impl Token {
         Ok(Token(text.to_owned()))
     }
 
-    /// Says whether this is the token. How long that takes says nothing about it.
+    /// Returns whether this is the token, in constant time.
     pub(super) fn is(&self, shown: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(shown).into()
     }
@@ -91,12 +91,12 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Opens the file to read it. A pipe that nobody writes to would be waited for.
+/// Opens the file for reading. Without `NONBLOCK`, opening a pipe would wait for a writer.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
 }
 
-/// Makes the file, whole or not at all: another bridge may do the same at this moment, and its token is as good.
+/// Creates the file atomically: another bridge may do the same at this moment, and its token is as good.
 fn make(path: &Path) -> Result<(), TokenError> {
     let at = |source| TokenError::File { path: path.to_owned(), source };
     let mut random = [0; BYTES];
@@ -107,7 +107,7 @@ fn make(path: &Path) -> Result<(), TokenError> {
     let draft = PathBuf::from(name);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(at)?;
     let written = writeln!(file, "{text}").and_then(|()| fs::hard_link(&draft, path));
-    // Nothing more can be done about it, and it is ours alone.
+    // If it fails, a draft is left that only its owner can read.
     drop(fs::remove_file(&draft));
     match written {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(at(error)),

@@ -8,6 +8,9 @@ use serde::de::IgnoredAny;
 
 use super::scan::{self, Members, Stop, Text};
 
+/// A value that says that there is none.
+const NULL: &[u8] = b"null";
+
 /// What the first members of a line say it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Envelope<'a> {
@@ -23,8 +26,9 @@ pub enum Envelope<'a> {
     Undecided,
 }
 
-/// Says what a line, or a prefix of one, is. Stops as soon as that is clear: `method` decides for a request or
-/// a notification, an id with `result` or `error` for a response.
+/// Returns what a line, or a prefix of one, is. Stops as soon as that is clear: `method` decides for a request or
+/// a notification, an id with `result` or `error` for a response. A `method` that is `null` counts as none. Of two ids
+/// before that, the last counts.
 ///
 /// On a valid JSON document it agrees with a full parser that goes through the members in order. On anything
 /// else it may name the method that such a line begins with: whoever acts on it reads the whole line first.
@@ -59,12 +63,17 @@ fn decide(line: &[u8]) -> Result<Envelope<'_>, Stop> {
     let mut responds = false;
     while let Some(key) = members.key()? {
         if key.is("method") {
-            return Ok(Envelope::Call(members.string()?));
+            if members.value_start()? != b'n' {
+                return Ok(Envelope::Call(members.string()?));
+            }
+            // Agents whose parser has an optional `method` take `null` for none: such a line may be a response.
+            if members.value()? != NULL {
+                return Err(Stop::Bad);
+            }
+            continue;
         }
         if key.is("id") {
-            if id.replace(members.value()?).is_some() {
-                return Ok(Envelope::Opaque);
-            }
+            id = Some(members.value()?);
         } else if key.is("result") || key.is("error") {
             responds = true;
         }
@@ -85,8 +94,28 @@ fn starts_batch(line: &[u8]) -> bool {
     line.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) == Some(&b'[')
 }
 
-/// Says whether a line is one JSON document. Bytes that are not UTF-8 are tolerated inside strings.
+/// Returns the id that a whole line is a response to, for a parser to which a member counts that stands last; `None`
+/// where the line is a call, or no message.
+pub fn responds_to(line: &[u8]) -> Option<&str> {
+    let mut members = Members::enter(line).ok()?;
+    let (mut id, mut responds) = (None, false);
+    while let Some(key) = members.key().ok()? {
+        let value = members.value().ok()?;
+        if key.is("id") {
+            id = Some(value);
+        } else if key.is("result") || key.is("error") {
+            responds = true;
+        } else if key.is("method") && value != NULL && !responds {
+            return None;
+        }
+    }
+    std::str::from_utf8(id?).ok().filter(|_| responds)
+}
+
+/// Returns whether a line is one JSON document. Bytes that are not UTF-8 are tolerated inside strings, and a byte order
+/// mark before it.
 pub fn is_json(line: &[u8]) -> bool {
+    let line = line.strip_prefix(scan::BOM).unwrap_or(line);
     serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
@@ -136,6 +165,7 @@ impl<'a> Message<'a> {
 
     fn take(&mut self, key: &str, value: &'a [u8], finished: bool) -> Option<()> {
         let twice = match key {
+            "method" if value == NULL => false,
             "method" if finished => self.method.replace(scan::text(value)?).is_some(),
             "id" if finished => self.id.replace(std::str::from_utf8(value).ok()?).is_some(),
             "params" => self.params.replace(value).is_some(),
@@ -197,7 +227,35 @@ mod tests {
         assert_eq!(peek(br#"{"error":{},"id":"1"}"#), Envelope::Response("\"1\""));
         assert_eq!(peek(br#"{"id":null,"error":{}}"#), Envelope::Response("null"));
         assert_eq!(peek(br#"{"result":{}}"#), Envelope::Opaque);
-        assert_eq!(peek(br#"{"id":1,"id":1,"result":{}}"#), Envelope::Opaque);
+        assert_eq!(peek(br#"{"id":1,"id":2,"result":{}}"#), Envelope::Response("2"));
+        assert_eq!(peek(br#"{"method":null,"id":1,"result":{}}"#), Envelope::Response("1"));
+        assert_eq!(peek(b"\xEF\xBB\xBF{\"id\":1,\"result\":{}}"), Envelope::Response("1"));
+        for line in [&br#"{"method":nul"#[..], b"\xEF\xBB", br#"{"id":1,"method":null"#] {
+            assert_eq!(peek(line), Envelope::Undecided, "{}", line.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn the_last_id_is_what_a_response_is_to() {
+        for (line, id) in [
+            (r#"{"id":1,"result":{},"id":2}"#, Some("2")),
+            (r#"{"id":1,"id":2,"error":{}}"#, Some("2")),
+            (r#"{"method":null,"id":1,"result":{}}"#, Some("1")),
+            (r#"{"id":1,"result":{},"method":"x"}"#, Some("1")),
+            (r#"{"method":"x","id":1,"result":{}}"#, None),
+            (r#"{"id":1}"#, None),
+            (r#"{"id":1,"result":{}"#, None),
+        ] {
+            assert_eq!(responds_to(line.as_bytes()), id, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_method_that_is_null_is_none() {
+        let message = Message::read(br#"{"method":null,"id":1,"result":{}}"#).expect("a message");
+        assert_eq!((message.method, message.id), (None, Some("1")));
+        let prefix = Message::read_prefix(br#"{"method":null,"id":1,"result":{"#).expect("a message");
+        assert!(prefix.method.is_none() && prefix.responds());
     }
 
     #[test]

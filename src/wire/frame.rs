@@ -7,13 +7,13 @@ use memchr::{memchr, memchr_iter};
 
 use crate::limits::{HOLD, READ, STREAM};
 
-/// What a judge says of a line.
+/// What becomes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It goes on as it is.
-    Ordinary,
+    Forward,
     /// It must be looked at as a whole.
-    Wanted,
+    Intercept,
 }
 
 /// One piece of the stream, in order.
@@ -85,7 +85,7 @@ impl Splitter {
         let from = run + self.searched;
         let mut ends = memchr_iter(b'\n', &self.buffer[from..]).map(|found| from + found + 1);
         let wanted = ends.find(|end| {
-            let wanted = judge(&self.buffer[run..*end]) == Verdict::Wanted;
+            let wanted = judge(&self.buffer[run..*end]) == Verdict::Intercept;
             (run, lines) = if wanted { (run, lines) } else { (*end, lines + 1) };
             wanted
         });
@@ -108,7 +108,7 @@ impl Splitter {
     /// Returns what is left when the input has ended: the last line, if it has no terminator.
     pub fn end(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let length = self.buffer.len();
-        let wanted = length > 0 && self.rest == Rest::None && judge(&self.buffer) == Verdict::Wanted;
+        let wanted = length > 0 && self.rest == Rest::None && judge(&self.buffer) == Verdict::Intercept;
         (length > 0).then(|| if wanted { self.line(length) } else { self.run(length) })
     }
 
@@ -137,7 +137,7 @@ impl Splitter {
             return None;
         }
         self.judged = length;
-        let wanted = judge(&self.buffer[run..]) == Verdict::Wanted;
+        let wanted = judge(&self.buffer[run..]) == Verdict::Intercept;
         if wanted && (length < HOLD || run > 0) {
             return None;
         }
@@ -165,7 +165,7 @@ mod tests {
 
     /// Wants lines that begin with `?`, as far as they are there.
     fn judge(line: &[u8]) -> Verdict {
-        if line.starts_with(b"?") { Verdict::Wanted } else { Verdict::Ordinary }
+        if line.starts_with(b"?") { Verdict::Intercept } else { Verdict::Forward }
     }
 
     fn feed(splitter: &mut Splitter, bytes: &[u8]) -> Vec<Piece> {

@@ -1,5 +1,5 @@
-//! Bytes to envelopes and back, without I/O: what a line is, whose it is, and how to change one member of it.
-//! What a line means is left to `dialect` and `acp`.
+//! Bytes to lines, lines to envelopes, and back, without I/O: what a line is, how to change one member of it, and the
+//! queue of what is written. What a line means is left to `dialect` and `acp`.
 
 pub mod method;
 
@@ -10,6 +10,8 @@ pub mod id;
 pub mod envelope;
 
 pub mod frame;
+
+pub mod outbox;
 
 pub mod splice;
 

@@ -15,6 +15,9 @@ pub enum Stop {
     Bad,
 }
 
+/// The byte order mark, in UTF-8.
+pub const BOM: &[u8] = b"\xEF\xBB\xBF";
+
 /// How many words of a string are looked at one by one, before it is worth setting up a vector search.
 const SHORT: usize = 6;
 
@@ -63,9 +66,15 @@ pub struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Enters the object that begins these bytes, white space aside.
+    /// Enters the object that begins these bytes, behind a byte order mark and white space.
     pub fn enter(bytes: &'a [u8]) -> Result<Self, Stop> {
         let mut members = Members { bytes, at: 0, first: true };
+        // RFC 8259 lets a parser ignore a byte order mark, and some peers' parsers do.
+        if bytes.starts_with(BOM) {
+            members.at = BOM.len();
+        } else if BOM.starts_with(bytes) {
+            return Err(Stop::Short);
+        }
         match members.peek_token()? {
             b'{' => members.at += 1,
             _ => return Err(Stop::Bad),

@@ -18,7 +18,7 @@ fn waits(process: &Process) -> String {
 }
 
 #[test]
-fn the_answer_is_printed_one_value_a_line() {
+fn the_answer_is_printed_with_one_value_per_line() {
     let machine = TestMachine::new();
     for (options, answer, printed) in [
         (&[][..], &["No Way"][..], "n\n"),
@@ -37,7 +37,7 @@ fn the_answer_is_printed_one_value_a_line() {
 }
 
 #[test]
-fn a_free_text_is_asked_for_without_options() {
+fn without_options_the_answer_is_a_text() {
     let machine = TestMachine::new();
     let asks = machine.start(&["ask", "--question", "Why?"]);
     machine.ok(&["answer", &waits(&asks), "two\nlines"]);
@@ -55,7 +55,7 @@ fn each_outcome_has_its_exit_code() {
 
     let run = machine.run(&[&YES_OR_NO[..], &["--timeout", "50ms"]].concat());
     assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::TIMED_OUT), ""), "{run:?}");
-    assert!(run.stderr.contains("nobody answered in time"), "{run:?}");
+    assert!(run.stderr.contains("no answer came in time"), "{run:?}");
 
     let run = machine.run(&["ask", "--form", "/nowhere/form.json"]);
     assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::FAILED), ""), "{run:?}");
@@ -65,7 +65,7 @@ fn each_outcome_has_its_exit_code() {
 }
 
 #[test]
-fn a_deadline_is_moved_while_it_waits() {
+fn a_deadline_can_be_extended_while_the_command_waits() {
     let machine = TestMachine::new();
     let asks = machine.start(&[&YES_OR_NO[..], &["--timeout", "1h"]].concat());
     let id = waits(&asks);
@@ -93,7 +93,7 @@ fn an_interrupted_question_is_withdrawn() {
 }
 
 #[test]
-fn a_whole_form_is_asked_and_the_outcome_printed_whole() {
+fn a_whole_form_can_be_asked_and_its_outcome_printed_as_json() {
     let machine = TestMachine::new();
     let fields = json!([
         { "name": "when", "label": "When?", "kind": "text", "required": true },
@@ -123,4 +123,18 @@ fn a_whole_form_is_asked_and_the_outcome_printed_whole() {
         asks.close_stdin();
         assert_eq!(end(asks).code, i32::from(exit::FAILED), "{wrong}");
     }
+}
+
+#[test]
+fn a_question_of_a_program_has_its_origin_and_is_expiring_before_its_timeout() {
+    let machine = TestMachine::new();
+    let form = json!({ "sessionId": "", "prompt": "?", "options": ["a"] }).to_string();
+    let mut asks = machine.start(&["ask", "--form", "-", "--timeout", "2s"]);
+    asks.send_bytes(form.as_bytes());
+    asks.close_stdin();
+    let is_expiring = |questions: &[Value]| questions.iter().any(|question| question["expiring"] == true);
+    let question = machine.watch().until("the warning", is_expiring).remove(0);
+    assert_eq!((&question["question"]["origin"], &question["state"]), (&json!("program"), &json!("open")));
+    assert_eq!(question["question"].get("sessionId"), None);
+    assert_eq!(end(asks).code, i32::from(exit::TIMED_OUT));
 }

@@ -1,34 +1,30 @@
-//! Nobody is told that an answer is accepted which the agent has not got, and the agent gets one (I9).
+//! An answer is reported as accepted only once the agent has it, and the agent gets one answer (I9).
 
 use std::{
     fs,
     path::PathBuf,
     process::Command,
-    sync::mpsc::{Receiver, sync_channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, sync_channel},
+    },
     thread,
     time::Duration,
 };
 
 use askbridge::{
-    acp::{Opened, Refused, Settled, Submission, Unanswered},
-    control::{
-        self,
-        old::{Book, Inbox, Owner, Refusal, Settlement, Source, Status, rpc::QuestionsClient, socket},
-    },
+    control::{BridgeInbox, BridgeStatus, Inbox, Store, client::Client, socket, stop::Stopper},
+    desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, State, Submission},
     exit, limits,
-    machine::bridges::Machine,
-    question::{
-        Answer, Field, Kind, Origin, Outcome, Provenance, Question, Responder, Value, input::AnswerInput,
-    },
+    machine::Machine,
+    question::{Answer, Outcome, Provenance, Question, Responder, Value},
 };
 use futures::{FutureExt, future::join_all};
 use serde_json::json;
-use tokio::{
-    net::UnixStream,
-    sync::{oneshot, watch},
-};
+use tokio::{net::UnixStream, sync::watch};
 
 use crate::{
+    asker::{self, TestAsker},
     machine::{TestMachine, end},
     support::Process,
 };
@@ -83,13 +79,13 @@ fn kill(process: &Process) {
 }
 
 #[test]
-fn an_answer_that_is_on_its_way_when_the_bridge_dies_was_not_accepted() {
+fn an_answer_on_its_way_when_the_bridge_dies_is_not_accepted() {
     let machine = TestMachine::new();
     let (mut bridge, heard) = stuck(&machine);
     let id = machine.question();
     let answers = machine.start(&["answer", &id, "a"]);
     is_judged(&mut bridge);
-    // Nobody has seen it settled either: the agent does not know yet.
+    // It is not shown as settled either: the agent does not have it yet.
     assert_eq!(machine.question(), id);
     let again = machine.start(&["answer", &id, "a"]);
     kill(&bridge);
@@ -116,7 +112,7 @@ fn an_answer_is_accepted_once_the_agent_has_it() {
 }
 
 #[test]
-fn whoever_was_told_that_it_is_accepted_before_the_bridge_died_was_told_the_truth() {
+fn an_answer_reported_as_accepted_before_the_bridge_died_reached_the_agent() {
     const ROUNDS: usize = 16;
     let machine = TestMachine::new();
     let mut accepted = 0;
@@ -146,18 +142,18 @@ fn whoever_was_told_that_it_is_accepted_before_the_bridge_died_was_told_the_trut
 }
 
 #[test]
-fn of_a_hundred_who_answer_at_once_one_wins_and_the_others_are_told() {
+fn one_of_a_hundred_answers_at_once_wins_and_the_others_are_told() {
     let machine = TestMachine::new();
     let (agent, heard) = agent(&machine, "heard", "");
     let mut bridge = bridge(&machine, &agent);
     let id = machine.question();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let results: Vec<(String, Result<(), Refusal>)> = runtime.block_on(async {
-        let joined = join_all((0..100).map(|_| open(&machine))).await;
-        let answers = joined.into_iter().enumerate().map(|(number, joined)| {
-            let (id, value) = (id.clone(), if number % 2 == 0 { "a" } else { "b" }.to_owned());
+    let results: Vec<(String, Result<Arc<Record>, Refusal>)> = runtime.block_on(async {
+        let machines = join_all((0..100).map(|_| open(&machine))).await;
+        let answers = machines.into_iter().enumerate().map(|(number, machine)| {
+            let (id, value) = (id.parse().unwrap(), if number % 2 == 0 { "a" } else { "b" }.to_owned());
             tokio::spawn(async move {
-                let done = joined.submit(&id, Submission::Answer(text(&value)), by(number)).await;
+                let done = machine.submit(&id, Submission::Answer(text(&value)), by(number)).await;
                 (value, done)
             })
         });
@@ -166,10 +162,10 @@ fn of_a_hundred_who_answer_at_once_one_wins_and_the_others_are_told() {
     let won = results.iter().find(|(_, done)| done.is_ok()).map(|(value, _)| value.clone()).unwrap();
     for (value, done) in &results {
         match done {
-            Ok(()) => assert_eq!(*value, won),
-            Err(Refusal::Conflict(view)) => {
+            Ok(_) => assert_eq!(*value, won),
+            Err(Refusal::Conflict(record)) => {
                 assert_ne!(*value, won);
-                let outcome = view.settlement.as_ref().map(|settlement| settlement.outcome.clone());
+                let outcome = record.settlement.as_ref().map(|settlement| settlement.outcome.clone());
                 assert_eq!(outcome, Some(Outcome::Answered(text(&won))));
             }
             Err(other) => panic!("{other}"),
@@ -195,181 +191,163 @@ fn by(number: usize) -> Provenance {
     Provenance { responder: Responder::CommandLine, name: Some(number.to_string()) }
 }
 
-/// A question as an engine opens it.
-fn opened() -> Opened {
-    let field = Field::at(0, "?".to_owned(), None, Kind::free_text());
-    let question = Question::new(Origin::SandboxAgent, "q", vec![field]);
-    Opened { number: 1, question: question.into(), since: Duration::ZERO, deadline: None, elsewhere: false }
-}
-
-fn settled(opened: &Opened, answer: Answer) -> Settled {
-    Settled {
-        number: opened.number,
-        question: opened.question.clone(),
-        outcome: Outcome::Answered(answer),
-        by: by(1),
-        after: Duration::ZERO,
-        remark: None,
-    }
-}
-
-#[test]
-fn a_question_that_the_client_is_not_asked_opens_once() {
-    let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
-    let opened = Opened { elsewhere: true, ..opened() };
-    let mut book = inbox.book();
-    feed.opened(&opened);
-    assert!(book.borrow_and_update().open()[0].elsewhere);
-    feed.unanswered(&opened, &Unanswered::NoWay);
-    assert!(!book.has_changed().unwrap(), "it was said before");
+fn answer(value: &str) -> Submission {
+    Submission::Answer(text(value))
 }
 
 #[tokio::test]
 async fn the_same_answer_again_waits_until_the_agent_has_the_first() {
-    let (inbox, mut feed) = control::old::new(Owner::here("agent".to_owned()));
-    let opened = opened();
-    feed.opened(&opened);
-    let id = opened.name(inbox.bridge());
-    let mut again = Box::pin(inbox.submit(&id, Submission::Answer(text("a")), by(2)));
+    let mut asker = TestAsker::start();
+    let id = asker.open(asker::question(), None).await;
+    let inbox = asker.inbox.clone();
+    let mut first = Box::pin(inbox.submit(&id, answer("a"), by(1)));
+    assert_eq!(first.as_mut().now_or_never(), None);
+    assert_eq!(asker.judge().await, Some(id.number));
+    let state = inbox.find(&IdPrefix::from(&id)).unwrap().state;
+    assert_eq!(state, State::Delivering, "it is shown as on its way, and not as settled");
+    let mut again = Box::pin(inbox.submit(&id, answer("a"), by(2)));
     assert_eq!(again.as_mut().now_or_never(), None);
-    // The engine has judged an answer before, which is still to be written.
-    feed.next().await.unwrap().verdict.send(Err(Refused::NotOpen)).unwrap();
-    assert_eq!(again.as_mut().now_or_never(), None, "it was told before the agent has it");
-    feed.settled(&settled(&opened, text("a")), Duration::ZERO);
-    assert_eq!(again.await, Ok(()));
-    assert!(matches!(
-        inbox.submit(&id, Submission::Answer(text("b")), by(3)).await,
-        Err(Refusal::Conflict(_))
-    ));
+    assert_eq!(asker.judge().await, None);
+    assert_eq!((first.as_mut().now_or_never(), again.as_mut().now_or_never()), (None, None));
+    asker.deliver(id.number).await;
+    let (first, again) = (first.await.unwrap(), again.await.unwrap());
+    assert_eq!((&first, first.settlement.as_ref().unwrap().by.clone()), (&again, by(1)));
+    let mut other = Box::pin(inbox.submit(&id, answer("b"), by(3)));
+    assert_eq!(other.as_mut().now_or_never(), None);
+    assert_eq!(asker.judge().await, None);
+    assert!(matches!(other.await, Err(Refusal::Conflict(_))));
 }
 
 /// An inbox whose answers arrive when a test says so.
 #[derive(Clone)]
 struct Slow {
-    inbox: Inbox,
+    inbox: BridgeInbox,
     arrives: watch::Sender<bool>,
-    wanted: watch::Sender<bool>,
+    submitted: watch::Sender<bool>,
 }
 
-impl Source for Slow {
-    fn book(&self) -> watch::Receiver<Book> {
-        self.inbox.book()
+impl Inbox for Slow {
+    fn store(&self) -> &Store {
+        self.inbox.store()
     }
 
-    async fn submit(&self, _: &str, _: Submission, _: Provenance) -> Result<(), Refusal> {
-        self.wanted.send_replace(true);
+    async fn submit(&self, id: &QuestionId, _: Submission, _: Provenance) -> Result<Arc<Record>, Refusal> {
+        self.submitted.send_replace(true);
         self.arrives.subscribe().wait_for(|arrives| *arrives).await.unwrap();
-        Ok(())
+        self.find(&IdPrefix::from(id))
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
         self.inbox.ask(question).await
     }
 
-    fn status(&self) -> Vec<Status> {
+    fn status(&self) -> Vec<BridgeStatus> {
         self.inbox.status()
     }
 }
 
 #[tokio::test]
-async fn whoever_waits_for_a_reply_gets_it_when_the_inbox_is_closed() {
+async fn a_caller_that_waits_for_a_reply_gets_it_when_the_inbox_closes() {
     let machine = TestMachine::new();
-    let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
-    let opened = opened();
-    feed.opened(&opened);
-    let id = opened.name(inbox.bridge());
-    let slow = Slow { inbox, arrives: watch::Sender::new(false), wanted: watch::Sender::new(false) };
+    let mut asker = TestAsker::start();
+    let id = asker.open(asker::question(), None).await;
+    let inbox = asker.inbox.clone();
+    let slow = Slow { inbox, arrives: watch::Sender::new(false), submitted: watch::Sender::new(false) };
     let path = machine.path().join("socket");
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     listener.set_nonblocking(true).unwrap();
-    let (stop, stopped) = oneshot::channel();
-    let source = slow.clone();
+    let (stopper, stop) = Stopper::new();
+    let served = slow.clone();
     let server = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(socket::serve(listener, None, source, stopped)).unwrap();
+        runtime.block_on(socket::serve(listener, None, served, stop)).unwrap();
     });
-    let client = socket::connect(UnixStream::connect(&path).await.unwrap()).await.unwrap();
-    let answer = AnswerInput::from(text("a"));
-    let reply = tokio::spawn(async move { client.answer(id, answer, None).await });
-    slow.wanted.subscribe().wait_for(|wanted| *wanted).await.unwrap();
-    stop.send(()).unwrap();
-    // It listens no more: it was told.
+    let client = Client::connect(UnixStream::connect(&path).await.unwrap()).await.unwrap();
+    let reply = tokio::spawn(async move { client.submit(&id, answer("a"), by(1)).await });
+    slow.submitted.subscribe().wait_for(|submitted| *submitted).await.unwrap();
+    stopper.stop();
+    // Once it does not listen any more, it was told to stop.
     while UnixStream::connect(&path).await.is_ok() {
         tokio::task::yield_now().await;
     }
     slow.arrives.send_replace(true);
-    assert_eq!(reply.await.unwrap().unwrap().question.id, "q");
+    assert_eq!(reply.await.unwrap().unwrap().value.unwrap().question.id, "q");
     server.join().unwrap();
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_bridge_that_is_gone() {
-    let (inbox, mut feed) = control::old::new(Owner::here("agent".to_owned()));
-    let opened = opened();
-    feed.opened(&opened);
-    let id = opened.name(inbox.bridge());
-    let answer = || Submission::Answer(text("a"));
-    let (mut judged, mut waits) =
-        (Box::pin(inbox.submit(&id, answer(), by(1))), Box::pin(inbox.submit(&id, answer(), by(2))));
+async fn no_caller_waits_for_a_bridge_that_is_gone() {
+    let mut asker = TestAsker::start();
+    let id = asker.open(asker::question(), None).await;
+    let inbox = asker.inbox.clone();
+    let mut judged = Box::pin(inbox.submit(&id, answer("a"), by(1)));
     assert_eq!(judged.as_mut().now_or_never(), None);
-    feed.next().await.unwrap().verdict.send(Err(Refused::NotOpen)).unwrap();
+    assert_eq!(asker.judge().await, Some(id.number));
+    let mut waits = Box::pin(inbox.submit(&id, answer("a"), by(2)));
+    let mut asks = Box::pin(inbox.ask(asker::question()));
     assert_eq!(judged.as_mut().now_or_never(), None);
     assert_eq!(waits.as_mut().now_or_never(), None);
-    let mut asks = Box::pin(inbox.ask((*opened.question).clone()));
     assert_eq!(asks.as_mut().now_or_never(), None);
-    drop(feed);
+    drop(asker);
     assert_eq!((judged.await, waits.await), (Err(Refusal::Unavailable), Err(Refusal::Unavailable)));
     assert_eq!(asks.await, Err(Refusal::Unavailable));
-    assert_eq!(inbox.submit(&id, answer(), by(3)).await, Err(Refusal::Unavailable));
+    assert_eq!(inbox.submit(&id, answer("a"), by(3)).await, Err(Refusal::Unavailable));
 }
 
 #[tokio::test]
-async fn a_secret_is_not_kept() {
-    let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
-    let mut opened = opened();
-    let mut question = (*opened.question).clone();
+async fn a_secret_is_not_kept_and_compared_all_the_same() {
+    let mut asker = TestAsker::start();
+    let mut question = asker::question();
     question.fields[0].secret = true;
-    opened.question = question.into();
-    feed.opened(&opened);
-    feed.settled(&settled(&opened, text("hunter2")), Duration::ZERO);
-    let view = inbox.find(&opened.name(inbox.bridge())).unwrap();
-    assert_eq!(view.settlement.as_ref().unwrap().outcome, Outcome::Answered(Answer::default()));
-    // That it is the same can be told all the same.
-    let submit = async |value| inbox.submit(&view.id, Submission::Answer(text(value)), by(2)).await;
-    assert_eq!(submit("hunter2").await, Ok(()));
-    assert!(matches!(submit("hunter3").await, Err(Refusal::Conflict(_))));
+    let id = asker.open(question, None).await;
+    let inbox = asker.inbox.clone();
+    let mut first = Box::pin(inbox.submit(&id, answer("hunter2"), by(1)));
+    assert_eq!(first.as_mut().now_or_never(), None);
+    asker.judge().await;
+    asker.deliver(id.number).await;
+    let settlement = first.await.unwrap().settlement.clone().unwrap();
+    assert_eq!(settlement.outcome, Outcome::Answered(Answer::default()));
+    for (value, is_same) in [("hunter2", true), ("hunter3", false)] {
+        let mut again = Box::pin(inbox.submit(&id, answer(value), by(2)));
+        assert_eq!(again.as_mut().now_or_never(), None);
+        asker.judge().await;
+        assert_eq!(again.await.is_ok(), is_same, "{value}");
+    }
 }
 
 #[tokio::test]
-async fn more_than_can_wait_for_the_agent_is_refused() {
-    let (inbox, mut feed) = control::old::new(Owner::here("agent".to_owned()));
-    let opened = opened();
-    feed.opened(&opened);
-    let id = opened.name(inbox.bridge());
-    let big = "x".repeat(limits::WAITING_BYTES / 2);
-    let answer = || inbox.submit(&id, Submission::Answer(text(&big)), by(1));
-    let mut one = Box::pin(answer());
+async fn submissions_beyond_the_room_for_them_are_refused() {
+    let mut asker = TestAsker::start();
+    let id = asker.open(asker::question(), None).await;
+    let inbox = asker.inbox.clone();
+    let large = "x".repeat(limits::WAITING_BYTES / 2);
+    let submit = || inbox.submit(&id, answer(&large), by(1));
+    let mut one = Box::pin(submit());
     assert_eq!(one.as_mut().now_or_never(), None);
-    assert_eq!(answer().await, Err(Refusal::TooManyRequests));
-    feed.next().await.unwrap().verdict.send(Ok(())).unwrap();
-    assert_eq!(one.await, Ok(()));
-    // Whoever leaves is in the queue all the same.
-    assert_eq!(answer().now_or_never(), None, "there is room again");
-    assert_eq!(answer().await, Err(Refusal::TooManyRequests));
-    drop(feed.next().await);
-    assert_eq!(answer().now_or_never(), None);
+    assert_eq!(submit().await, Err(Refusal::TooManyRequests));
+    asker.judge().await;
+    asker.deliver(id.number).await;
+    assert!(one.await.is_ok());
+    // A submission whose caller has left takes its room until it is judged.
+    assert_eq!(submit().now_or_never(), None, "there is room again");
+    assert_eq!(submit().await, Err(Refusal::TooManyRequests));
+    asker.judge().await;
+    assert_eq!(submit().now_or_never(), None);
 }
 
-#[test]
-fn whoever_answers_sees_that_the_time_is_nearly_over() {
-    let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
-    let opened = opened();
-    let id = opened.name(inbox.bridge());
-    let is_expiring = || inbox.find(&id).unwrap().expiring;
-    feed.opened(&opened);
+#[tokio::test]
+async fn responders_see_that_the_time_is_nearly_over() {
+    let mut asker = TestAsker::start();
+    let time = Duration::from_secs(10);
+    let id = asker.open(asker::question(), Some(time)).await;
+    let inbox = asker.inbox.clone();
+    let is_expiring = || inbox.find(&IdPrefix::from(&id)).unwrap().expiring;
     assert!(!is_expiring());
-    feed.warned(&opened);
+    assert_eq!(asker.desk.tick(time * 9 / 10), [0; 0]);
+    asker.hand_over().await;
     assert!(is_expiring());
-    feed.extended(&opened, Duration::from_secs(3600));
-    assert!(!is_expiring());
+    let mut more = Box::pin(inbox.submit(&id, Submission::Extend(time), by(1)));
+    assert_eq!(more.as_mut().now_or_never(), None);
+    asker.judge().await;
+    assert!(!more.await.unwrap().expiring);
 }

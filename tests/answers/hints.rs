@@ -1,11 +1,11 @@
-//! How people learn that a question waits, and that nothing of an agent does anything to their terminal (I10).
+//! The hints that a question waits, and that no text of an agent acts on a terminal (I10).
 
 use serde_json::{Value, json};
 
 use crate::machine::{ASKBRIDGE, TestMachine, end, name};
 
 #[test]
-fn a_question_that_the_client_cannot_show_is_told_on_stderr() {
+fn a_question_that_the_client_cannot_show_is_announced_on_stderr() {
     let machine = TestMachine::new();
     let client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
@@ -66,7 +66,7 @@ fn without_an_inbox_only_the_client_answers() {
 }
 
 #[test]
-fn hostile_text_does_nothing_to_a_terminal() {
+fn hostile_text_does_not_act_on_a_terminal() {
     let machine = TestMachine::new();
     let hostile = "\x1b]0;title\x07\x1b[2J\u{202e}evil\r\u{9b}31m\u{200b}\u{2028}\x08\x7f\u{e0041}";
     let bridge = machine.start(&[
@@ -102,7 +102,7 @@ fn hostile_text_does_nothing_to_a_terminal() {
 }
 
 #[test]
-fn the_hint_is_on_stderr_whatever_the_log_does() {
+fn the_hint_is_on_stderr_wherever_the_log_goes() {
     let file = |machine: &TestMachine| machine.path().join("log").display().to_string();
     for to_file in [true, false] {
         let machine = TestMachine::new();

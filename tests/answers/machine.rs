@@ -1,5 +1,5 @@
-//! A machine of its own for each test: a folder for the sockets, bridges in it, and the commands.
-//! Nothing here waits without a deadline: that of the process which is waited for.
+//! A machine for each test: a directory for the sockets, bridges in it, and the commands.
+//! Every wait has the deadline of the process that it waits for.
 
 use std::{
     fs,
@@ -35,12 +35,12 @@ impl TestMachine {
         self.folder.path()
     }
 
-    /// The folder of the sockets.
+    /// Returns the directory of the sockets.
     pub(crate) fn sockets(&self) -> PathBuf {
         self.path().join("askbridge")
     }
 
-    /// The names of what is in the folder of the sockets.
+    /// Returns the names of the files in the directory of the sockets.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.sockets()).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -64,7 +64,7 @@ impl TestMachine {
         end(process)
     }
 
-    /// Runs a command that goes well, and returns what it prints.
+    /// Runs a command that succeeds, and returns its output.
     #[track_caller]
     pub(crate) fn ok(&self, args: &[&str]) -> String {
         let run = self.run(args);
@@ -72,14 +72,14 @@ impl TestMachine {
         run.stdout
     }
 
-    /// Does something to a question, and returns what is said of it before the question itself.
+    /// Submits to a question, and returns the output in front of the question's text.
     #[track_caller]
     pub(crate) fn does(&self, args: &[&str]) -> String {
         let said = self.ok(args);
         said.split_once(": ").unwrap_or_else(|| panic!("{args:?}: {said}")).0.to_owned()
     }
 
-    /// Starts a client that leaves open what it is asked, of the mock agent behind a bridge with these options.
+    /// Starts the mock client, which leaves questions open, with the mock agent behind a bridge with these options.
     pub(crate) fn client(&self, tier: &str, prompt: &str, bridge: &[&str], agent: &[&str]) -> Process {
         let client = ["mock-client", "--tier", tier, "--leave-open", "--prompt", prompt];
         let run = ["--", ASKBRIDGE, "run"];
@@ -87,7 +87,7 @@ impl TestMachine {
         self.start(&[&client[..], &run, bridge, &agent].concat())
     }
 
-    /// Follows what is open on this machine.
+    /// Follows the open questions of this machine.
     pub(crate) fn watch(&self) -> Watch {
         Watch { process: self.start(&["list", "--watch", "--json"]) }
     }
@@ -97,13 +97,13 @@ impl TestMachine {
         self.watch().until(&format!("{count} questions"), |questions| questions.len() == count)
     }
 
-    /// Waits for the only question, and returns its name.
+    /// Waits for the only question, and returns its ID.
     pub(crate) fn question(&self) -> String {
         name(&self.questions(1)[0])
     }
 }
 
-/// Who sees what is open.
+/// A process that follows the open questions.
 pub(crate) struct Watch {
     process: Process,
 }
@@ -119,7 +119,7 @@ impl Watch {
     }
 }
 
-/// The name of a question.
+/// Returns the ID of a question.
 pub(crate) fn name(question: &Value) -> String {
     question["id"].as_str().unwrap().to_owned()
 }

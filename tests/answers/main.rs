@@ -1,5 +1,5 @@
 //! Answering from anywhere on the machine: the real commands, the real bridge, and the sockets between them.
-//! What an answer leads to, line by line, is left to the transcripts of the engine.
+//! What an answer leads to, line by line, is left to the transcripts.
 
 #[cfg(test)]
 #[path = "../support/mod.rs"]
@@ -35,3 +35,12 @@ mod delivery;
 
 #[cfg(test)]
 mod sockets;
+
+#[cfg(test)]
+mod played;
+
+#[cfg(test)]
+mod asker;
+
+#[cfg(test)]
+mod versions;

@@ -1,4 +1,4 @@
-//! The folder of the sockets: who may enter it, what is left in it, and what a bridge does without one.
+//! The directory of the sockets: its mode and owner, what is left in it, and what a bridge does without one.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn folder_and_socket_are_for_their_user_alone() {
+fn directory_and_socket_are_private() {
     let machine = TestMachine::new();
     fs::set_permissions(machine.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut bridge = machine.start(&["run", "--", "cat"]);
@@ -31,10 +31,10 @@ fn folder_and_socket_are_for_their_user_alone() {
     assert_eq!(machine.names(), [""; 0], "the socket is removed");
 }
 
-/// Connects as this user, and returns what is said to an ordinary request.
+/// Connects as this user, and returns what the bridge replies.
 fn said_to(uid: u32, socket: &Path) -> String {
     let script = r#"my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die "not connected";
-        $s->print("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); print while <$s>"#;
+        $s->print("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"bridge_status\"}\n"); $s->shutdown(1); print while <$s>"#;
     let mut perl = Command::new("perl");
     perl.args(["-MIO::Socket::UNIX", "-e", script]).arg(socket).uid(uid);
     let output = perl.output().unwrap();
@@ -44,11 +44,11 @@ fn said_to(uid: u32, socket: &Path) -> String {
 }
 
 #[test]
-fn another_user_is_refused_even_where_the_modes_let_it_in() {
+fn another_user_is_refused_whatever_the_modes_are() {
     let own = rustix::process::geteuid();
     if !own.is_root() {
-        // Only root can be another user; for everybody else the modes are what is left.
-        return folder_and_socket_are_for_their_user_alone();
+        // Only root can become another user. The modes are tested for all.
+        return directory_and_socket_are_private();
     }
     let machine = TestMachine::new();
     let bridge =
@@ -59,13 +59,13 @@ fn another_user_is_refused_even_where_the_modes_let_it_in() {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
-    assert!(said_to(own.as_raw(), &socket).starts_with("HTTP/1.1 "));
+    assert!(said_to(own.as_raw(), &socket).contains("\"protocol\":1"));
     assert_eq!(said_to(65_534, &socket), "");
-    bridge.expect_stderr("the warning", |text| text.contains("another user's connection"));
+    bridge.expect_stderr("the warning", |text| text.contains("connection of another user"));
 }
 
 #[test]
-fn without_a_runtime_folder_it_is_the_state_folder() {
+fn without_a_runtime_directory_the_state_directory_is_used() {
     let machine = TestMachine::new();
     let state = machine.path().join("state");
     let home = machine.path().join("home");
@@ -74,7 +74,7 @@ fn without_a_runtime_folder_it_is_the_state_folder() {
         ("HOME", &home, home.join(".local/state/askbridge")),
     ] {
         let mut command = machine.command(&["list"]);
-        // A relative one is ignored.
+        // A relative path is ignored.
         command.env("XDG_RUNTIME_DIR", "relative").env_remove("XDG_STATE_HOME").env(name, value);
         assert_eq!(end(crate::support::Process::spawn(&mut command)).code, 0);
         assert_eq!(mode(&folder), 0o700, "{name}");
@@ -91,7 +91,7 @@ fn the_socket_of_a_dead_bridge_is_removed() {
     let client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
     let bridge = id.split_once('-').unwrap().0;
-    // A bridge that is killed leaves its socket; so does a listener that is dropped.
+    // A listener that is dropped leaves its socket, as a killed bridge does.
     drop(UnixListener::bind(machine.sockets().join("dead.sock")).unwrap());
     fs::write(machine.sockets().join("unrelated"), "").unwrap();
     machine.ok(&["list"]);
@@ -104,23 +104,22 @@ fn the_socket_of_a_dead_bridge_is_removed() {
 }
 
 #[test]
-fn a_bridge_that_says_nothing_is_left_out() {
+fn a_frozen_bridge_is_left_out_and_named() {
     let machine = TestMachine::new();
     let _client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
     let id = machine.question();
-    let _mute = UnixListener::bind(machine.sockets().join("mute.sock")).unwrap();
-    // All at once: each waits for it.
+    let _frozen = UnixListener::bind(machine.sockets().join("mute.sock")).unwrap();
+    // All at once, since each waits for it.
     let watch = machine.start(&["list", "--watch", "--log=off"]);
     let runs = [
         (exit::OK, &["list", "--log=off"][..]),
         (exit::OK, &["list", "--json", "--log=off"]),
-        (exit::BRIDGE_GONE, &["show", "other-1", "--log=off"]),
-        (exit::BRIDGE_GONE, &["answer", "other-1", "a", "--log=off"]),
-        (exit::BRIDGE_GONE, &["reject", "other-1", "--log=off"]),
-        (exit::BRIDGE_GONE, &["extend", "other-1", "1h", "--log=off"]),
+        (exit::BRIDGE_GONE, &["show", "mute-1", "--log=off"]),
+        (exit::BRIDGE_GONE, &["answer", "m-1", "a", "--log=off"]),
+        (exit::BRIDGE_GONE, &["reject", "mute-1", "--log=off"]),
+        (exit::BRIDGE_GONE, &["extend", "mute-1", "1h", "--log=off"]),
     ];
     let runs = runs.map(|(code, args)| (code, args, machine.start(args)));
-    let shows = machine.start(&["show", &id, "--log=off"]);
     for (code, args, process) in runs {
         let run = end(process);
         assert_eq!(run.code, i32::from(code), "{args:?}: {run:?}");
@@ -130,12 +129,13 @@ fn a_bridge_that_says_nothing_is_left_out() {
         assert!(line.contains("could not be asked: ") && line.ends_with("mute.sock"), "{args:?}: {run:?}");
     }
     watch.expect_stderr("the bridge", |text| text.contains("mute.sock"));
-    let run = end(shows);
-    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "what is found needs no other bridge");
+    // An ID that is not short for one of the frozen bridge's is not looked for there.
+    assert_eq!(machine.run(&["show", "other-1"]).code, i32::from(exit::NO_QUESTION));
+    assert!(machine.ok(&["show", &id]).starts_with(&id));
     assert!(machine.sockets().join("mute.sock").exists(), "it lives");
 }
 
-/// A bridge that cannot be reached says why, and bridges.
+/// Checks that a bridge that cannot be reached says why, and bridges.
 #[track_caller]
 fn bridges_without(machine: &TestMachine, runtime: &Path, why: &str) {
     let mut command = machine.command(&["run", "--", "cat"]);
@@ -148,30 +148,34 @@ fn bridges_without(machine: &TestMachine, runtime: &Path, why: &str) {
 }
 
 #[test]
-fn a_folder_that_others_can_enter_is_not_used() {
+fn a_directory_that_others_can_enter_is_not_used() {
     let machine = TestMachine::new();
     fs::create_dir(machine.sockets()).unwrap();
     fs::set_permissions(machine.sockets(), fs::Permissions::from_mode(0o750)).unwrap();
-    bridges_without(&machine, machine.path(), "must be a folder of yours, with mode 0700");
+    bridges_without(
+        &machine,
+        machine.path(),
+        "must be a directory owned by you with mode 0700, not a symlink",
+    );
     let run = machine.run(&["list"]);
     assert_eq!(run.code, i32::from(exit::FAILED));
-    assert!(run.stderr.contains("must be a folder of yours, with mode 0700"), "{run:?}");
+    assert!(run.stderr.contains("must be a directory owned by you with mode 0700, not a symlink"), "{run:?}");
 }
 
-/// Where a link leads can be changed by others than who made the folder.
+/// Another user may change the target of a symlink.
 #[test]
-fn a_link_to_a_folder_is_not_used() {
+fn a_symlink_to_a_directory_is_not_used() {
     let machine = TestMachine::new();
     let elsewhere = machine.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
     std::os::unix::fs::symlink(&elsewhere, machine.sockets()).unwrap();
-    bridges_without(&machine, machine.path(), "must be a folder of yours");
+    bridges_without(&machine, machine.path(), "not a symlink");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
 #[test]
-fn a_path_that_is_too_long_for_a_socket_is_told() {
+fn a_path_that_is_too_long_for_a_socket_is_reported() {
     let machine = TestMachine::new();
     let long = machine.path().join("x".repeat(100));
     fs::create_dir(&long).unwrap();
@@ -179,7 +183,7 @@ fn a_path_that_is_too_long_for_a_socket_is_told() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_told() {
+fn a_directory_that_cannot_be_created_is_reported() {
     let machine = TestMachine::new();
     let file = machine.path().join("file");
     fs::write(&file, "").unwrap();

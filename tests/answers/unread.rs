@@ -1,4 +1,4 @@
-//! What a command returns when what it prints cannot be written: that which it did.
+//! The exit code of a command whose output cannot be written: it says what the command did.
 
 use std::{
     fs::OpenOptions,
@@ -13,14 +13,14 @@ use crate::{
     running::Running,
 };
 
-/// Starts a command whose output nobody reads.
+/// Starts a command whose stdout is closed at the other end.
 fn start(machine: &TestMachine, args: &[&str]) -> Running {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     Running::start(quiet(machine, args), Stdio::null(), writer)
 }
 
-/// Runs a command whose output nobody reads, and one whose output has no room, and returns their exit codes.
+/// Runs a command whose stdout is closed at the other end, and one whose stdout is full, and returns their exit codes.
 fn codes(machine: &TestMachine, args: &[&str]) -> [Option<i32>; 2] {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let unread = start(machine, args).wait().code();
@@ -38,7 +38,7 @@ fn code(code: u8) -> Option<i32> {
 }
 
 #[test]
-fn what_asks_returns_what_became_of_the_question() {
+fn ask_returns_how_the_question_was_settled() {
     let machine = TestMachine::new();
     for (options, settle, expected) in [
         (&["--json"][..], &["reject"][..], exit::REJECTED),
@@ -54,11 +54,11 @@ fn what_asks_returns_what_became_of_the_question() {
     let mut asks = start(&machine, &["ask", "--question", "?"]);
     machine.question();
     assert!(Command::new("kill").arg(asks.pid().to_string()).status().unwrap().success());
-    assert_eq!(asks.wait().code(), Some(143), "it is interrupted as ever");
+    assert_eq!(asks.wait().code(), Some(143), "it is interrupted as usual");
 }
 
 #[test]
-fn what_does_something_returns_what_it_did() {
+fn commands_that_submit_return_what_they_did() {
     let machine = TestMachine::new();
     let client = machine.client("native", "several questions", &["--timeout", "1h"], &[]);
     let ids: Vec<_> = machine.questions(3).iter().map(crate::machine::name).collect();
@@ -70,7 +70,7 @@ fn what_does_something_returns_what_it_did() {
 }
 
 #[test]
-fn what_shows_something_is_done_once_nobody_reads() {
+fn commands_that_show_end_when_stdout_is_closed() {
     let machine = TestMachine::new();
     let asks = machine.start(&["ask", "--question", "?"]);
     let id = machine.question();

@@ -1,4 +1,4 @@
-//! What is typed as an answer, for every kind of field.
+//! Answers as texts on the command line, for every kind of field.
 
 use std::fs;
 

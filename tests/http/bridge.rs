@@ -1,20 +1,21 @@
-//! A bridge that the test plays: what it is told to open and settle, and what it hears. The first that comes wins, as
-//! in the engine.
+//! A bridge that the test plays: a desk whose questions the test opens and ends, its inbox, and a server of that.
 
 use std::{
-    collections::BTreeMap,
+    future::poll_fn,
     sync::{Arc, Mutex},
-    time::Duration,
+    task::{Context, Poll},
+    time::{Duration, SystemTime},
 };
 
 use askbridge::{
-    acp::{Opened, Refused, Settled, Submission},
     config::HttpSettings,
     control::{
-        self,
-        old::{Feed, Owner, port::Command},
+        BridgeInbox, Identity, Inbox, Port,
+        stop::{Stop, Stopper},
+        store::wait_until,
     },
-    question::{Outcome, Provenance, Question, Reason, check},
+    desk::{Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, Submitted},
+    question::{Outcome, Provenance, Question, Reason},
     serve::Server,
 };
 use serde_json::{Value, json};
@@ -25,27 +26,32 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::client::{Http, soon};
+use crate::client::{DEADLINE, Http, soon};
 
-/// What a bridge is told.
+/// When questions are answered, after the bridge has started: they opened at its start.
+const ANSWERED: Duration = Duration::from_secs(2);
+
+/// What a bridge is told to do.
 enum Order {
     Open(Box<Question>, oneshot::Sender<u64>),
     Settle(u64, Outcome, oneshot::Sender<bool>),
-    /// From now on, or no more, it hears and says nothing.
+    /// From now on, outcomes are not delivered to the agent, or again they are.
     Hold(bool, oneshot::Sender<()>),
 }
 
-/// A bridge, an inbox, and a server of it.
+/// A bridge, its inbox, and a server of it.
 pub(crate) struct Bridge {
     pub(crate) http: Http,
+    pub(crate) inbox: BridgeInbox,
     /// What the agent got, in its order: the question's number, and the outcome.
     pub(crate) agent: Arc<Mutex<Vec<(u64, Outcome)>>>,
-    /// What was heard, whatever came of it.
+    /// All submissions, accepted or not.
     pub(crate) heard: mpsc::Receiver<Submission>,
     orders: mpsc::Sender<Order>,
     pub(crate) server: JoinHandle<()>,
-    ends: Option<oneshot::Sender<()>>,
+    stopper: Stopper,
     played: JoinHandle<()>,
+    work: JoinHandle<()>,
     _folder: TempDir,
 }
 
@@ -54,26 +60,23 @@ impl Bridge {
         Self::start_with(&[]).await
     }
 
-    /// Serves under further names.
+    /// Starts a bridge whose server has further names.
     pub(crate) async fn start_with(hosts: &[&str]) -> Self {
-        let owner = Owner { bridge: "bridge".to_owned(), agent: "agent".to_owned(), folder: "/".to_owned() };
-        let (inbox, feed) = control::old::new(owner);
-        let folder = tempfile::tempdir().unwrap();
-        let token_file = folder.path().join("token");
-        let allowed_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-        let args = HttpSettings { token_file: Some(token_file.clone()), allowed_hosts };
-        let server = Server::bind("127.0.0.1:0".parse().unwrap(), &args).await.unwrap();
-        let token = std::fs::read_to_string(&token_file).unwrap().trim_end().to_owned();
-        let http = Http { address: server.address(), token };
+        let bridge: BridgeName = "bridge".parse().unwrap();
+        let started_at = SystemTime::now().into();
+        let (agent, folder) = ("agent".to_owned(), "/".to_owned());
+        let identity = Identity { bridge: bridge.clone(), agent, folder, started_at };
+        let (inbox, port, work) = BridgeInbox::new(identity, 1);
+        let work = tokio::spawn(work.run());
+        let desk = Desk::new(Setup { bridge, asker: Asker::Agent, started: started_at, key: 1 });
         let (orders, received) = mpsc::channel(16);
         let (heard_by, heard) = mpsc::channel(1024);
         let agent = Arc::new(Mutex::new(Vec::new()));
-        let played =
-            Played { feed, agent: Arc::clone(&agent), heard: heard_by, open: BTreeMap::new(), last: 0 };
+        let played = Played { desk, port, agent: Arc::clone(&agent), heard: heard_by, held: None };
         let played = tokio::spawn(played.run(received));
-        let (ends, ended) = oneshot::channel();
-        let server = tokio::spawn(server.run(inbox, None, async { ended.await.unwrap_or_default() }));
-        Bridge { http, agent, heard, orders, server, ends: Some(ends), played, _folder: folder }
+        let (stopper, stop) = Stopper::new();
+        let (http, server, folder) = serve(inbox.clone(), hosts, stop).await;
+        Bridge { http, inbox, agent, heard, orders, server, stopper, played, work, _folder: folder }
     }
 
     async fn order<T>(&self, order: impl FnOnce(oneshot::Sender<T>) -> Order) -> T {
@@ -82,14 +85,22 @@ impl Bridge {
         soon("the bridge obeys", is_done).await.unwrap()
     }
 
-    /// Asks, and returns the number of the question, which is `bridge-NUMBER` for others.
-    pub(crate) async fn ask(&self, question: Question) -> u64 {
-        self.order(|done| Order::Open(Box::new(question), done)).await
+    async fn wait_until(&self, holds: impl Fn(&Snapshot) -> bool) {
+        assert!(wait_until(self.inbox.store(), DEADLINE, holds).await, "the inbox takes it over");
     }
 
-    /// Settles it as the bridge does by itself. Says whether it was open.
+    /// Asks, and returns the number of the question, whose ID is `bridge-NUMBER`, once the inbox has it.
+    pub(crate) async fn ask(&self, question: Question) -> u64 {
+        let number = self.order(|done| Order::Open(Box::new(question), done)).await;
+        self.wait_until(|snapshot| snapshot.get(&id(number)).is_some()).await;
+        number
+    }
+
+    /// Ends a question as the bridge does by itself, and returns whether it was open, once the inbox knows.
     pub(crate) async fn settle(&self, number: u64, outcome: Outcome) -> bool {
-        self.order(|done| Order::Settle(number, outcome, done)).await
+        let was_open = self.order(|done| Order::Settle(number, outcome, done)).await;
+        self.wait_until(|snapshot| snapshot.get(&id(number)).is_none_or(|record| !record.is_open())).await;
+        was_open
     }
 
     pub(crate) async fn withdraw(&self, number: u64) -> bool {
@@ -100,10 +111,11 @@ impl Bridge {
         self.order(|done| Order::Hold(hold, done)).await;
     }
 
-    /// Tells the server to end, and waits until nobody can connect any more.
+    /// Tells the server to stop, and waits until it accepts no connection any more.
     pub(crate) async fn end(&mut self) {
-        self.ends.take().unwrap().send(()).unwrap();
-        while TcpStream::connect(self.http.address).await.is_ok() {}
+        self.stopper.stop();
+        let ended = async { while TcpStream::connect(self.http.address).await.is_ok() {} };
+        soon("no connection is accepted", ended).await;
     }
 
     /// Ends the bridge, and leaves its inbox.
@@ -116,81 +128,107 @@ impl Drop for Bridge {
     fn drop(&mut self) {
         self.server.abort();
         self.played.abort();
+        self.work.abort();
     }
 }
 
+fn id(number: u64) -> QuestionId {
+    format!("bridge-{number}").parse().unwrap()
+}
+
+/// Serves an inbox. Returns the address and the token, the server's task, and the directory with the token.
+async fn serve(inbox: BridgeInbox, hosts: &[&str], stop: Stop) -> (Http, JoinHandle<()>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let token_file = folder.path().join("token");
+    let allowed_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+    let settings = HttpSettings { token_file: Some(token_file.clone()), allowed_hosts };
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), &settings).await.unwrap();
+    let token = std::fs::read_to_string(&token_file).unwrap().trim_end().to_owned();
+    let http = Http { address: server.address(), token };
+    (http, tokio::spawn(server.run(inbox, None, stop)), folder)
+}
+
 struct Played {
-    feed: Feed,
+    desk: Desk,
+    port: Port,
     agent: Arc<Mutex<Vec<(u64, Outcome)>>>,
     heard: mpsc::Sender<Submission>,
-    open: BTreeMap<u64, Arc<Question>>,
-    last: u64,
+    /// The questions whose outcome is not delivered, while it is held.
+    held: Option<Vec<u64>>,
+}
+
+/// What the bridge does next.
+enum Step {
+    Obey(Order),
+    Judge(Submitted),
+    HandedOver,
 }
 
 impl Played {
     async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
-        let (mut hold, mut held) = (false, Vec::new());
         loop {
-            tokio::select! {
-                Some(order) = orders.recv() => match order {
-                    Order::Open(question, done) => done.send(self.opened(*question)).unwrap(),
-                    Order::Settle(number, outcome, done) => {
-                        let settled = self.settle(number, outcome, Provenance::bridge(), None);
-                        done.send(settled).unwrap();
+            match poll_fn(|cx| self.poll_step(&mut orders, cx)).await {
+                Step::Obey(order) => self.obey(order),
+                Step::Judge(submitted) => {
+                    self.heard.send(submitted.submission.clone()).await.unwrap();
+                    let number = submitted.number;
+                    if self.desk.submit(submitted, ANSWERED).is_some() {
+                        self.deliver(number);
                     }
-                    Order::Hold(whether, done) => {
-                        hold = whether;
-                        held.drain(..).for_each(|command| self.submitted(command));
-                        done.send(()).unwrap();
-                    }
-                },
-                Some(command) = self.feed.next() => {
-                    self.heard.send(command.submission.clone()).await.unwrap();
-                    if hold { held.push(command) } else { self.submitted(command) }
+                }
+                Step::HandedOver => {}
+            }
+            while let Some(notice) = self.desk.poll() {
+                if let Notice::Verdict(ticket, verdict) = notice {
+                    self.port.verdict(ticket, verdict);
                 }
             }
         }
     }
 
-    fn opened(&mut self, question: Question) -> u64 {
-        self.last += 1;
-        let (number, question) = (self.last, Arc::new(question));
-        self.open.insert(number, Arc::clone(&question));
-        self.feed.opened(&Opened {
-            number,
-            question,
-            since: Duration::ZERO,
-            deadline: None,
-            elsewhere: false,
-        });
-        number
+    fn poll_step(&mut self, orders: &mut mpsc::Receiver<Order>, cx: &mut Context<'_>) -> Poll<Step> {
+        if let Poll::Ready(Some(order)) = orders.poll_recv(cx) {
+            return Poll::Ready(Step::Obey(order));
+        }
+        if let Poll::Ready(submitted) = self.port.poll_next(cx) {
+            return Poll::Ready(Step::Judge(submitted));
+        }
+        let has_changes = self.desk.has_changes();
+        self.port.poll_hand_over(cx, has_changes, || self.desk.take_changes()).map(|()| Step::HandedOver)
     }
 
-    fn submitted(&mut self, command: Command) {
-        let Command { number, submission, by, verdict, .. } = command;
-        let remark = match &submission {
-            Submission::Reject(remark) => remark.clone(),
-            _ => None,
-        };
-        let outcome = match (self.open.get(&number), submission) {
-            (None, _) => Err(Refused::NotOpen),
-            (Some(question), Submission::Answer(answer)) => {
-                check(question, &answer).map_err(Refused::DoesNotFit).map(|()| Outcome::Answered(answer))
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Open(question, done) => {
+                let question = Arc::new(*question);
+                let weight = self.desk.weigh(&question, 0);
+                let opening = Opening { question, weight, timeout: None, elsewhere: false };
+                done.send(self.desk.open(opening, Duration::ZERO)).unwrap();
             }
-            (Some(_), Submission::Reject(_)) => Ok(Outcome::Rejected(Reason::User)),
-            (Some(_), Submission::Extend(_)) => Err(Refused::NoDeadline),
-        };
-        let judged = outcome.map(|outcome| assert!(self.settle(number, outcome, by, remark)));
-        // Whoever asked may be gone.
-        drop(verdict.send(judged));
+            Order::Settle(number, outcome, done) => {
+                let was_open = self.desk.get(number).is_some() && self.desk.settlement(number).is_none();
+                if was_open {
+                    self.desk.end(number, outcome, Provenance::bridge(), ANSWERED);
+                    self.deliver(number);
+                }
+                done.send(was_open).unwrap();
+            }
+            Order::Hold(hold, done) => {
+                let held = std::mem::replace(&mut self.held, hold.then(Vec::new));
+                held.into_iter().flatten().for_each(|number| self.deliver(number));
+                done.send(()).unwrap();
+            }
+        }
     }
 
-    fn settle(&mut self, number: u64, outcome: Outcome, by: Provenance, remark: Option<String>) -> bool {
-        let Some(question) = self.open.remove(&number) else { return false };
-        self.agent.lock().unwrap().push((number, outcome.clone()));
-        let settled = Settled { number, question, outcome, by, remark, after: Duration::ZERO };
-        self.feed.settled(&settled, Duration::from_secs(2));
-        true
+    fn deliver(&mut self, number: u64) {
+        if let Some(held) = &mut self.held {
+            held.push(number);
+            return;
+        }
+        let settlement = self.desk.settlement(number).cloned().unwrap();
+        self.agent.lock().unwrap().push((number, settlement.outcome));
+        self.desk.delivered(number);
     }
 }
 

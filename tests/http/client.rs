@@ -1,4 +1,4 @@
-//! A client over plain TCP: it sends exactly what a test says, wrong or not. Every wait has a deadline.
+//! A client over plain TCP: it sends exactly what a test says, malformed or not. Every wait has a deadline.
 
 use std::{fmt::Write, net::SocketAddr, time::Duration};
 
@@ -9,22 +9,22 @@ use tokio::{
     time::timeout,
 };
 
-/// How long anything may take. Nothing that works comes near it, on however slow a machine.
-const DEADLINE: Duration = Duration::from_secs(30);
+/// A generous hang guard. No correct run comes near it, on any machine.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Waits for what has to happen.
+/// Waits for a future that must become ready.
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     timeout(DEADLINE, future).await.unwrap_or_else(|_| panic!("waited too long: {what}"))
 }
 
-/// Where to ask, and what to show.
+/// The address and the token of a server.
 #[derive(Clone)]
 pub(crate) struct Http {
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -42,7 +42,7 @@ impl Reply {
         self.headers.lines().any(|line| line == header)
     }
 
-    /// Looks at what every response carries, and every error.
+    /// Checks the status, and what every response and every error has.
     #[track_caller]
     pub(crate) fn is(&self, status: u16) -> &Self {
         assert_eq!(self.status, status, "{self:?}");
@@ -67,7 +67,7 @@ impl Http {
         self.send("POST", path, &["Content-Type: application/json"], body).await
     }
 
-    /// Sends a request that is right, but for these headers and this body.
+    /// Sends a request with the token, these headers and this body.
     pub(crate) async fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
         let (host, bearer) = (format!("Host: {}", self.address), self.bearer());
         self.send_only(method, path, &[&[host.as_str(), &bearer], headers].concat(), body).await
@@ -77,7 +77,7 @@ impl Http {
         format!("Authorization: Bearer {}", self.token)
     }
 
-    /// Sends a request with these headers, and those of its length.
+    /// Sends a request with these headers, and that of its length.
     pub(crate) async fn send_only(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Reply {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !body.is_empty() {
@@ -88,13 +88,15 @@ impl Http {
         let (status, headers) = head.split_once("\r\n").unwrap_or((head, ""));
         let status = status.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
         let headers = headers.to_lowercase().replace("\r\n", "\n");
-        Reply { status, headers, body: body.to_owned() }
+        let is_chunked = headers.lines().any(|line| line == "transfer-encoding: chunked");
+        let body = if is_chunked { unchunked(body) } else { body.to_owned() };
+        Reply { status, headers, body }
     }
 
-    /// Sends this, and returns all that comes back.
+    /// Sends a text, and returns all that comes back.
     pub(crate) async fn raw(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
-        // A server that has said no need not hear the rest.
+        // A server that has refused the request need not read the rest.
         stream.write_all(request.as_bytes()).await.unwrap_or_default();
         let mut reply = Vec::new();
         soon("a response", stream.read_to_end(&mut reply)).await.unwrap_or_default();
@@ -118,7 +120,7 @@ impl Http {
             (self.bearer(), headers.iter().map(|header| format!("{header}\r\n")).collect::<String>());
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{bearer}\r\n{more}\r\n", self.address);
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut listener = Listener { stream: BufReader::new(stream), text: String::new() };
+        let mut listener = Listener { stream: BufReader::new(stream), text: Vec::new() };
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
             assert!(soon("headers", listener.stream.read_line(&mut head)).await.unwrap() > 0, "{head}");
@@ -131,11 +133,25 @@ impl Http {
     }
 }
 
+/// Returns the body of a response that came in chunks.
+fn unchunked(mut rest: &str) -> String {
+    let mut body = String::new();
+    loop {
+        let (size, after) = rest.split_once("\r\n").expect("the size of a chunk");
+        let size = usize::from_str_radix(size, 16).expect("a size");
+        if size == 0 {
+            return body;
+        }
+        body.push_str(&after[..size]);
+        rest = &after[size + 2..];
+    }
+}
+
 /// A stream of events.
 pub(crate) struct Listener {
     stream: BufReader<TcpStream>,
-    /// What came, and is not told yet.
-    text: String,
+    /// What was received, and is not returned yet.
+    text: Vec<u8>,
 }
 
 /// One event.
@@ -148,22 +164,24 @@ pub(crate) struct Event {
 
 impl Listener {
     pub(crate) async fn next(&mut self) -> Event {
-        while !self.text.contains("\n\n") {
-            soon("an event", self.chunk()).await;
-        }
-        let (text, rest) = self.text.split_once("\n\n").unwrap();
+        let end = loop {
+            match self.text.windows(2).position(|bytes| bytes == b"\n\n") {
+                Some(end) => break end,
+                None => soon("an event", self.chunk()).await,
+            }
+        };
+        let text: Vec<_> = self.text.drain(..end + 2).collect();
+        let text = String::from_utf8(text).unwrap();
         let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
         let data = line("data: ").unwrap_or_else(|| panic!("no data: {text:?}"));
-        let event = Event {
+        Event {
             event: line("event: ").unwrap_or_default(),
             id: line("id: "),
             data: serde_json::from_str(&data).unwrap(),
-        };
-        self.text = rest.to_owned();
-        event
+        }
     }
 
-    /// Waits for the next question, and returns its name.
+    /// Waits for the next question, and returns its ID.
     pub(crate) async fn requested(&mut self) -> String {
         loop {
             let event = self.next().await;
@@ -183,9 +201,9 @@ impl Listener {
         let mut size = String::new();
         self.stream.read_line(&mut size).await.unwrap();
         let size = usize::from_str_radix(size.trim(), 16)
-            .unwrap_or_else(|_| panic!("the stream ended: {}", self.text));
+            .unwrap_or_else(|_| panic!("the stream ended: {}", String::from_utf8_lossy(&self.text)));
         let mut chunk = vec![0; size + 2];
         self.stream.read_exact(&mut chunk).await.unwrap();
-        self.text.push_str(std::str::from_utf8(&chunk[..size]).unwrap());
+        self.text.extend_from_slice(&chunk[..size]);
     }
 }

@@ -1,8 +1,8 @@
-//! Who gets nowhere: without the token, by another name, or from a web page elsewhere.
+//! Requests that are refused: without the token, for another host, or from a web page of another site.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use askbridge::{config::HttpSettings, serve::Server};
+use askbridge::{config::HttpSettings, limits, serve::Server};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use tokio::{io::AsyncReadExt, net::TcpStream};
 
@@ -11,7 +11,7 @@ use crate::{
     client::soon,
 };
 
-/// Every path that there is, with the method that it takes.
+/// All paths, each with its method.
 const PATHS: [(&str, &str); 15] = [
     ("GET", "/v1/questions"),
     ("GET", "/v1/questions/bridge-1"),
@@ -40,7 +40,7 @@ const UPGRADE: [&str; 4] = [
 
 /// I10.
 #[tokio::test]
-async fn nothing_is_told_without_the_token() {
+async fn requests_without_the_token_are_refused() {
     let bridge = Bridge::start().await;
     bridge.ask(choice("q")).await;
     let host = format!("Host: {}", bridge.http.address);
@@ -80,9 +80,9 @@ async fn nothing_is_told_without_the_token() {
     assert!(bridge.agent.lock().unwrap().is_empty());
 }
 
-/// A page makes its own name lead to this machine.
+/// By DNS rebinding, a page makes its own name lead to this machine.
 #[tokio::test]
-async fn a_name_that_is_not_ours_is_refused() {
+async fn other_host_names_are_refused() {
     let bridge = Bridge::start_with(&["box.local"]).await;
     let (bearer, port) = (bridge.http.bearer(), bridge.http.address.port());
     for (method, path) in PATHS.iter().chain(&[("GET", "/healthz")]) {
@@ -110,9 +110,16 @@ async fn a_name_that_is_not_ours_is_refused() {
         let absolute = format!("http://evil.example{path}");
         bridge.http.send_only(method, &absolute, &["Host: localhost", &bearer], "").await.is(403);
     }
-    for host in
-        ["user@localhost", "localhost:abc", "localhost:99999", "localhost:+80", "localhost:-1", "[::1]:x"]
-    {
+    for host in [
+        "user@localhost",
+        "localhost:abc",
+        "localhost:99999",
+        "localhost:+80",
+        "localhost:-1",
+        "[::1]:x",
+        "[127.0.0.1]",
+        "::1",
+    ] {
         let host = format!("Host: {host}");
         bridge.http.send_only("GET", "/v1/questions", &[&host, &bearer], "").await.is(403);
     }
@@ -120,6 +127,8 @@ async fn a_name_that_is_not_ours_is_refused() {
         "localhost",
         "localhost.",
         "LOCALHOST:1",
+        "localhost:",
+        "[::1]:",
         "127.0.0.1",
         "127.9.9.9:80",
         "[::1]:8421",
@@ -131,9 +140,9 @@ async fn a_name_that_is_not_ours_is_refused() {
     }
 }
 
-/// A page elsewhere posts here, with what a browser adds for it.
+/// A page of another site posts here, with the headers that a browser adds.
 #[tokio::test]
-async fn a_page_elsewhere_is_refused() {
+async fn pages_of_other_sites_are_refused() {
     let bridge = Bridge::start().await;
     bridge.ask(choice("q")).await;
     let port = bridge.http.address.port();
@@ -162,9 +171,9 @@ async fn a_page_elsewhere_is_refused() {
     }
 }
 
-/// A page elsewhere opens a WebSocket: no browser asks before that.
+/// A page of another site opens a WebSocket: browsers make no preflight request for that.
 #[tokio::test]
-async fn a_websocket_from_elsewhere_is_refused() {
+async fn websockets_of_other_sites_are_refused() {
     let bridge = Bridge::start().await;
     let (host, bearer) = (format!("Host: {}", bridge.http.address), bridge.http.bearer());
     let open = async |headers: &[&str]| {
@@ -184,7 +193,7 @@ async fn a_websocket_from_elsewhere_is_refused() {
 }
 
 #[tokio::test]
-async fn the_token_is_made_once_for_its_owner_alone() {
+async fn the_token_file_is_created_once_and_private() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
     let args = HttpSettings { token_file: Some(path.clone()), allowed_hosts: Vec::new() };
@@ -212,7 +221,7 @@ async fn the_token_is_made_once_for_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn an_address_that_others_can_reach_is_told_plainly() {
+async fn the_announcement_warns_of_an_address_that_others_can_reach() {
     let folder = tempfile::tempdir().unwrap();
     let args = HttpSettings { token_file: Some(folder.path().join("token")), allowed_hosts: Vec::new() };
     let bind =
@@ -221,31 +230,53 @@ async fn an_address_that_others_can_reach_is_told_plainly() {
     assert!(bind("0.0.0.0:0").await.contains("nothing is encrypted"));
 }
 
-#[tokio::test]
-async fn whoever_connects_beyond_the_most_is_closed() {
-    let bridge = Bridge::start().await;
-    let mut held = Vec::new();
-    // Each is accepted when it has its answer.
-    for _ in 0..askbridge::limits::CONNECTIONS {
-        held.push(idle(&bridge).await);
-    }
-    assert_eq!(bridge.http.raw("").await, "");
-    drop(held);
-    // The places are free again as soon as the server has seen it.
-    soon("a place", async {
-        let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-        while !bridge.http.raw(request).await.contains("200 OK") {}
-    })
-    .await;
+/// Opens a connection on which nothing is sent.
+async fn idle(bridge: &Bridge) -> TcpStream {
+    TcpStream::connect(bridge.http.address).await.unwrap()
 }
 
-/// Returns a connection that was used once, and stays.
-async fn idle(bridge: &Bridge) -> TcpStream {
-    let mut stream = TcpStream::connect(bridge.http.address).await.unwrap();
-    let request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    tokio::io::AsyncWriteExt::write_all(&mut stream, request).await.unwrap();
+/// Sends a request with the token, and keeps the connection. Returns the status.
+async fn known(bridge: &Bridge) -> (TcpStream, u16) {
+    let mut stream = idle(bridge).await;
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\n{}\r\n\r\n", bridge.http.bearer());
+    tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
     let mut status = [0; 12];
     soon("a status", stream.read_exact(&mut status)).await.unwrap();
-    assert_eq!(&status, b"HTTP/1.1 200");
-    stream
+    (stream, String::from_utf8_lossy(&status[9..]).parse().unwrap())
+}
+
+/// Another user of this machine can connect, and has no token.
+#[tokio::test]
+async fn connections_without_the_token_leave_room_for_others() {
+    let bridge = Bridge::start().await;
+    let (_used, status) = known(&bridge).await;
+    assert_eq!(status, 200);
+    let mut connections = Vec::new();
+    for _ in 0..2 * limits::CONNECTIONS {
+        connections.push(idle(&bridge).await);
+        // The server accepts connections in their order.
+        if connections.len() % limits::UNKNOWN_CONNECTIONS == 0 {
+            bridge.http.get("/v1/questions").await.is(200);
+        }
+    }
+    // The oldest are closed.
+    for stream in &mut connections[..limits::CONNECTIONS] {
+        assert_eq!(soon("its end", stream.read(&mut [0])).await.unwrap_or(0), 0);
+    }
+}
+
+#[tokio::test]
+async fn connections_with_the_token_have_a_limit() {
+    let bridge = Bridge::start().await;
+    let mut held = Vec::new();
+    for _ in 0..limits::CONNECTIONS {
+        let (stream, status) = known(&bridge).await;
+        assert_eq!(status, 200);
+        held.push(stream);
+    }
+    let refused = bridge.http.get("/v1/questions").await;
+    assert_eq!(refused.is(503).json()["name"], "too_many_connections");
+    held.pop();
+    // The place is free as soon as the server has seen it.
+    soon("a place", async { while bridge.http.get("/v1/questions").await.status != 200 {} }).await;
 }

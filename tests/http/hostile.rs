@@ -1,4 +1,4 @@
-//! What an agent says to do harm: on every way out it is a text in JSON, and comes back as it was.
+//! Hostile texts of an agent: in every response they are strings in JSON, and come back unchanged.
 
 use askbridge::question::{Outcome, Question, Reason};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::{
     client::Reply,
 };
 
-/// Escapes for terminals, text that runs the other way, markup, what would end an event, a header or a metric.
+/// Terminal escapes, bidirectional text, markup, and texts that would end an event, a header or a metric.
 const HOSTILE: [&str; 10] = [
     "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m",
     "\u{202e}gnp.exe\u{2066}\u{2069}\u{200f}",
@@ -31,7 +31,7 @@ fn hostile(text: &str) -> Question {
     question
 }
 
-/// Returns every text in it.
+/// Returns all strings in a value.
 fn texts(json: &Value) -> Vec<&str> {
     match json {
         Value::String(text) => vec![text],
@@ -51,7 +51,7 @@ fn is_json_with(reply: &Reply, status: u16, text: &str) {
 }
 
 #[tokio::test]
-async fn what_an_agent_says_is_a_text_on_every_way_out() {
+async fn hostile_texts_are_strings_in_every_response() {
     let large = "x".repeat(askbridge::limits::TEXT);
     for text in HOSTILE.into_iter().chain([&*large]) {
         let bridge = Bridge::start().await;

@@ -11,6 +11,9 @@ mod bridge;
 mod client;
 
 #[cfg(test)]
+mod websocket;
+
+#[cfg(test)]
 mod rest;
 
 #[cfg(test)]
@@ -39,3 +42,9 @@ mod races;
 
 #[cfg(test)]
 mod program;
+
+#[cfg(test)]
+mod consistency;
+
+#[cfg(test)]
+mod bounds;

@@ -1,4 +1,4 @@
-//! The part of opencode's API that its clients answer by, with the shapes of `@opencode-ai/sdk` 1.19.3.
+//! The part of opencode's API with which its clients answer questions, with the shapes of `@opencode-ai/sdk` 1.19.3.
 //! `tests/opencode` tries the same with the package itself.
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ async fn next(listener: &mut Listener) -> (String, Value) {
 }
 
 #[tokio::test]
-async fn its_clients_can_answer() {
+async fn opencode_clients_can_answer() {
     let bridge = Bridge::start().await;
     let mut listener = bridge.http.listen("/event?directory=%2Fwork", &[]).await;
     assert_eq!(next(&mut listener).await, ("server.connected".to_owned(), json!({})));
@@ -59,7 +59,7 @@ async fn its_clients_can_answer() {
 }
 
 #[tokio::test]
-async fn every_kind_of_field_can_be_answered_by_its_words() {
+async fn every_kind_of_field_can_be_answered_by_its_labels() {
     let bridge = Bridge::start().await;
     let options = json!([{ "value": "1", "label": "One" }, { "value": "2", "label": "Two" }]);
     let fields = json!([
@@ -107,7 +107,7 @@ async fn every_kind_of_field_can_be_answered_by_its_words() {
 
 /// Its clients see and send labels alone.
 #[tokio::test]
-async fn what_the_person_saw_is_what_the_agent_gets() {
+async fn the_agent_gets_the_value_of_the_label() {
     let bridge = Bridge::start().await;
     let option = |(value, label): (&str, &str)| json!({ "value": value, "label": label });
     let crossed = [("a", "b"), ("b", "a")].map(option);

@@ -1,18 +1,15 @@
-//! A client that knows the control protocol from `schema/openrpc.json` alone: what it sends, and all that it gets, is as
-//! that says.
+//! A client that knows the control protocol from `schema/openrpc.json` alone: all messages in both directions match that
+//! document.
 
 use std::{cell::RefCell, collections::BTreeSet, fs};
 
-use jsonrpsee::{
-    client_transport::ws::{Url, WsTransportClientBuilder},
-    core::client::{ReceivedMessage, TransportReceiverT, TransportSenderT},
-};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
 use crate::{
     bridge::{Bridge, choice},
     client::{Http, soon},
+    websocket::WebSocket,
 };
 
 /// The protocol, as it is published.
@@ -38,7 +35,7 @@ impl Protocol {
         method.unwrap_or_else(|| panic!("{name} is not described"))
     }
 
-    /// Holds a value against a schema of the document.
+    /// Checks a value against a schema of the document.
     #[track_caller]
     fn check(&self, schema: &Value, value: &Value) {
         let root = json!({
@@ -51,7 +48,7 @@ impl Protocol {
         }
     }
 
-    /// Holds arguments against the parameters of a method or a notification, and puts them as it wants them.
+    /// Checks arguments against the parameters of a method or a notification, and arranges them as it says.
     #[track_caller]
     fn params(&self, described: &Value, args: &Value) -> Value {
         let params = described["params"].as_array().unwrap();
@@ -103,10 +100,10 @@ impl Protocol {
     }
 }
 
-/// A way to send requests, and to wait for what comes back.
+/// A way to send requests, and to receive messages.
 trait Wire {
     async fn send(&mut self, request: Value);
-    /// Returns the next that came.
+    /// Returns the next message.
     async fn receive(&mut self) -> Value;
 }
 
@@ -126,19 +123,15 @@ impl Wire for OverHttp {
     }
 }
 
-struct OverWebSocket<S, R>(S, R);
+struct OverWebSocket(WebSocket);
 
-impl<S: TransportSenderT, R: TransportReceiverT> Wire for OverWebSocket<S, R> {
+impl Wire for OverWebSocket {
     async fn send(&mut self, request: Value) {
-        self.0.send(request.to_string()).await.unwrap();
+        self.0.send(&request).await;
     }
 
     async fn receive(&mut self) -> Value {
-        match soon("a message", self.1.receive()).await.unwrap() {
-            ReceivedMessage::Text(text) => serde_json::from_str(&text).unwrap(),
-            ReceivedMessage::Bytes(bytes) => serde_json::from_slice(&bytes).unwrap(),
-            ReceivedMessage::Pong => panic!("nobody asked whether anybody is there"),
-        }
+        self.0.receive().await
     }
 }
 
@@ -147,7 +140,7 @@ struct Client<'a, W> {
     protocol: &'a Protocol,
     wire: W,
     last: u64,
-    /// What came while something else was waited for.
+    /// Messages that came while another was waited for.
     came: Vec<Value>,
 }
 
@@ -162,7 +155,7 @@ impl<'a, W: Wire> Client<'a, W> {
         self.last
     }
 
-    /// Waits for what is meant.
+    /// Waits for a certain message.
     async fn wait(&mut self, is_meant: impl Fn(&Value) -> bool) -> Value {
         if let Some(index) = self.came.iter().position(&is_meant) {
             return self.came.remove(index);
@@ -187,7 +180,7 @@ impl<'a, W: Wire> Client<'a, W> {
         self.end(id, name).await
     }
 
-    /// Waits for a notification of this subscription, and returns what is open by it.
+    /// Waits for a notification of this subscription, and returns the IDs in it.
     async fn changed(&mut self, subscription: &Value) -> Vec<String> {
         let described = &self.protocol.method("question_subscribe")["x-subscription"];
         let message = self.wait(|came| came["method"] == described["notification"]).await;
@@ -198,15 +191,15 @@ impl<'a, W: Wire> Client<'a, W> {
 }
 
 fn ids(listing: &Value) -> Vec<String> {
-    let views = listing["questions"].as_array().unwrap().iter();
-    views.map(|view| view["id"].as_str().unwrap().to_owned()).collect()
+    let records = listing["questions"].as_array().unwrap().iter();
+    records.map(|record| record["id"].as_str().unwrap().to_owned()).collect()
 }
 
 fn error(name: &str) -> Result<Value, String> {
     Err(name.to_owned())
 }
 
-/// Calls each method that every way offers, so that it works and so that it does not.
+/// Calls each method that works over both ways, with success and with each error.
 async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
     for name in ["one", "two", "three"] {
         bridge.ask(choice(name)).await;
@@ -215,7 +208,7 @@ async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
     look(client).await;
     settle(client).await;
     ask(client).await;
-    // What no such client would send.
+    // A client that knows the schema would not send this.
     client.last += 1;
     let (id, get) = (client.last, "question_get");
     client.wire.send(json!({ "jsonrpc": "2.0", "id": id, "method": get, "params": { "name": "x" } })).await;
@@ -261,7 +254,7 @@ async fn settle<W: Wire>(client: &mut Client<'_, W>) {
     assert_eq!(client.call("question_reject", json!({ "id": "bridge-3" })).await, error("gone"));
 }
 
-/// Asks, and gives itself more time, and an answer.
+/// Asks, gives the question more time, and answers it.
 async fn ask<W: Wire>(client: &mut Client<'_, W>) {
     let mut question = serde_json::to_value(choice("own")).unwrap();
     question["timeoutMs"] = json!(600_000);
@@ -299,12 +292,7 @@ async fn a_client_that_knows_the_schema_alone_works_over_http() {
 #[tokio::test]
 async fn a_client_that_knows_the_schema_alone_works_over_websocket() {
     let (bridge, protocol) = (Bridge::start().await, Protocol::published());
-    let mut headers = axum::http::HeaderMap::new();
-    headers.insert("authorization", format!("Bearer {}", bridge.http.token).parse().unwrap());
-    let url = Url::parse(&format!("ws://{}/rpc", bridge.http.address)).unwrap();
-    let transport = WsTransportClientBuilder::default().set_headers(headers).build(url);
-    let (sender, receiver) = soon("a connection", transport).await.unwrap();
-    let mut client = Client::new(&protocol, OverWebSocket(sender, receiver));
+    let mut client = Client::new(&protocol, OverWebSocket(WebSocket::connect(&bridge.http).await));
     calls(&mut client, &bridge).await;
 
     let subscription = client.call("question_subscribe", json!({})).await.unwrap();

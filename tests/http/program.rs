@@ -14,14 +14,14 @@ use crate::{
 
 const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 
-/// Returns `askbridge ARGS` in this folder, with all that can be logged.
+/// Returns `askbridge ARGS` with its sockets in this directory, and everything logged.
 pub(crate) fn askbridge(folder: &TempDir, args: &[&str]) -> Command {
     let mut command = Command::new(ASKBRIDGE);
     command.args(["--log", "trace"]).args(args).env("XDG_RUNTIME_DIR", folder.path());
     command
 }
 
-/// Returns where it listens, which it says on stderr.
+/// Returns the address and the token, which it announces on stderr.
 pub(crate) fn http(process: &Process, folder: &TempDir) -> Http {
     let said = process.expect_stderr("an address", |text| {
         text.split_once("listening on http://").is_some_and(|(_, rest)| rest.contains('\n'))
@@ -33,20 +33,27 @@ pub(crate) fn http(process: &Process, folder: &TempDir) -> Http {
     Http { address, token: fs::read_to_string(file).unwrap().trim_end().to_owned() }
 }
 
-/// Makes the mock agent ask. Returns its own name for the session.
-fn ask(run: &mut Process, session: &str) {
+/// Makes the mock agent ask in this session.
+pub(crate) fn ask(run: &mut Process, session: &str) {
     run.send(
         &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": 1 } })
             .to_string(),
     );
     run.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": { "cwd": "/", "mcpServers": [] } }).to_string());
     run.expect("a session", |line| line.contains(session));
-    let prompt = json!([{ "type": "text", "text": "question" }]);
-    let params = json!({ "sessionId": session, "prompt": prompt });
-    run.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": params }).to_string());
+    ask_again(run, session, 2);
 }
 
-/// What serves this can log the requests that it gets.
+/// Makes the mock agent ask once more, by a prompt with this ID.
+pub(crate) fn ask_again(run: &mut Process, session: &str, id: u64) {
+    let prompt = json!([{ "type": "text", "text": "question" }]);
+    let params = json!({ "sessionId": session, "prompt": prompt });
+    run.send(
+        &json!({ "jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params }).to_string(),
+    );
+}
+
+/// Sends a request that the server could log.
 async fn status_over_rpc(http: &Http) {
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "bridge_status" });
     http.post("/rpc", &call.to_string()).await.is(200);
@@ -65,7 +72,7 @@ async fn one_server_answers_for_all_bridges() {
     let http = http(&inbox, &folder);
     let mut listener = http.listen("/v1/events", &[]).await;
     assert_eq!(listener.next().await.event, "snapshot");
-    // One more that comes while it runs, and one more.
+    // Two bridges start one after the other while it runs.
     for _ in 0..2 {
         let mut run = Process::spawn(&mut askbridge(
             &folder,
@@ -78,14 +85,13 @@ async fn one_server_answers_for_all_bridges() {
             ("question.requested", &json!("session-1"))
         );
         let id = asked.data["question"]["id"].as_str().unwrap();
-        let path =
-            format!("/v1/sessions/session-1/questions/{}", asked.data["question_id"].as_str().unwrap());
+        let path = format!("/v1/sessions/session-1/questions/{}", asked.data["questionId"].as_str().unwrap());
         assert_eq!(http.get(&path).await.is(200).json()["id"], id);
         http.post(&format!("{path}/reply"), r#"{"answers":[["option-b"]]}"#).await.is(204);
         run.expect("the agent's next words", |line| line.contains("You chose: option-b"));
         let resolved = loop {
             let event = listener.next().await;
-            // That the client cannot show it is told behind the question itself.
+            // The question changes when the bridge finds that the client cannot show it, and on its way to the agent.
             if event.event != "question.changed" {
                 break event;
             }
@@ -102,7 +108,7 @@ async fn one_server_answers_for_all_bridges() {
     is_not_in(&http, &inbox);
 }
 
-/// What is asked by the server waits there: no bridge is needed, and whoever has asked can take it back.
+/// The server has an inbox of its own for questions of programs, and a program can withdraw its question.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_asks_where_no_bridge_runs() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +125,7 @@ async fn a_program_asks_where_no_bridge_runs() {
     let asked = tokio::spawn(async move { asks.post("/rpc", &body).await.is(200).json() });
     let id = listener.next().await.data["question"]["id"].as_str().unwrap().to_owned();
     let mut other = Process::spawn(&mut askbridge(&folder, &["answer", &id, "a"]));
-    assert_eq!(other.wait().code(), Some(0), "others find it");
+    assert_eq!(other.wait().code(), Some(0), "other commands find it");
     let settlement = soon("an answer", asked).await.unwrap();
     assert_eq!(settlement["result"]["by"]["responder"], "command_line");
     assert_eq!(listener.next().await.event, "question.resolved");
@@ -140,9 +146,9 @@ async fn a_program_asks_where_no_bridge_runs() {
     assert_eq!(left, ["token"]);
 }
 
-/// Whoever has answered sees at once that it is so, and of a bridge that was killed nobody knows.
+/// After an answer, the question is settled for all; how the question of a killed bridge ended is not known.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_answered_is_settled_for_who_asks_next() {
+async fn an_answered_question_is_settled_for_the_next_request() {
     let folder = tempfile::tempdir().unwrap();
     let inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
     let http = http(&inbox, &folder);
@@ -169,7 +175,7 @@ async fn what_was_answered_is_settled_for_who_asks_next() {
             break event.data;
         }
     };
-    let of_session = format!("sessions/session-1/questions/{}", told["question_id"].as_str().unwrap());
+    let of_session = format!("sessions/session-1/questions/{}", told["questionId"].as_str().unwrap());
     for path in [format!("questions/{id}"), of_session] {
         http.post(&format!("/v1/{path}/reply"), r#"{"answers":[["option-a"]]}"#).await.is(503);
         http.get(&format!("/v1/{path}")).await.is(503);
@@ -217,7 +223,7 @@ async fn a_bridge_serves_itself() {
     run.expect("the agent's next words", |line| line.contains("You chose: option-a"));
     let metrics = http.get("/metrics").await.body;
     status_over_rpc(&http).await;
-    // Three requests of ours, which are compact JSON; and what came from the agent.
+    // Three requests of this test, and what came from the agent.
     assert!(metrics.lines().any(|line| line == "askbridge_lines_total{from=\"client\"} 3"), "{metrics}");
     assert!(metrics.contains("askbridge_bytes_total{from=\"agent\"} "), "{metrics}");
     assert!(!metrics.contains("askbridge_bytes_total{from=\"agent\"} 0\n"), "{metrics}");
@@ -226,9 +232,9 @@ async fn a_bridge_serves_itself() {
     is_not_in(&http, &run);
 }
 
-/// The agent has the answer, and ends at once, and the bridge with it.
+/// The agent ends as soon as it has the answer, and the bridge with it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_answered_is_told_though_the_agent_ends() {
+async fn an_answer_is_confirmed_though_the_agent_ends() {
     let folder = tempfile::tempdir().unwrap();
     let params = json!({ "sessionId": "s", "questionId": "q", "prompt": "Which?", "options": ["a"] });
     let method = "_sandboxagent/session/request_question";
@@ -239,7 +245,7 @@ async fn whoever_answered_is_told_though_the_agent_ends() {
         let mut run = Process::spawn(&mut askbridge(&folder, &args));
         let http = http(&run, &folder);
         let mut listener = http.listen("/v1/events", &[]).await;
-        while listener.next().await.data["question_id"] != "q" {}
+        while listener.next().await.data["questionId"] != "q" {}
         http.post("/v1/sessions/s/questions/q/reply", r#"{"answers":[["a"]]}"#).await.is(204);
         assert_eq!(run.wait().code(), Some(0));
     }
@@ -276,7 +282,7 @@ fn a_server_that_cannot_listen_says_why() {
     let mut inbox = Process::spawn(&mut askbridge(&folder, &args));
     assert_eq!(inbox.wait().code(), Some(i32::from(askbridge::exit::FAILED)));
     assert!(inbox.whole_stderr().contains("cannot read or make the token file"));
-    // Nobody ever writes to it.
+    // It has no writer.
     let pipe = folder.path().join("pipe");
     mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
     let args = ["inbox", "--addr", "127.0.0.1:0", "--token-file", pipe.to_str().unwrap()];

@@ -1,4 +1,4 @@
-//! Many answer at once, while the agent takes it back: one wins, and everybody is told the truth.
+//! Many responders answer at once, while the agent withdraws the question: one wins, and each is told the truth.
 
 use askbridge::question::{Outcome, Reason, Value};
 use futures::future::join_all;
@@ -14,7 +14,7 @@ fn text() -> askbridge::question::Question {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_a_hundred_answers_one_wins_and_all_are_told() {
+async fn one_of_a_hundred_answers_wins() {
     let bridge = Bridge::start().await;
     bridge.ask(text()).await;
     let replies = join_all((0..RESPONDERS).map(|number| {
@@ -42,17 +42,17 @@ async fn of_a_hundred_answers_one_wins_and_all_are_told() {
     assert_eq!(won, [answer.values["t"].clone()]);
 }
 
-/// When the agent takes a question back.
+/// When the agent withdraws a question.
 #[derive(Clone, Copy)]
 enum Withdraws {
-    /// Before anybody answers.
+    /// Before any answer.
     First,
-    /// While they do, so many turns of ours after they began: who wins is chance.
+    /// During the answers, after so many turns of this task: which one wins is chance.
     After(usize),
     Never,
 }
 
-/// Two answer and one rejects, at once. Returns what became of it, which is what everybody was told.
+/// Two responders answer and one rejects, at once. Returns the outcome, which all were told.
 async fn race(bridge: &Bridge, withdraws: Withdraws) -> Outcome {
     let number = bridge.ask(text()).await;
     if matches!(withdraws, Withdraws::First) {
@@ -96,13 +96,13 @@ async fn race(bridge: &Bridge, withdraws: Withdraws) -> Outcome {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_is_told_that_it_won_has_won() {
+async fn a_responder_that_is_told_it_won_has_won() {
     let bridge = Bridge::start().await;
     let withdrawn = Outcome::Rejected(Reason::Withdrawn);
     for round in 0..ROUNDS {
         assert_eq!(race(&bridge, Withdraws::First).await, withdrawn);
         assert_ne!(race(&bridge, Withdraws::Never).await, withdrawn);
-        // Each round begins it at another moment; how often either side wins is up to the machine.
+        // Each round begins at another moment; how often either side wins depends on the machine.
         race(&bridge, Withdraws::After(round * 2)).await;
     }
 }

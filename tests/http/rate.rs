@@ -1,42 +1,54 @@
-//! How often all may ask together, over HTTP and within a WebSocket.
-//! A batch brings so many calls at once that no machine is too slow to exceed the limit.
+//! The limit on requests in a second, over HTTP and within a WebSocket.
 
-use askbridge::{control::old::rpc::QuestionsClient, limits};
-use jsonrpsee::core::{
-    client::{BatchResponse, Client, ClientT, Error},
-    params::{BatchRequestBuilder, ObjectParams},
-};
+use askbridge::limits;
 use serde_json::{Value, json};
 
 use crate::{
     bridge::Bridge,
-    client::soon,
-    program::{askbridge, http},
-    rpc::connect,
-    support::Process,
+    client::{Http, soon},
+    websocket::WebSocket,
 };
 
-const MOST: usize = limits::REQUESTS_PER_SECOND as usize;
-/// More than are let through in the two seconds that a batch may fall in.
-const CALLS: usize = 3 * MOST;
-
-/// Calls so often at once over a WebSocket. Returns how many calls were let through.
-async fn exceed(client: &Client) -> usize {
-    let mut batch = BatchRequestBuilder::new();
-    for _ in 0..CALLS {
-        batch.insert("no_such_method", ObjectParams::new()).unwrap();
-    }
-    let replies: BatchResponse<'_, Value> = soon("replies", client.batch_request(batch)).await.unwrap();
-    let codes: Vec<_> = replies.iter().map(|reply| reply.as_ref().unwrap_err().code()).collect();
-    assert!(codes.iter().all(|code| [-32601, 429].contains(code)), "{codes:?}");
-    codes.iter().filter(|code| **code == -32601).count()
+/// A batch of so many calls, each of which counts as one request.
+fn batch() -> Value {
+    let call = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "no_such_method" });
+    json!((0..limits::BATCH).map(call).collect::<Vec<_>>())
 }
 
-/// Waits for a refusal while the limit is exceeded again and again: another second may begin at any time.
-async fn meanwhile<T>(exceed: impl AsyncFn(), refused: impl Future<Output = T>) -> T {
+/// Sends batches until one is refused. No machine is too slow for that: each counts for many requests.
+async fn exceed(http: &Http) -> Value {
+    let batch = batch().to_string();
+    loop {
+        let reply = http.post("/rpc", &batch).await;
+        if reply.status == 429 {
+            continue;
+        }
+        let replies = reply.is(200).json();
+        match replies[0]["error"]["code"].as_i64() {
+            Some(-32601) => {}
+            Some(429) => return replies,
+            other => panic!("{other:?} in {replies}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_beyond_the_rate_is_refused_as_a_whole() {
+    let bridge = Bridge::start().await;
+    let replies = soon("a refusal", exceed(&bridge.http)).await;
+    let replies = replies.as_array().unwrap();
+    assert_eq!(replies.len(), limits::BATCH);
+    for (id, reply) in replies.iter().enumerate() {
+        assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!(id), &json!(429)));
+        assert_eq!(reply["error"]["data"], json!({ "name": "too_many_requests" }));
+    }
+}
+
+/// Runs a future while the limit is exceeded again and again: another second may begin at any time.
+async fn meanwhile<T>(http: &Http, refused: impl Future<Output = T>) -> T {
     let exceeds = async {
         loop {
-            exceed().await;
+            exceed(http).await;
         }
     };
     tokio::select! {
@@ -45,39 +57,10 @@ async fn meanwhile<T>(exceed: impl AsyncFn(), refused: impl Future<Output = T>) 
     }
 }
 
-#[tokio::test]
-async fn calls_in_a_websocket_are_counted_with_all_other_requests() {
-    let bridge = Bridge::start().await;
-    let client = connect(&bridge.http).await;
-    let let_through = exceed(&client).await;
-    assert!((MOST - 1..CALLS).contains(&let_through), "{let_through}");
-    let call = async {
-        loop {
-            match client.get("bridge-7".to_owned()).await.unwrap_err() {
-                Error::Call(error) if error.code() == 404 => {}
-                Error::Call(error) => break error,
-                error => panic!("{error}"),
-            }
-        }
-    };
-    let request = async { while bridge.http.get("/v1/questions").await.status != 429 {} };
-    let exceeds = async || {
-        exceed(&client).await;
-    };
-    let refused = meanwhile(exceeds, call).await;
-    let data: Value = serde_json::from_str(refused.data().unwrap().get()).unwrap();
-    assert_eq!((refused.code(), data), (429, json!({ "name": "too_many_requests" })));
-    meanwhile(exceeds, request).await;
-    soon("another second", async { while client.status().await.is_err() {} }).await;
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn too_many_requests_are_refused_by_the_program() {
-    let folder = tempfile::tempdir().unwrap();
-    let inbox = Process::spawn(&mut askbridge(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
-    let http = http(&inbox, &folder);
-    let call = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "no_such_method" });
-    let batch = json!((0..CALLS).map(call).collect::<Vec<_>>()).to_string();
+async fn all_requests_count_together() {
+    let bridge = Bridge::start().await;
+    let http = &bridge.http;
     let request = async {
         loop {
             let reply = http.get("/v1/questions").await;
@@ -86,11 +69,48 @@ async fn too_many_requests_are_refused_by_the_program() {
             }
         }
     };
-    let refused = meanwhile(async || drop(http.post("/rpc", &batch).await), request).await;
+    let refused = meanwhile(http, request).await;
     assert!(refused.is(429).has("retry-after: 1"), "{refused:?}");
     assert_eq!(refused.json()["name"], "too_many_requests");
-    // Who needs no token is not counted.
+    let mut client = soon("a WebSocket", async {
+        loop {
+            if let Ok(client) = WebSocket::try_connect(http).await {
+                break client;
+            }
+        }
+    })
+    .await;
+    let call = async {
+        loop {
+            let reply = client.call("no_such_method", json!({})).await;
+            if reply["error"]["code"] != -32601 {
+                break reply;
+            }
+        }
+    };
+    let refused = meanwhile(http, call).await;
+    assert_eq!(refused["error"]["data"], json!({ "name": "too_many_requests" }));
+    // A request that needs no token is not counted.
     let host = format!("Host: {}", http.address);
     http.send_only("GET", "/healthz", &[&host], "").await.is(200);
     soon("another second", async { while http.get("/v1/questions").await.status != 200 {} }).await;
+}
+
+#[tokio::test]
+async fn messages_of_a_websocket_count() {
+    let bridge = Bridge::start().await;
+    let mut client = WebSocket::connect(&bridge.http).await;
+    let batch = batch();
+    let refused = async {
+        loop {
+            client.send(&batch).await;
+            let replies = client.receive().await;
+            if replies[0]["error"]["code"] == 429 {
+                break replies;
+            }
+            assert_eq!(replies[0]["error"]["code"], -32601, "{replies}");
+        }
+    };
+    let replies = soon("a refusal", refused).await;
+    assert_eq!(replies.as_array().unwrap().len(), limits::BATCH);
 }

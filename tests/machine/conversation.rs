@@ -1,17 +1,19 @@
-//! Random conversations on the engine: for any events in any order, each question gets exactly one response (I4), each
-//! direction keeps its order (I2), the same events give the same actions (I3), and no question stays open.
+//! Random conversations on the core: whatever happens in whatever order, each question gets exactly one response
+//! (I4), each direction keeps its order (I2), the same events lead to the same (I3), and nothing is left open.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use askbridge::{
-    acp::{Action, Bridge, Config, Event, Line, Peer},
-    wire::{envelope::Message, frame::Verdict},
+    acp::{Bridge, Config, Event, Output, Peer},
+    wire::envelope::Message,
 };
-use bytes::Bytes;
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use serde_json::Value;
 
-use crate::asks;
+use crate::{
+    asks,
+    stage::{Out, Stage},
+};
 
 /// One event. The numbers choose among a few IDs and sessions, so that events often concern the same one.
 #[derive(Clone, Debug)]
@@ -53,8 +55,7 @@ fn any_move() -> impl Strategy<Value = Move> {
 }
 
 struct World {
-    bridge: Bridge,
-    now: Duration,
+    stage: Stage,
     /// By ID: the number of questions, and the number of responses that the agent got.
     asked: BTreeMap<u8, usize>,
     responded: BTreeMap<u8, usize>,
@@ -63,6 +64,8 @@ struct World {
     ordinary: u32,
     sent: [Vec<u32>; 2],
     arrived: [Vec<u32>; 2],
+    /// Whether its stdin is open.
+    agent_listens: bool,
     agent_lives: bool,
     client_lives: bool,
     journal: Vec<String>,
@@ -73,14 +76,14 @@ impl World {
         let (capabilities, tier) = asks::client(client);
         let config = Config { timeout: Some(Duration::from_secs(5)), tier, ..Config::default() };
         let mut world = World {
-            bridge: Bridge::new(config),
-            now: Duration::ZERO,
+            stage: Stage::new(Bridge::new(config)),
             asked: BTreeMap::new(),
             responded: BTreeMap::new(),
             shown: BTreeMap::new(),
             ordinary: 0,
             sent: [Vec::new(), Vec::new()],
             arrived: [Vec::new(), Vec::new()],
+            agent_listens: true,
             agent_lives: true,
             client_lives: true,
             journal: Vec::new(),
@@ -133,7 +136,9 @@ impl World {
             Move::Signal => self.happen(Event::Signal),
             Move::ClientEnds if self.client_lives => {
                 self.client_lives = false;
-                self.happen(Event::ClientEnded);
+                self.journal.push("the client ends".to_owned());
+                let out = self.stage.end(Peer::Client);
+                self.perform(&out);
             }
             Move::AgentExits if self.agent_lives => {
                 self.agent_lives = false;
@@ -146,12 +151,16 @@ impl World {
     fn ask(&mut self, id: u8, session: u8, how: usize) {
         let (method, params) = asks::ask(how, session);
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        *self.asked.entry(id).or_default() += 1;
+        if self.agent_listens {
+            *self.asked.entry(id).or_default() += 1;
+        }
         self.line(Peer::Agent, &line);
     }
 
     fn ordinary(&mut self, from: Peer) {
-        if (from == Peer::Client && !self.client_lives) || (from == Peer::Agent && !self.agent_lives) {
+        let lives = if from == Peer::Client { self.client_lives } else { self.agent_lives };
+        // A client is not read any more once the agent's stdin is closed.
+        if !lives || !self.stage.bridge.reads(from) {
             return;
         }
         self.ordinary += 1;
@@ -163,45 +172,36 @@ impl World {
     }
 
     fn pass(&mut self, time: Duration) {
-        let until = self.now + time;
-        while let Some(deadline) = self.bridge.next_deadline().filter(|deadline| *deadline <= until) {
-            self.now = self.now.max(deadline);
-            self.happen(Event::Tick);
-        }
-        self.now = until;
+        let out = self.stage.pass(time);
+        self.perform(&out);
     }
 
     fn line(&mut self, from: Peer, text: &str) {
         self.journal.push(format!("{from:?} says {text}"));
-        let line = Line { bytes: Bytes::from(format!("{text}\n")), whole: true };
-        if self.bridge.judge(from, &line.bytes) == Verdict::Ordinary {
-            return self.arrive(from, &line.bytes);
-        }
-        let actions = self.bridge.handle(Event::Line(from, line.clone()), self.now);
-        self.perform(&actions, Some((from, &line)));
+        let out = self.stage.line(from, text);
+        self.perform(&out);
     }
 
     fn happen(&mut self, event: Event) {
         self.journal.push(format!("{event:?}"));
-        let actions = self.bridge.handle(event, self.now);
-        self.perform(&actions, None);
+        let out = self.stage.handle(event);
+        self.perform(&out);
     }
 
-    fn perform(&mut self, actions: &[Action], line: Option<(Peer, &Line)>) {
-        for action in actions {
-            self.journal.push(format!("  {action:?}"));
-            match (action, line) {
-                (Action::Forward, Some((from, line))) => self.arrive(from, &line.bytes),
-                (Action::Forward, None) => panic!("only a line can be forwarded"),
-                (Action::Send(Peer::Agent, bytes), _) => self.arrive(Peer::Client, bytes),
-                (Action::Send(Peer::Client, bytes), _) => self.arrive(Peer::Agent, bytes),
-                _ => {}
+    fn perform(&mut self, out: &[Out]) {
+        for out in out {
+            self.journal.push(format!("  {out:?}"));
+            self.agent_listens &= *out != Out::Told(Output::EndAgentInput);
+            if let Out::Bytes(to, bytes) = out {
+                for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    self.arrive(to.other(), line);
+                }
             }
         }
     }
 
-    /// Notes a line that reaches the other side, forwarded or written by the bridge.
-    fn arrive(&mut self, from: Peer, bytes: &Bytes) {
+    /// A line from this side, or the bridge's own in its place, reaches the other one.
+    fn arrive(&mut self, from: Peer, bytes: &[u8]) {
         let message = Message::read(bytes).expect("all lines are messages");
         let number: Option<u32> = message
             .param("n")
@@ -247,11 +247,11 @@ proptest! {
             prop_assert_eq!(&world.responded, &world.asked, "{}", world.journal.join("\n"));
         }
         prop_assert_eq!(&world.arrived, &world.sent, "{}", world.journal.join("\n"));
-        prop_assert_eq!(world.bridge.open_questions(), 0);
+        prop_assert_eq!(world.stage.bridge.open_questions(), 0);
     }
 
     #[test]
-    fn the_same_events_give_the_same_actions(
+    fn the_same_events_lead_to_the_same(
         client in 0..asks::CLIENTS, moves in prop::collection::vec(any_move(), 0..60),
     ) {
         let [mut one, mut other] = [World::new(client), World::new(client)];

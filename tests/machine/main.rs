@@ -1,10 +1,21 @@
-//! The engine as a state machine: random conversations, and the bounds of its state.
+//! The core as a state machine: random conversations, responses in every shape, bytes in any chunking, and the bounds of
+//! what it keeps.
+
+#[cfg(test)]
+#[path = "../support/stage.rs"]
+mod stage;
 
 #[cfg(test)]
 mod asks;
 
 #[cfg(test)]
 mod conversation;
+
+#[cfg(test)]
+mod responses;
+
+#[cfg(test)]
+mod chunking;
 
 #[cfg(test)]
 mod bounds;

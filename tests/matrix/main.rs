@@ -3,6 +3,10 @@
 //! independently of the bridge.
 
 #[cfg(test)]
+#[path = "../support/stage.rs"]
+mod stage;
+
+#[cfg(test)]
 mod field;
 
 #[cfg(test)]

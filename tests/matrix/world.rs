@@ -1,19 +1,18 @@
-//! One question between an agent and a client, on the engine alone, with a virtual clock.
-//! What the two write is left to `asking.rs` and `clients.rs`.
+//! One question between an agent and a client, on the core alone, with a virtual clock.
 
-use std::{collections::VecDeque, time::Duration};
+use std::collections::VecDeque;
 
 use askbridge::{
-    acp::{Action, Bridge, Config, Event, Line, Peer, Tier, Unanswered},
-    wire::frame::Verdict,
+    acp::{Bridge, Config, Output, Peer, Tier, Unanswered},
+    limits,
 };
-use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::{
     agents::Agent,
     clients::{Client, Reply, Wish},
     field::{Field, Heard},
+    stage::{Out, Stage},
     typed,
 };
 
@@ -21,8 +20,7 @@ use crate::{
 const ID: u32 = 0;
 
 pub(crate) struct World {
-    bridge: Bridge,
-    now: Duration,
+    stage: Stage,
     agent: Agent,
     client: Client,
     fields: Vec<Field>,
@@ -46,8 +44,7 @@ impl World {
     pub(crate) fn new(agent: Agent, client: Client, fields: &[Field], wish: Wish) -> Self {
         let tier = (client == Client::NotAsked).then_some(Tier::None);
         let mut world = World {
-            bridge: Bridge::new(Config { tier, ..Config::default() }),
-            now: Duration::ZERO,
+            stage: Stage::new(Bridge::new(Config { tier, ..Config::default() })),
             agent,
             client,
             fields: fields.to_vec(),
@@ -127,7 +124,7 @@ impl World {
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        self.bridge.open_questions() == 1
+        self.stage.bridge.open_questions() == 1
     }
 
     /// Cancels the turn, and checks that late replies of the client do not reach the agent.
@@ -142,7 +139,7 @@ impl World {
         let before = self.responses.len();
         let cancel = json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": "s" } });
         self.says(Peer::Client, &cancel);
-        assert_eq!(self.bridge.open_questions(), 0, "{:?} hangs before {:?}", self.agent, self.client);
+        assert_eq!(self.stage.bridge.open_questions(), 0, "{:?} hangs before {:?}", self.agent, self.client);
         assert_eq!(self.responses.len(), before.max(1));
     }
 
@@ -150,12 +147,9 @@ impl World {
     pub(crate) fn withdraw(&mut self) -> &Value {
         let params = json!({ "requestId": ID });
         self.agent_says(&json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": params }));
-        while let Some(deadline) = self.bridge.next_deadline() {
-            self.now = deadline;
-            let actions = self.bridge.handle(Event::Tick, self.now);
-            self.perform(actions, None);
-        }
-        assert_eq!(self.bridge.open_questions(), 0);
+        let out = self.stage.pass(limits::WITHDRAW);
+        self.perform(out, b"");
+        assert_eq!(self.stage.bridge.open_questions(), 0);
         self.late_replies();
         self.response()
     }
@@ -179,28 +173,28 @@ impl World {
     }
 
     fn says(&mut self, from: Peer, message: &Value) {
-        let line = Line { bytes: Bytes::from(format!("{message}\n")), whole: true };
-        if self.bridge.judge(from, &line.bytes) == Verdict::Ordinary {
-            return self.arrive(from, &line.bytes, true);
-        }
-        let actions = self.bridge.handle(Event::Line(from, line.clone()), self.now);
-        self.perform(actions, Some((from, &line)));
+        let line = format!("{message}\n");
+        let out = self.stage.receive(from, line.as_bytes());
+        self.perform(out, line.as_bytes());
     }
 
-    fn perform(&mut self, actions: Vec<Action>, line: Option<(Peer, &Line)>) {
-        for action in actions {
-            match (action, line) {
-                (Action::Forward, Some((from, line))) => self.arrive(from, &line.bytes, true),
-                (Action::Send(Peer::Agent, bytes), _) => self.arrive(Peer::Client, &bytes, false),
-                (Action::Send(Peer::Client, bytes), _) => self.arrive(Peer::Agent, &bytes, false),
-                (Action::Unanswered(_, why), _) => self.unanswered.push(why),
-                (Action::Opened(_) | Action::Settled(_), _) => {}
-                (action, _) => panic!("{action:?}"),
+    /// `line` is what was said, and so what is forwarded.
+    fn perform(&mut self, out: Vec<Out>, line: &[u8]) {
+        for out in out {
+            match out {
+                Out::Bytes(to, bytes) => {
+                    for bytes in bytes.split_inclusive(|byte| *byte == b'\n') {
+                        self.arrive(to.other(), bytes, bytes == line);
+                    }
+                }
+                Out::Told(Output::Unanswered(_, why)) => self.unanswered.push(why),
+                Out::Told(Output::Notice(_)) => {}
+                Out::Told(output) => panic!("{output:?}"),
             }
         }
     }
 
-    fn arrive(&mut self, from: Peer, bytes: &Bytes, forwarded: bool) {
+    fn arrive(&mut self, from: Peer, bytes: &[u8], forwarded: bool) {
         let message: Value = serde_json::from_slice(bytes).expect("a message");
         let method = message["method"].as_str();
         if !forwarded {

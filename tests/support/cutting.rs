@@ -30,7 +30,7 @@ impl Temper {
                 seen.fold(salt, |hash, byte| hash.wrapping_mul(31).wrapping_add(*byte)) & 4 == 0
             }
         };
-        if wanted { Verdict::Wanted } else { Verdict::Ordinary }
+        if wanted { Verdict::Intercept } else { Verdict::Forward }
     }
 }
 
@@ -118,21 +118,21 @@ impl Cutting {
                 Piece::Run(_) => self.check_run(&lines, span, &begun),
                 Piece::Line(_) => {
                     assert_eq!(span, line, "not one line");
-                    assert_eq!(self.judge(&line), Verdict::Wanted);
+                    assert_eq!(self.judge(&line), Verdict::Intercept);
                     assert!(line.len() < HOLD + self.largest(), "a line of {} bytes was held", line.len());
                     fitting.extend(self.fits(&line).then_some(line));
                 }
                 Piece::Head(_) => {
                     assert_eq!(span.start, line.start, "not the beginning of a line");
                     assert!(span.end <= line.end && (HOLD..HOLD + self.largest()).contains(&span.len()));
-                    assert_eq!(self.judge(&line), Verdict::Wanted);
+                    assert_eq!(self.judge(&line), Verdict::Intercept);
                     begun.insert(line.start);
                     at = if self.drops { line.end } else { at };
                 }
             }
         }
         assert_eq!(at, self.bytes.len(), "the end is missing");
-        let wanted = |line: &Range<usize>| self.fits(line) && self.judge(line) == Verdict::Wanted;
+        let wanted = |line: &Range<usize>| self.fits(line) && self.judge(line) == Verdict::Intercept;
         assert!(lines.iter().filter(|line| wanted(line)).eq(&fitting), "not all wanted lines came");
         fitting
     }
@@ -141,7 +141,7 @@ impl Cutting {
     fn check_run(&self, lines: &[Range<usize>], span: Range<usize>, begun: &BTreeSet<usize>) {
         let first = lines.partition_point(|line| line.end <= span.start);
         for line in lines[first..].iter().take_while(|line| line.start < span.end) {
-            let wanted = self.judge(line) == Verdict::Wanted;
+            let wanted = self.judge(line) == Verdict::Intercept;
             assert!(!wanted || begun.contains(&line.start), "a wanted line at {line:?} in the run {span:?}");
         }
     }

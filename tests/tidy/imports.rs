@@ -64,21 +64,21 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
     // The shell.
     ("config", &["acp"]),
     ("log", &["config", "terminal"]),
-    ("control", &["acp", "desk", "limits", "machine", "question"]),
-    ("machine", &["acp", "control", "desk", "limits", "question"]),
+    ("control", &["desk", "limits", "question"]),
+    ("machine", &["control", "desk", "limits", "question"]),
     (
         "driver",
-        &["acp", "config", "control", "exit", "limits", "log", "question", "signals", "terminal", "wire"],
+        &["acp", "control", "desk", "exit", "limits", "log", "question", "signals", "terminal", "wire"],
     ),
-    ("serve", &["acp", "config", "control", "desk", "limits", "machine", "question"]),
+    ("serve", &["config", "control", "desk", "limits", "machine", "question"]),
     (
         "command",
         &[
-            "acp", "control", "desk", "dialect", "exit", "machine", "present", "question", "signals",
-            "terminal", "wire",
+            "config", "control", "desk", "dialect", "exit", "machine", "present", "question", "serve",
+            "signals", "terminal", "wire",
         ],
     ),
-    ("present", &["control", "question", "terminal"]),
+    ("present", &["control", "desk", "machine", "question", "terminal"]),
     // A peer like any other: it knows nothing of the bridge's inside.
     ("mock", &["exit", "signals", "terminal"]),
     ("cli", &["acp", "command", "config", "mock"]),

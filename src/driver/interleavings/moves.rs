@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{
-    acp::Submission,
+    desk::Submission,
+    limits,
     question::{Answer, Outcome, Reason, Value as Given},
 };
 
@@ -65,8 +66,15 @@ pub(super) fn any_move() -> impl Strategy<Value = Move> {
     ]
 }
 
-/// What the client says before it falls silent.
-pub(super) const BEGUN: &[u8] = br#"{"jsonrpc":"2.0","#;
+/// What the client's line begins with before it falls silent.
+pub(super) const BEGUN: &[u8] = br#"{"jsonrpc":"2.0","method":"x","params":""#;
+
+/// Returns a beginning of a line that goes through before its end is there.
+pub(super) fn begun() -> Vec<u8> {
+    let mut begun = BEGUN.to_vec();
+    begun.resize(limits::STREAM, b'x');
+    begun
+}
 
 pub(super) fn text(value: &str) -> Answer {
     Answer { values: [("q0".to_owned(), Given::Text(value.to_owned()))].into(), ..Answer::default() }

@@ -14,6 +14,9 @@ use super::{
 
 #[test]
 fn whatever_a_responder_is_told_is_what_the_agent_has_got() {
+    // The inbox has timers.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let _context = runtime.enter();
     let mut told = BTreeMap::new();
     let mut runner = TestRunner::new(ProptestConfig {
         cases: 1000,

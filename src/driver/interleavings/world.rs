@@ -2,47 +2,46 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
     pin::Pin,
-    sync::{Arc, Mutex},
-    task::{Context, Poll, Waker},
+    sync::Arc,
+    task::{Context, Waker},
     time::Duration,
 };
 
-use bytes::Bytes;
 use futures::FutureExt;
 use serde_json::{Value, json};
 
-use super::{
-    moves::{BEGUN, Move, is, reply, submission, wrong},
-    stdin::{Pipe, Stdin},
-};
+use super::moves::{BEGUN, Move, begun, is, reply, submission, wrong};
 use crate::{
-    acp::{self, Action, Bridge, Config, Event, Line, Peer, Submission, Tier},
-    control::{
-        self,
-        old::{Feed, Inbox, Owner, Refusal, Source},
-    },
-    driver::{lines::Sink, stdio::Writer, verdicts::Verdicts},
+    acp::{Bridge, Config, Event, Output, Peer, Tier},
+    control::{bridge_inbox::BridgeInbox, handover::Port, inbox::Inbox, protocol::Identity},
+    desk::{Asker, BridgeName, Notice, QuestionId, Record, Refusal, Submission, Timestamp},
     limits,
     question::{Outcome, Provenance, Reason, Responder},
-    wire::{envelope::Message, frame::Verdict},
+    wire::envelope::Message,
 };
 
-/// A responder who waits to be told.
+/// A responder that waits to be told.
 struct Caller {
     number: u64,
     submission: Submission,
-    waits: Pin<Box<dyn Future<Output = Result<(), Refusal>>>>,
+    waits: Pin<Box<dyn Future<Output = Result<Arc<Record>, Refusal>>>>,
+}
+
+/// The agent's stdin, which takes as much as it has room for, or breaks.
+struct Pipe {
+    room: usize,
+    broken: bool,
+    got: Vec<u8>,
 }
 
 pub(super) struct World {
     bridge: Bridge,
-    verdicts: Verdicts,
-    to_agent: Sink,
-    pipe: Arc<Mutex<Pipe>>,
-    inbox: Inbox,
-    feed: Feed,
+    port: Port,
+    inbox: BridgeInbox,
+    /// What the inbox's thread runs.
+    work: Pin<Box<dyn Future<Output = ()>>>,
+    pipe: Pipe,
     callers: Vec<Caller>,
     now: Duration,
     timeout: bool,
@@ -56,30 +55,30 @@ pub(super) struct World {
     client_lives: bool,
     client_is_mid_line: bool,
     agent_lives: bool,
-    /// What was said to whom, by its name.
+    /// What responders were told, by its name.
     pub(super) told: BTreeMap<&'static str, usize>,
     journal: Vec<String>,
 }
 
 impl World {
     pub(super) fn new(timeout: bool, shown: bool) -> Self {
-        let pipe = Arc::new(Mutex::new(Pipe { room: 100, ..Pipe::default() }));
-        let null = File::options().write(true).open("/dev/null").unwrap();
-        let to_agent = Sink::new(Writer::own(Stdin { pipe: Arc::clone(&pipe), null }).unwrap());
-        let (inbox, feed) = control::old::new(Owner::here("agent".to_owned()));
+        let bridge: BridgeName = "b".parse().unwrap();
+        let started_at = Timestamp::default();
+        let identity =
+            Identity { bridge: bridge.clone(), agent: String::new(), folder: String::new(), started_at };
+        let (inbox, port, work) = BridgeInbox::new(identity, 0);
         let config = Config {
             timeout: timeout.then_some(Duration::from_secs(5)),
             tier: (!shown).then_some(Tier::None),
-            name: Some(inbox.bridge().to_owned()),
+            name: Some(bridge),
             ..Config::default()
         };
         World {
             bridge: Bridge::new(config),
-            verdicts: Verdicts::default(),
-            to_agent,
-            pipe,
+            port,
             inbox,
-            feed,
+            work: Box::pin(work.run()),
+            pipe: Pipe { room: 100, broken: false, got: Vec::new() },
             callers: Vec::new(),
             now: Duration::ZERO,
             timeout,
@@ -114,7 +113,10 @@ impl World {
             }
             Move::ClientBegins if self.client_reads() && !self.client_is_mid_line => {
                 self.client_is_mid_line = true;
-                self.to_agent.forward(Bytes::from_static(BEGUN));
+                let begun = begun();
+                // The agent reads that much of it at once: a line goes through in parts only if it is long.
+                self.pipe.room += begun.len() - BEGUN.len();
+                self.bridge.receive(Peer::Client, &begun, self.now);
             }
             Move::CancelTurn { session } => self.client_says(&json!({
                 "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session.to_string() }
@@ -125,16 +127,16 @@ impl World {
                 let line = json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": params });
                 self.line(Peer::Agent, &line);
             }
-            Move::Drain(count) => self.pipe.lock().unwrap().room += usize::from(count),
+            Move::Drain(count) => self.pipe.room += usize::from(count),
             Move::Pass(milliseconds) => self.pass(Duration::from_millis(milliseconds.into())),
-            Move::Break => self.pipe.lock().unwrap().broken = true,
+            Move::Break => self.pipe.broken = true,
             Move::ClientEnds if self.client_reads() => {
                 self.client_lives = false;
-                self.happen(Event::ClientEnded);
+                self.bridge.ended(Peer::Client, self.now);
             }
             Move::AgentExits { breaks } if self.agent_lives => {
                 self.agent_lives = false;
-                self.pipe.lock().unwrap().broken |= breaks;
+                self.pipe.broken |= breaks;
                 self.happen(Event::AgentExited { group: false });
             }
             _ => {}
@@ -152,9 +154,8 @@ impl World {
         );
     }
 
-    /// The client is read only while all that it said before has been written.
     fn client_reads(&self) -> bool {
-        self.client_lives && self.to_agent.is_idle()
+        self.client_lives && self.bridge.reads(Peer::Client)
     }
 
     fn client_says(&mut self, line: &Value) {
@@ -162,24 +163,26 @@ impl World {
             return;
         }
         if std::mem::take(&mut self.client_is_mid_line) {
-            self.to_agent.forward(Bytes::from_static(b"\"method\":\"x\"}\n"));
+            self.bridge.receive(Peer::Client, b"\"}\n", self.now);
         }
         self.line(Peer::Client, line);
     }
 
     fn submit(&mut self, number: u64, submission: Submission) {
-        let (inbox, id) = (self.inbox.clone(), acp::name(self.inbox.bridge(), number));
+        let inbox = self.inbox.clone();
+        let id = QuestionId { bridge: inbox.identity().bridge.clone(), asker: Asker::Agent, number };
         let by = Provenance { responder: Responder::CommandLine, name: Some(self.callers.len().to_string()) };
-        let wanted = submission.clone();
-        let waits = Box::pin(async move { inbox.submit(&id, wanted, by).await });
+        let submitted = submission.clone();
+        let waits = Box::pin(async move { inbox.submit(&id, submitted, by).await });
         self.callers.push(Caller { number, submission, waits });
         self.look(self.callers.len() - 1);
     }
 
     fn take(&mut self) -> bool {
-        let Some(command) = self.feed.next().now_or_never().flatten() else { return false };
-        let submitted = self.verdicts.submitted(command);
+        let mut context = Context::from_waker(Waker::noop());
+        let std::task::Poll::Ready(submitted) = self.port.poll_next(&mut context) else { return false };
         self.happen(Event::Submitted(submitted));
+        self.write_on();
         true
     }
 
@@ -194,75 +197,89 @@ impl World {
 
     fn line(&mut self, from: Peer, value: &Value) {
         self.journal.push(format!("  {from:?} says {value}"));
-        let line = Line { bytes: Bytes::from(format!("{value}\n")), whole: true };
-        let actions = match self.bridge.judge(from, &line.bytes) {
-            Verdict::Ordinary => vec![Action::Forward],
-            Verdict::Wanted => self.bridge.handle(Event::Line(from, line.clone()), self.now),
-        };
-        self.perform(actions, Some((from, line.bytes)));
+        self.bridge.receive(from, format!("{value}\n").as_bytes(), self.now);
+        self.write_on();
     }
 
     fn happen(&mut self, event: Event) {
-        let actions = self.bridge.handle(event, self.now);
-        self.perform(actions, None);
-    }
-
-    fn perform(&mut self, actions: Vec<Action>, line: Option<(Peer, Bytes)>) {
-        for action in actions {
-            match &action {
-                // What is asked stands in the agent's line.
-                Action::Opened(opened) => self.journal.push(format!("  {} opened", opened.number)),
-                Action::Unanswered(opened, _) => self.journal.push(format!("  {} waits", opened.number)),
-                Action::Settled(settled) => {
-                    self.journal.push(format!("  {} settled: {:?}", settled.number, settled.outcome));
-                }
-                other => self.journal.push(format!("  {other:?}")),
-            }
-            match action {
-                Action::Forward => match &line {
-                    Some((Peer::Client, bytes)) => self.to_agent.forward(bytes.clone()),
-                    Some((Peer::Agent, _)) => {}
-                    None => panic!("only a line can be forwarded"),
-                },
-                Action::Send(Peer::Agent, bytes) => self.to_agent.send(bytes),
-                Action::EndAgentInput => self.to_agent.end(),
-                Action::Opened(opened) => self.feed.opened(&opened),
-                Action::Unanswered(opened, why) => self.feed.unanswered(&opened, &why),
-                Action::Extended(opened, deadline) => {
-                    *self.extended.entry(opened.number).or_default() += 1;
-                    self.feed.extended(&opened, deadline);
-                }
-                Action::Judged(ticket, verdict) => self.verdicts.judged(ticket, verdict),
-                Action::Settled(settled) => self.verdicts.settled(*settled, self.now),
-                _ => {}
-            }
-        }
+        self.bridge.handle(event, self.now);
         self.write_on();
     }
 
     /// What the loop does after each event.
     fn write_on(&mut self) {
-        let mut context = Context::from_waker(Waker::noop());
-        if !self.to_agent.is_idle()
-            && let Poll::Ready(Err(_)) = self.to_agent.poll_drain(&mut context)
-        {
-            self.to_agent.abandon();
-        }
-        self.verdicts.deliver(&self.to_agent, &self.feed);
-        let book = self.inbox.book();
-        let settled: Vec<_> = book.borrow().settled().skip(self.settled).cloned().collect();
+        self.write();
+        self.carry_out();
+        self.hand_over();
+        let settled: Vec<_> =
+            self.inbox.store().read(|_, snapshot| snapshot.settled().skip(self.settled).cloned().collect());
         if settled.is_empty() {
             return;
         }
         let heard = self.heard();
         self.settled += settled.len();
-        for view in settled {
-            let outcome = &view.settlement.as_ref().expect("it is settled").outcome;
-            assert!(self.bears_out(outcome, heard.get(&number(&view.id))), "{view:?}: {}", self.shown());
+        for record in settled {
+            let outcome = &record.settlement.as_ref().expect("it is settled").outcome;
+            assert!(self.bears_out(outcome, heard.get(&record.id.number)), "{record:?}: {}", self.shown());
         }
     }
 
-    /// Looks whether a responder has been told, and whether it is true.
+    fn write(&mut self) {
+        let waiting: Vec<u8> = self.bridge.outbox(Peer::Agent).chunks().flatten().copied().collect();
+        if self.pipe.broken && !self.bridge.outbox(Peer::Agent).is_idle() {
+            return self.bridge.broke(Peer::Agent, self.now);
+        }
+        let count = waiting.len().min(self.pipe.room);
+        self.pipe.room -= count;
+        self.pipe.got.extend(&waiting[..count]);
+        self.bridge.wrote(Peer::Agent, count);
+        self.bridge.flushed(Peer::Agent);
+        if self.bridge.outbox(Peer::Agent).is_ending() && count == waiting.len() {
+            self.bridge.closed(Peer::Agent);
+        }
+        let shown = self.bridge.outbox(Peer::Client).chunks().map(|chunk| chunk.len()).sum();
+        self.bridge.wrote(Peer::Client, shown);
+        self.bridge.flushed(Peer::Client);
+    }
+
+    fn carry_out(&mut self) {
+        while let Some(output) = self.bridge.poll() {
+            match &output {
+                // What is asked stands in the agent's line.
+                Output::Notice(Notice::Opened(record)) => {
+                    self.journal.push(format!("  {} opened", record.id.number));
+                }
+                Output::Notice(Notice::Decided { record, settlement, .. }) => {
+                    self.journal.push(format!("  {} decided: {:?}", record.id.number, settlement.outcome));
+                }
+                Output::Unanswered(record, _) => self.journal.push(format!("  {} waits", record.id.number)),
+                Output::Intercepted(..) => {}
+                other => self.journal.push(format!("  {other:?}")),
+            }
+            match output {
+                Output::Notice(Notice::Extended(record, _)) => {
+                    *self.extended.entry(record.id.number).or_default() += 1;
+                }
+                Output::Notice(Notice::Verdict(ticket, verdict)) => self.port.verdict(ticket, verdict),
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets the inbox take what changed, until there is nothing more.
+    fn hand_over(&mut self) {
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            let (has_changes, bridge) = (self.bridge.has_changes(), &mut self.bridge);
+            let handed = self.port.poll_hand_over(&mut context, has_changes, || bridge.take_changes());
+            assert!(self.work.as_mut().poll(&mut context).is_pending(), "the bridge has not ended");
+            if handed.is_pending() {
+                return;
+            }
+        }
+    }
+
+    /// Looks whether a responder has been told, and holds that it is true.
     fn look(&mut self, place: usize) {
         let Some(told) = self.callers[place].waits.as_mut().now_or_never() else { return };
         let Caller { number, submission, .. } = self.callers.swap_remove(place);
@@ -270,13 +287,13 @@ impl World {
         let heard = self.heard();
         let response = heard.get(&number);
         let is_true = match (&told, &submission) {
-            (Ok(()), Submission::Answer(answer)) => {
+            (Ok(_), Submission::Answer(answer)) => {
                 response.is_some_and(|response| is(&Outcome::Answered(answer.clone()), response))
             }
-            (Ok(()), Submission::Reject(_)) => {
+            (Ok(_), Submission::Reject(_)) => {
                 response.is_some_and(|response| is(&Outcome::Rejected(Reason::User), response))
             }
-            (Ok(()), Submission::Extend(_)) => {
+            (Ok(_), Submission::Extend(_)) => {
                 let accepted = self.extensions_accepted.entry(number).or_default();
                 *accepted += 1;
                 self.extended.get(&number).is_some_and(|extended| *accepted <= *extended)
@@ -288,8 +305,8 @@ impl World {
                     (Outcome::Rejected(_), Submission::Reject(_)) => true,
                     _ => false,
                 };
-                let by_somebody = !matches!(outcome, Outcome::Rejected(reason) if *reason != Reason::User);
-                !same && by_somebody && response.is_some_and(|response| is(outcome, response))
+                let by_responder = !matches!(outcome, Outcome::Rejected(reason) if *reason != Reason::User);
+                !same && by_responder && response.is_some_and(|response| is(outcome, response))
             }
             (Err(Refusal::Gone(view)), _) => {
                 let outcome = &view.settlement.as_ref().expect("it is settled").outcome;
@@ -301,7 +318,8 @@ impl World {
             (Err(Refusal::Unavailable), _) => self.may_be_lost(),
             _ => false,
         };
-        *self.told.entry(told.as_ref().map_or_else(Refusal::name, |()| "ok")).or_default() += 1;
+        *self.told.entry(told.as_ref().map_or_else(|refusal| refusal.kind().name, |_| "ok")).or_default() +=
+            1;
         assert!(
             is_true,
             "{number} {submission:?} was told {told:?}; the agent has {response:?}: {}",
@@ -309,7 +327,7 @@ impl World {
         );
     }
 
-    /// Says whether the agent has got this outcome, or cannot get it any more where it is told that nobody can say.
+    /// Returns whether the agent has got this outcome, or cannot get it where it is said that this is not known.
     fn bears_out(&self, outcome: &Outcome, response: Option<&Value>) -> bool {
         match (outcome, response) {
             (Outcome::Rejected(Reason::AgentGone), _) => self.may_be_lost(),
@@ -320,16 +338,16 @@ impl World {
     }
 
     fn may_be_lost(&self) -> bool {
-        !self.agent_lives || self.to_agent.is_abandoned()
+        !self.agent_lives || self.bridge.outbox(Peer::Agent).is_abandoned()
     }
 
     /// Returns the response that the agent has got to each question, and holds that there is one at most.
     fn heard(&self) -> BTreeMap<u64, Value> {
         let mut heard = BTreeMap::new();
-        let pipe = self.pipe.lock().unwrap();
-        for line in pipe.got.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+        for line in self.pipe.got.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
+        {
             let Some(message) = Message::read(line) else {
-                assert_eq!(line.trim_ascii_end(), BEGUN, "a line in another: {}", self.shown());
+                assert_eq!(line.trim_ascii_end(), begun(), "a line in another: {}", self.shown());
                 continue;
             };
             let (None, Some(id)) = (&message.method, message.id) else { continue };
@@ -343,10 +361,10 @@ impl World {
         format!("\n{}", self.journal.join("\n"))
     }
 
-    /// Lets all come to its end. Nobody waits any more after that, and where the agent lives it has its responses.
+    /// Lets all come to its end. No responder waits after that, and an agent that lives has its responses.
     pub(super) fn end(&mut self) {
-        self.pipe.lock().unwrap().room = usize::MAX;
-        let broken = self.pipe.lock().unwrap().broken;
+        self.pipe.room = usize::MAX;
+        let broken = self.pipe.broken;
         if broken && self.agent_lives {
             self.play(&Move::AgentExits { breaks: true });
         }
@@ -371,8 +389,4 @@ impl World {
             assert_eq!(self.heard().len() as u64, self.asked, "{}", self.shown());
         }
     }
-}
-
-fn number(id: &str) -> u64 {
-    id.rsplit_once('-').expect("a number").1.parse().expect("a number")
 }

@@ -1,0 +1,170 @@
+//! What both faces of the core share: the connections to the peers, the stream of outputs, and the outcomes that are on
+//! their way to the agent.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use super::{
+    action::Action,
+    core::Core,
+    event::{Output, Peer},
+};
+use crate::wire::{
+    frame::Splitter,
+    outbox::{Mark, Outbox},
+};
+
+/// The two directions of the stream to one peer.
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// What was read, to be cut into lines.
+    pub splitter: Splitter,
+    /// What is to be written.
+    pub outbox: Outbox,
+    /// Whether there is still something to read.
+    pub is_read: bool,
+}
+
+impl Connection {
+    fn new() -> Self {
+        Connection { splitter: Splitter::default(), outbox: Outbox::default(), is_read: true }
+    }
+}
+
+/// The core and its connections.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub core: Core,
+    client: Connection,
+    agent: Connection,
+    outputs: VecDeque<Output>,
+    /// The peer in whose outbox the agent's lines are.
+    to_agent: Peer,
+    /// The questions that are on their way to the agent, in the order of their marks.
+    deliveries: VecDeque<(Mark, u64)>,
+}
+
+impl Link {
+    /// Links this core to its peers. What is for the agent goes to the outbox of `to_agent`.
+    pub(super) fn new(core: Core, to_agent: Peer) -> Self {
+        Link {
+            core,
+            client: Connection::new(),
+            agent: Connection::new(),
+            outputs: VecDeque::new(),
+            to_agent,
+            deliveries: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn connection(&self, peer: Peer) -> &Connection {
+        match peer {
+            Peer::Client => &self.client,
+            Peer::Agent => &self.agent,
+        }
+    }
+
+    pub(super) fn connection_mut(&mut self, peer: Peer) -> &mut Connection {
+        match peer {
+            Peer::Client => &mut self.client,
+            Peer::Agent => &mut self.agent,
+        }
+    }
+
+    /// Returns the core, for its judgement, and a connection at the same time.
+    pub(super) fn judge_and_connection(&mut self, peer: Peer) -> (&Core, &mut Connection) {
+        match peer {
+            Peer::Client => (&self.core, &mut self.client),
+            Peer::Agent => (&self.core, &mut self.agent),
+        }
+    }
+
+    /// Queues bytes that go through.
+    pub(super) fn forward(&mut self, to: Peer, bytes: Bytes) {
+        self.queue(to, |outbox| outbox.forward(bytes));
+    }
+
+    /// Queues a line of the bridge's own.
+    pub(super) fn send(&mut self, to: Peer, line: Bytes) {
+        self.queue(to, |outbox| outbox.send(line));
+    }
+
+    /// Ends the stream to a peer behind what is queued.
+    pub(super) fn end(&mut self, to: Peer) {
+        self.queue(to, Outbox::end);
+    }
+
+    /// Records that the outcome of a question is delivered once all that goes to the agent by now has been written.
+    pub(super) fn deliver(&mut self, number: u64) {
+        let outbox = &mut self.connection_mut(self.to_agent).outbox;
+        match outbox.mark() {
+            Some(mark) => self.deliveries.push_back((mark, number)),
+            // The response was not taken.
+            None => self.undeliverable(number),
+        }
+    }
+
+    /// Records that bytes of this peer's outbox were written.
+    pub(super) fn flushed(&mut self, peer: Peer) {
+        self.connection_mut(peer).outbox.flushed();
+        while let Some((mark, number)) = self.deliveries.front().copied()
+            && self.connection(self.to_agent).outbox.has_passed(mark)
+        {
+            self.deliveries.pop_front();
+            let actions = self.core.delivered(number);
+            self.tell(actions);
+        }
+    }
+
+    /// Drops what is queued for a peer, because it reads no more.
+    pub(super) fn abandon(&mut self, peer: Peer) {
+        self.connection_mut(peer).outbox.abandon();
+        if peer == self.to_agent {
+            for (_, number) in std::mem::take(&mut self.deliveries) {
+                self.undeliverable(number);
+            }
+        }
+    }
+
+    /// Adds to the stream of outputs.
+    pub(super) fn output(&mut self, output: Output) {
+        self.outputs.push_back(output);
+    }
+
+    /// Returns the next output.
+    pub(super) fn poll(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// Returns about how many bytes are held for the peers and their questions.
+    pub(super) fn held_bytes(&self) -> usize {
+        let connections = [&self.client, &self.agent].map(|connection| connection.outbox.held_bytes());
+        connections.iter().sum::<usize>() + self.core.desk.weight()
+    }
+
+    fn undeliverable(&mut self, number: u64) {
+        let actions = self.core.undeliverable(number);
+        self.tell(actions);
+    }
+
+    /// Passes on actions that are for the shell alone.
+    fn tell(&mut self, actions: Vec<Action>) {
+        self.outputs.extend(actions.into_iter().filter_map(|action| match action {
+            Action::Tell(output) => Some(output),
+            _ => None,
+        }));
+    }
+
+    fn queue(&mut self, to: Peer, change: impl FnOnce(&mut Outbox)) {
+        let outbox = &mut self.connection_mut(to).outbox;
+        let before = outbox.queued();
+        change(outbox);
+        let more = usize::try_from(outbox.queued() - before).unwrap_or(usize::MAX);
+        match self.outputs.back_mut() {
+            _ if more == 0 => {}
+            Some(Output::Queued(peer, bytes)) if *peer == to => *bytes += more,
+            _ => self.outputs.push_back(Output::Queued(to, more)),
+        }
+    }
+}

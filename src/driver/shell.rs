@@ -1,0 +1,89 @@
+//! Carries out what the bridge tells: process commands, the log, and the inbox. It decides nothing.
+
+use std::task::{Context, Poll};
+
+use super::{agent::Agent, report};
+use crate::{
+    acp::{Bridge, Output},
+    control::Port,
+    desk::Notice,
+};
+
+/// How far the bridge is on its way to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Course {
+    Running,
+    /// It ends as soon as the client's outbox is idle.
+    Finishing,
+    /// It ends at once.
+    Abandoned,
+}
+
+/// What the bridge acts on.
+pub(super) struct Shell {
+    pub port: Port,
+    /// The agent's process. Under a conductor there is none.
+    pub agent: Option<Agent>,
+    /// Whether responders other than the client find the questions.
+    pub has_inbox: bool,
+    pub course: Course,
+    /// Whether the agent was asked to end.
+    pub agent_is_ending: bool,
+    /// Whether what should be a conductor turned out to be a client.
+    pub lacks_conductor: bool,
+}
+
+impl Shell {
+    /// Returns a shell around this agent.
+    pub(super) fn new(port: Port, agent: Option<Agent>, has_inbox: bool) -> Self {
+        Shell {
+            port,
+            agent,
+            has_inbox,
+            course: Course::Running,
+            agent_is_ending: false,
+            lacks_conductor: false,
+        }
+    }
+
+    /// Carries out all that the bridge tells, in its order.
+    pub(super) fn carry_out(&mut self, bridge: &mut Bridge) {
+        while let Some(output) = bridge.poll() {
+            self.perform(output);
+        }
+    }
+
+    /// Hands over what changed, if the inbox has taken what was handed over before.
+    pub(super) fn hand_over(&mut self, cx: &mut Context<'_>, bridge: &mut Bridge) {
+        let has_changes = bridge.has_changes();
+        match self.port.poll_hand_over(cx, has_changes, || bridge.take_changes()) {
+            // The inbox wakes the loop once it has room.
+            Poll::Ready(()) | Poll::Pending => {}
+        }
+    }
+
+    fn perform(&mut self, output: Output) {
+        match output {
+            // The outbox has it; the loop writes it.
+            Output::Queued(..) | Output::EndClientOutput => {}
+            Output::Intercepted(from, line) => report::intercepted(from, &line),
+            Output::EndAgentInput => self.agent_is_ending = true,
+            Output::Terminate => self.agent.iter_mut().for_each(Agent::terminate),
+            Output::Kill => self.agent.iter_mut().for_each(Agent::kill),
+            Output::Unanswered(record, why) => report::unanswered(&record, &why, self.has_inbox),
+            Output::Notice(notice) => self.notice(notice),
+            Output::Refused(why) => tracing::warn!(why, "a line of the conductor was not passed on"),
+            Output::NoConductor => self.lacks_conductor = true,
+            Output::Finish if self.course == Course::Running => self.course = Course::Finishing,
+            Output::Finish => {}
+            Output::Abandon => self.course = Course::Abandoned,
+        }
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        report::notice(&notice, self.has_inbox);
+        if let Notice::Verdict(ticket, verdict) = notice {
+            self.port.verdict(ticket, verdict);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The connections to the bridges, and what comes over them into one store.
+//! When bridges are connected to is left to `follow.rs` and `bridges.rs`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
+
+use futures::{StreamExt, stream};
+use tokio::{sync::watch, time::timeout};
+
+use super::{
+    gaps::Gaps,
+    handshake::{Feed, Greeting, get, greet, subscribe},
+    link::{Link, Peer, gaps},
+};
+use crate::{
+    control::{
+        client::{CallError, Client},
+        protocol::{BridgeStatus, Delta, Unreadable},
+        store::{Editor, Store},
+    },
+    desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal, Settlement},
+    limits,
+    question::{Outcome, Provenance, Reason},
+};
+
+/// The bridges whose sockets were found, and the store of their questions.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    pub store: Store,
+    links: Mutex<BTreeMap<BridgeName, Link>>,
+    gaps: watch::Sender<Gaps>,
+}
+
+/// What is behind a socket.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Met {
+    /// A bridge, which is connected.
+    Connected,
+    /// No process any more.
+    Gone,
+    /// A bridge that cannot be asked.
+    Unreachable,
+}
+
+impl Connections {
+    /// Connects to the bridge behind a socket, unless that takes too long.
+    pub(super) async fn visit(&self, bridge: &BridgeName, path: &Path) {
+        if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(bridge, path)).await.is_err() {
+            self.miss(bridge, path, Peer::Unreachable);
+        }
+    }
+
+    /// Connects to the bridge behind a socket, however long it takes: a process that was stopped goes on where it was.
+    pub(super) async fn wait_for(&self, bridge: &BridgeName, path: &Path) -> Met {
+        let meeting = self.meet(bridge, path);
+        tokio::pin!(meeting);
+        match timeout(limits::HANDSHAKE_TIMEOUT, &mut meeting).await {
+            Ok(met) => met,
+            Err(_) => {
+                self.miss(bridge, path, Peer::Unreachable);
+                meeting.await
+            }
+        }
+    }
+
+    /// Connects to a bridge, and takes over its first snapshot.
+    async fn meet(&self, bridge: &BridgeName, path: &Path) -> Met {
+        let (connection, mut feed) = match greet(bridge, path).await {
+            Greeting::Connected(connection, feed) => (connection, feed),
+            Greeting::Older => {
+                self.miss(bridge, path, Peer::Older);
+                return Met::Unreachable;
+            }
+            Greeting::Gone => {
+                self.forget(bridge);
+                return Met::Gone;
+            }
+            Greeting::Unreachable => {
+                self.miss(bridge, path, Peer::Unreachable);
+                return Met::Unreachable;
+            }
+        };
+        loop {
+            match feed.next().await {
+                Some(delta) if delta.snapshot => {
+                    let more = delta.more;
+                    if !self.apply(bridge, path, &connection.client, &mut feed, delta).await {
+                        break;
+                    }
+                    if !more {
+                        self.change(bridge, path, |link| link.peer = Peer::Connected(connection, Some(feed)));
+                        return Met::Connected;
+                    }
+                }
+                Some(_) => break,
+                // We may only have read too slowly.
+                None => match subscribe(&connection.client).await {
+                    Some(again) => *feed = again,
+                    None => break,
+                },
+            }
+        }
+        self.lose(bridge);
+        self.miss(bridge, path, Peer::Unreachable);
+        Met::Unreachable
+    }
+
+    /// Takes over what changes in a connected bridge, until the connection ends.
+    pub(super) async fn keep_up(&self, bridge: &BridgeName, path: &Path) {
+        let Some((client, feed)) = self.take_feed(bridge) else { return };
+        let mut next = Some(*feed);
+        while let Some(mut feed) = next {
+            while let Some(delta) = feed.next().await {
+                if !self.apply(bridge, path, &client, &mut feed, delta).await {
+                    return;
+                }
+            }
+            // We may only have read too slowly: then a new subscription begins with a snapshot.
+            next = subscribe(&client).await;
+        }
+    }
+
+    fn take_feed(&self, bridge: &BridgeName) -> Option<(Arc<Client>, Box<Feed>)> {
+        match &mut self.lock().get_mut(bridge)?.peer {
+            Peer::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take()?)),
+            _ => None,
+        }
+    }
+
+    /// Takes over one message of a bridge. Returns whether it makes sense.
+    async fn apply(
+        &self,
+        bridge: &BridgeName,
+        path: &Path,
+        client: &Client,
+        feed: &mut Feed,
+        delta: Delta,
+    ) -> bool {
+        let Delta { snapshot, more, questions, .. } = delta;
+        let begins = snapshot && feed.listed.is_none();
+        let (items, strange): (Vec<_>, Vec<_>) = questions.items.into_iter().partition(|record| {
+            // A bridge speaks for its own questions only.
+            record.id.bridge == *bridge && record.bridge == *bridge
+        });
+        if !strange.is_empty() && !std::mem::replace(&mut feed.warned, true) {
+            tracing::warn!(%bridge, "a bridge lists questions of another bridge; they are left out");
+        }
+        let mut unreadable = questions.unreadable;
+        unreadable.retain(|item| item.id.as_ref().is_none_or(|id| id.bridge == *bridge));
+        if snapshot {
+            let listed = feed.listed.get_or_insert_default();
+            listed.extend(items.iter().map(|record| record.id.clone()));
+            listed.extend(unreadable.iter().filter_map(|item| item.id.clone()));
+            if listed.len() > limits::LISTED {
+                tracing::warn!(%bridge, "a bridge lists more questions than one may have");
+                return false;
+            }
+        }
+        let left_out = self.store.edit(|editor| put_all(editor, &items, &unreadable));
+        self.change(bridge, path, |link| link.count(begins, &items, unreadable, left_out));
+        if snapshot && !more {
+            let listed = feed.listed.take().unwrap_or_default();
+            self.ask_about_missing(bridge, client, &listed).await;
+        }
+        true
+    }
+
+    /// Asks what became of questions that were open or lost, and are not in a snapshot.
+    async fn ask_about_missing(&self, bridge: &BridgeName, client: &Client, listed: &BTreeSet<QuestionId>) {
+        let missing: Vec<_> = self.store.read(|_, snapshot| {
+            let known = snapshot.open_in(bridge).chain(snapshot.lost_in(bridge));
+            known.filter(|id| !listed.contains(id)).cloned().collect()
+        });
+        let asked = stream::iter(missing).map(async |id| {
+            let answer = get(client, &IdPrefix::from(&id)).await;
+            (id, answer)
+        });
+        let answers: Vec<_> = asked.buffer_unordered(limits::LOOK_UPS).collect().await;
+        let told = lost();
+        self.store.edit(|editor| {
+            for (id, answer) in answers {
+                match answer.map(|reply| reply.value) {
+                    Ok(Some(record)) if record.id == id => editor.put(Arc::new(record)),
+                    // It is settled, and how is forgotten or cannot be read.
+                    Ok(_) | Err(CallError::Refused(Refusal::NotFound)) => editor.forget(&id),
+                    Err(_) => editor.lose_one(&id, &told),
+                }
+            }
+        });
+    }
+
+    /// Records that the connection to a bridge ended, and that nothing is known of what was open there.
+    pub(super) fn lose(&self, bridge: &BridgeName) {
+        let mut links = self.lock();
+        if let Some(link) = links.get_mut(bridge) {
+            link.peer = Peer::New;
+            link.unreadable.clear();
+            link.left_out.clear();
+        }
+        self.tell(links);
+        self.store.edit(|editor| editor.lose(bridge, &lost()));
+    }
+
+    /// Forgets a bridge that is gone.
+    fn forget(&self, bridge: &BridgeName) {
+        let mut links = self.lock();
+        links.remove(bridge);
+        self.tell(links);
+    }
+
+    /// Records that a bridge cannot be asked, and logs it the first time.
+    fn miss(&self, bridge: &BridgeName, path: &Path, peer: Peer) {
+        let is_older = matches!(peer, Peer::Older);
+        let is_news = self.change(bridge, path, |link| {
+            let was_missed = matches!(link.peer, Peer::Unreachable | Peer::Older);
+            link.peer = peer;
+            !was_missed
+        });
+        let socket = path.display();
+        match is_older {
+            _ if !is_news => {}
+            true => tracing::warn!(%socket, "a bridge speaks an older protocol; its questions are left out"),
+            false => tracing::warn!(%socket, "a bridge does not reply; its questions are left out"),
+        }
+    }
+
+    fn change<T>(&self, bridge: &BridgeName, path: &Path, change: impl FnOnce(&mut Link) -> T) -> T {
+        let mut links = self.lock();
+        let changed = change(links.entry(bridge.clone()).or_insert_with(|| Link::new(path)));
+        self.tell(links);
+        changed
+    }
+
+    /// Tells what is left out now, if that changed.
+    fn tell(&self, links: MutexGuard<'_, BTreeMap<BridgeName, Link>>) {
+        let now = gaps(links.values());
+        // Under the lock, so that the last that is told is the latest.
+        self.gaps.send_if_modified(|gaps| {
+            let changed = *gaps != now;
+            *gaps = now;
+            changed
+        });
+        drop(links);
+    }
+
+    /// Returns what is left out, and where a change of that can be waited for.
+    pub(super) fn gaps(&self) -> watch::Receiver<Gaps> {
+        self.gaps.subscribe()
+    }
+
+    /// Returns the sockets that are known, whether they are still in the directory or not.
+    pub(super) fn sockets(&self) -> BTreeMap<BridgeName, PathBuf> {
+        self.lock().iter().map(|(bridge, link)| (bridge.clone(), link.path.clone())).collect()
+    }
+
+    /// Returns the connection to a bridge.
+    pub(super) fn client(&self, bridge: &BridgeName) -> Option<Arc<Client>> {
+        match &self.lock().get(bridge)?.peer {
+            Peer::Connected(connection, _) => Some(Arc::clone(&connection.client)),
+            _ => None,
+        }
+    }
+
+    /// Returns the connections to the bridges that may have a question.
+    pub(super) fn clients(&self, typed: &IdPrefix) -> Vec<(BridgeName, Arc<Client>)> {
+        let links = self.lock();
+        let named = links.iter().filter(|(bridge, _)| typed.may_be_in(bridge.as_str()));
+        let connected = named.filter_map(|(bridge, link)| match &link.peer {
+            Peer::Connected(connection, _) => Some((bridge.clone(), Arc::clone(&connection.client))),
+            _ => None,
+        });
+        connected.collect()
+    }
+
+    /// Returns what is left out of what is known about the bridges that may have a question.
+    pub(super) fn gaps_for(&self, typed: &IdPrefix) -> Gaps {
+        let links = self.lock();
+        gaps(links.iter().filter(|(bridge, _)| typed.may_be_in(bridge.as_str())).map(|(_, link)| link))
+    }
+
+    /// Returns the IDs that this stands for, of questions that are counted instead of shown.
+    pub(super) fn hidden(&self, typed: &IdPrefix) -> Vec<QuestionId> {
+        let links = self.lock();
+        let named = links.iter().filter(|(bridge, _)| typed.may_be_in(bridge.as_str()));
+        let hidden = named.flat_map(|(_, link)| {
+            link.unreadable.matching(typed).chain(link.left_out.matching(typed)).cloned()
+        });
+        hidden.collect()
+    }
+
+    /// Returns whether the question is counted as one that needs a newer askbridge.
+    pub(super) fn is_unreadable(&self, typed: &IdPrefix) -> bool {
+        let links = self.lock();
+        links.values().any(|link| link.unreadable.matching(typed).next().is_some())
+    }
+
+    /// Returns the connected bridges, oldest first.
+    pub(super) fn status(&self) -> Vec<BridgeStatus> {
+        let statuses = self.lock().values().filter_map(Link::status).collect::<Vec<_>>();
+        let mut statuses = self.store.read(|_, snapshot| {
+            let count = |mut status: BridgeStatus| {
+                status.open = snapshot.open_in(&status.bridge).count();
+                status
+            };
+            statuses.into_iter().map(count).collect::<Vec<_>>()
+        });
+        statuses.sort_by(|one, other| (one.started_at, &one.bridge).cmp(&(other.started_at, &other.bridge)));
+        statuses
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<BridgeName, Link>> {
+        // No code that holds it can leave it half changed.
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Puts questions into the store, and returns the IDs of those that there is no room for. What is known of a question
+/// that cannot be read any more is out of date.
+fn put_all(editor: &mut Editor<'_>, items: &[Arc<Record>], unreadable: &[Unreadable]) -> Vec<QuestionId> {
+    let mut left_out = Vec::new();
+    for record in items {
+        let is_new = editor.snapshot().get(&record.id).is_none();
+        if is_new && record.is_open() && editor.snapshot().bytes() + record.size() > limits::MACHINE_BYTES {
+            left_out.push(record.id.clone());
+        } else {
+            editor.put(Arc::clone(record));
+        }
+    }
+    unreadable.iter().filter_map(|item| item.id.as_ref()).for_each(|id| editor.forget(id));
+    left_out
+}
+
+/// Returns what followers are told about a question whose bridge disappeared. A responder that asks for it is told that
+/// nothing is known: the agent may have got an answer, and the question may be found again.
+fn lost() -> Settlement {
+    Settlement::new(Outcome::Rejected(Reason::AgentGone), Provenance::bridge(), SystemTime::now().into())
+}

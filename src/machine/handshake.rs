@@ -1,0 +1,135 @@
+//! The first words with a bridge: which protocol it speaks, whether its name is that of its socket, and its changes.
+
+use std::{collections::BTreeSet, path::Path, sync::Arc};
+
+use tokio::{
+    net::UnixStream,
+    time::{sleep, timeout},
+};
+
+use super::discovery;
+use crate::{
+    control::{
+        client::{CallError, Changes, Client, ConnectError},
+        protocol::{BridgeStatus, Delta, PROTOCOL, Reply},
+    },
+    desk::{BridgeName, IdPrefix, QuestionId, Record},
+    limits,
+};
+
+/// A connection to a bridge.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub client: Arc<Client>,
+    pub status: BridgeStatus,
+}
+
+/// What changes in a bridge, over one connection.
+#[derive(Debug)]
+pub(super) struct Feed {
+    changes: Changes,
+    /// The IDs in a snapshot of which not all messages have come.
+    pub listed: Option<BTreeSet<QuestionId>>,
+    /// Whether it was logged that a record was not the bridge's own.
+    pub warned: bool,
+}
+
+impl Feed {
+    fn new(changes: Changes) -> Self {
+        Feed { changes, listed: None, warned: false }
+    }
+
+    /// Waits for the next message. `None` once the connection ends, or after we read too slowly.
+    pub(super) async fn next(&mut self) -> Option<Delta> {
+        self.changes.next().await
+    }
+}
+
+/// What came of a handshake.
+#[derive(Debug)]
+pub(super) enum Greeting {
+    /// A bridge that speaks our protocol, or a newer one.
+    Connected(Box<Connection>, Box<Feed>),
+    /// A bridge that speaks a protocol from before protocols had versions.
+    Older,
+    /// No process listens there any more.
+    Gone,
+    /// The bridge accepts no connection, or is not understood.
+    Unreachable,
+}
+
+/// Connects to the bridge behind a socket, however long that takes.
+pub(super) async fn greet(bridge: &BridgeName, path: &Path) -> Greeting {
+    match discovery::connect(path).await {
+        Ok(Some(stream)) => match connect(bridge, stream).await {
+            Ok((connection, feed)) => return Greeting::Connected(Box::new(connection), Box::new(feed)),
+            Err(Failure::Older) => return Greeting::Older,
+            Err(Failure::Other(error)) => {
+                tracing::debug!(socket = %path.display(), error, "the handshake with a bridge failed");
+            }
+        },
+        Ok(None) => return Greeting::Gone,
+        Err(error) => {
+            tracing::debug!(socket = %path.display(), %error, "cannot connect to a bridge");
+            return Greeting::Unreachable;
+        }
+    }
+    // Most often the bridge was about to end, and is gone by now.
+    match discovery::connect(path).await {
+        Ok(None) => Greeting::Gone,
+        _ => Greeting::Unreachable,
+    }
+}
+
+/// Why a handshake failed.
+enum Failure {
+    Older,
+    Other(String),
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::OlderProtocol => Failure::Older,
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        Failure::Other(error.to_string())
+    }
+}
+
+async fn connect(bridge: &BridgeName, stream: UnixStream) -> Result<(Connection, Feed), Failure> {
+    let client = Arc::new(Client::connect(stream).await?);
+    let status = client.greeting().clone();
+    if status.protocol == 0 {
+        return Err(Failure::Older);
+    }
+    if status.bridge != *bridge {
+        // Otherwise one process could put its questions in the place of those of another bridge.
+        return Err(Failure::Other(format!("the bridge says that its name is {}", status.bridge)));
+    }
+    if status.protocol > PROTOCOL {
+        tracing::debug!(%bridge, protocol = status.protocol, "a bridge speaks a newer protocol");
+    }
+    let feed = Feed::new(client.subscribe().await?);
+    Ok((Connection { client, status }, feed))
+}
+
+/// Follows a bridge again, from a snapshot on. `None` where it is gone.
+pub(super) async fn subscribe(client: &Client) -> Option<Feed> {
+    if !client.is_connected() {
+        return None;
+    }
+    // A bridge that ends each subscription at once must not keep us busy.
+    sleep(limits::DEBOUNCE).await;
+    timeout(limits::HANDSHAKE_TIMEOUT, client.subscribe()).await.ok()?.ok().map(Feed::new)
+}
+
+/// Asks a bridge for a question. A bridge that does not reply in time counts as gone.
+pub(super) async fn get(client: &Client, typed: &IdPrefix) -> Result<Reply<Record>, CallError> {
+    timeout(limits::HANDSHAKE_TIMEOUT, client.get(&typed.to_string())).await.unwrap_or(Err(CallError::Gone))
+}

@@ -1,0 +1,321 @@
+//! What happens in an inbox, one event at a time as a client takes it.
+//!
+//! A client that does not read holds the IDs of questions, but not the questions: each is looked up when it is written
+//! (I6).
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+};
+
+use axum::http::StatusCode;
+use futures::{Stream, stream};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+use super::problem::Problem;
+use crate::{
+    control::{
+        stop::Stop,
+        store::{Batch, Follower, Store},
+    },
+    desk::{Event, QuestionId, Record},
+    limits,
+};
+
+/// Hands out feeds, up to a limit.
+#[derive(Clone, Debug)]
+pub(super) struct Feeds {
+    /// Distinguishes the revisions of this server from those of one that ran before it.
+    epoch: Arc<str>,
+    places: Arc<Semaphore>,
+    stop: Stop,
+}
+
+/// One thing to tell a client.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// A question that is open at the beginning, or after a gap.
+    Open(Arc<Record>),
+    /// All open questions were told, and no others are open.
+    Snapshot {
+        /// Where to go on behind it.
+        place: String,
+        /// The revision of the state.
+        revision: u64,
+        /// The open questions at this revision, oldest first.
+        open: Arc<[QuestionId]>,
+    },
+    /// Something happened.
+    Event {
+        /// Where to go on behind it.
+        place: String,
+        /// What happened.
+        event: Event,
+    },
+}
+
+impl Feeds {
+    /// Returns feeds that end when the server stops.
+    pub(super) fn new(epoch: &str, stop: Stop) -> Self {
+        Feeds { epoch: epoch.into(), places: Arc::new(Semaphore::new(limits::SUBSCRIBERS)), stop }
+    }
+
+    /// Opens a feed that goes on behind this place, as it stood in `Last-Event-ID`. Without a place, or with one that is
+    /// not known any more, it begins with the open questions.
+    pub(super) fn open(
+        &self,
+        store: &Store,
+        last: Option<&str>,
+    ) -> Result<impl Stream<Item = Item> + use<>, Problem> {
+        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| {
+            let detail =
+                format!("there are {} streams of events already, which is the limit", limits::SUBSCRIBERS);
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_subscribers", detail)
+        })?;
+        let revision = last.and_then(|last| last.strip_prefix(&*self.epoch)?.strip_prefix('-')?.parse().ok());
+        let follower = revision.map_or_else(|| store.follow(), |revision| store.follow_from(revision));
+        let feed = Feed {
+            store: store.clone(),
+            follower,
+            pending: Pending::Nothing,
+            epoch: Arc::clone(&self.epoch),
+            stop: self.stop.clone(),
+            _place: place,
+        };
+        Ok(stream::unfold(feed, async |mut feed| Some((feed.next().await?, feed))))
+    }
+}
+
+/// A follower, and what is left to tell of its last batch.
+struct Feed {
+    store: Store,
+    follower: Follower,
+    pending: Pending,
+    epoch: Arc<str>,
+    stop: Stop,
+    _place: OwnedSemaphorePermit,
+}
+
+enum Pending {
+    Nothing,
+    Snapshot { revision: u64, open: Arc<[QuestionId]>, told: usize },
+    Events(VecDeque<(u64, WeakEvent)>),
+}
+
+impl Feed {
+    async fn next(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.next_pending() {
+                return Some(item);
+            }
+            self.pending = match self.next_batch().await? {
+                Batch::Snapshot { revision, open } => {
+                    let open = open.iter().map(|record| record.id.clone()).collect();
+                    Pending::Snapshot { revision, open, told: 0 }
+                }
+                Batch::Events { events, .. } => {
+                    let weak = |(number, event): (u64, Event)| (number, WeakEvent::new(&event));
+                    Pending::Events(events.into_iter().map(weak).collect())
+                }
+            };
+        }
+    }
+
+    /// Waits for the next batch. When the server stops, what happened last is still told.
+    async fn next_batch(&mut self) -> Option<Batch> {
+        tokio::select! {
+            biased;
+            batch = self.follower.next() => batch,
+            () = self.stop.stopped() => {
+                timeout(2 * limits::DEBOUNCE, self.follower.next()).await.ok().flatten()
+            }
+        }
+    }
+
+    fn next_pending(&mut self) -> Option<Item> {
+        match &mut self.pending {
+            Pending::Nothing => None,
+            Pending::Snapshot { revision, open, told } => {
+                while let Some(id) = open.get(*told) {
+                    *told += 1;
+                    // A question that was settled meanwhile is not open any more; the events behind the snapshot say so.
+                    let record = self.store.read(|_, snapshot| snapshot.get(id).cloned());
+                    if let Some(record) = record.filter(|record| record.is_open()) {
+                        return Some(Item::Open(record));
+                    }
+                }
+                let (revision, open) = (*revision, Arc::clone(open));
+                self.pending = Pending::Nothing;
+                Some(Item::Snapshot { place: self.place(revision), revision, open })
+            }
+            Pending::Events(events) => {
+                let (number, weak) = events.pop_front()?;
+                match weak.upgrade() {
+                    Some(event) => Some(Item::Event { place: self.place(number + 1), event }),
+                    None => {
+                        // It was superseded or forgotten while the client did not read.
+                        self.follower = self.store.follow_from(number);
+                        self.pending = Pending::Nothing;
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    fn place(&self, revision: u64) -> String {
+        format!("{}-{revision}", self.epoch)
+    }
+}
+
+/// An event that does not keep its question in memory.
+struct WeakEvent {
+    record: Weak<Record>,
+    restore: fn(Arc<Record>) -> Event,
+}
+
+impl WeakEvent {
+    fn new(event: &Event) -> Self {
+        let restore = match event {
+            Event::Opened(_) => Event::Opened,
+            Event::Changed(_) => Event::Changed,
+            Event::Settled(_) => Event::Settled,
+        };
+        WeakEvent { record: Arc::downgrade(event.record()), restore }
+    }
+
+    fn upgrade(&self) -> Option<Event> {
+        self.record.upgrade().map(self.restore)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures::{FutureExt, StreamExt};
+
+    use super::*;
+    use crate::{
+        control::stop::Stopper,
+        desk::{Settlement, Timestamp},
+        question::{Origin, Outcome, Provenance, Question, Reason},
+    };
+
+    fn record(number: u64, text: &str) -> Arc<Record> {
+        let mut question = Question::new(Origin::Kiro, "q", Vec::new());
+        question.message = text.to_owned();
+        let id = format!("b-{number}").parse().unwrap();
+        Arc::new(Record::new(id, Arc::new(question), Timestamp::default()))
+    }
+
+    fn settled(record: &Record) -> Arc<Record> {
+        let outcome = Outcome::Rejected(Reason::Withdrawn);
+        let settlement = Settlement::new(outcome, Provenance::bridge(), Timestamp::default());
+        Arc::new(record.clone().settled(settlement))
+    }
+
+    fn put(store: &Store, record: &Arc<Record>) {
+        store.edit(|editor| editor.put(Arc::clone(record)));
+    }
+
+    fn open(store: &Store, last: Option<&str>) -> impl Stream<Item = Item> + use<> {
+        let (stopper, stop) = Stopper::new();
+        // It would tell to stop when it is dropped.
+        std::mem::forget(stopper);
+        Feeds::new("e", stop).open(store, last).unwrap()
+    }
+
+    fn short(item: Item) -> String {
+        match item {
+            Item::Open(record) => format!("open {}", record.id.number),
+            Item::Snapshot { place, open, .. } => format!("snapshot of {} {place}", open.len()),
+            Item::Event { place, event } => match event {
+                Event::Opened(record) => format!("opened {} {place}", record.id.number),
+                Event::Changed(record) => format!("changed {} {place}", record.id.number),
+                Event::Settled(record) => format!("settled {} {place}", record.id.number),
+            },
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_feed_begins_with_the_open_questions() {
+        let store = Store::default();
+        put(&store, &record(1, ""));
+        let mut feed = pin!(open(&store, None).map(short));
+        assert_eq!(feed.next().await.unwrap(), "open 1");
+        assert_eq!(feed.next().await.unwrap(), "snapshot of 1 e-1");
+        put(&store, &record(2, ""));
+        assert_eq!(feed.next().await.unwrap(), "opened 2 e-2");
+        put(&store, &settled(&record(1, "")));
+        assert_eq!(feed.next().await.unwrap(), "settled 1 e-3");
+        store.end();
+        assert_eq!(feed.next().await, None);
+        let mut later = pin!(open(&store, Some("e-2")).map(short));
+        assert_eq!(later.next().await.unwrap(), "settled 1 e-3");
+        assert_eq!(later.next().await, None);
+        for unknown in ["e-9", "f-2", "e2", "e-", ""] {
+            let mut feed = pin!(open(&store, Some(unknown)).map(short));
+            assert_eq!(feed.next().await.unwrap(), "open 2", "after {unknown:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_is_settled_before_it_is_told_is_not_told_as_open() {
+        let store = Store::default();
+        (1..=3).for_each(|number| put(&store, &record(number, "")));
+        let mut feed = pin!(open(&store, None).map(short));
+        assert_eq!(feed.next().await.unwrap(), "open 1");
+        put(&store, &settled(&record(2, "")));
+        assert_eq!(feed.next().await.unwrap(), "open 3");
+        assert_eq!(feed.next().await.unwrap(), "snapshot of 3 e-3");
+        assert_eq!(feed.next().await.unwrap(), "settled 2 e-4");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_feed_that_is_not_read_holds_no_question() {
+        let store = Store::default();
+        let mut feed = pin!(open(&store, None).map(short));
+        assert_eq!(feed.next().await.unwrap(), "snapshot of 0 e-0");
+        let questions: Vec<_> = (1..=3).map(|number| record(number, "")).collect();
+        questions.iter().for_each(|record| put(&store, record));
+        assert_eq!(feed.next().await.unwrap(), "opened 1 e-1");
+        put(&store, &settled(&questions[1]));
+        // The store, and this test: the feed is where questions 2 and 3 are still to be told.
+        assert_eq!(Arc::strong_count(&questions[1]), 1);
+        drop(questions);
+        assert_eq!(feed.next().await.unwrap(), "opened 3 e-3", "of question 2 its end is enough");
+        assert_eq!(feed.next().await.unwrap(), "settled 2 e-4");
+        let large = "x".repeat(limits::EVENTS_BYTES / 2);
+        (4..=9).for_each(|number| put(&store, &record(number, &large)));
+        assert_eq!(feed.next().await.unwrap(), "open 1", "too much was missed");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_feed_tells_what_happened_last_when_the_server_stops() {
+        let store = Store::default();
+        let (stopper, stop) = Stopper::new();
+        let mut feed = pin!(Feeds::new("e", stop).open(&store, None).unwrap().map(short));
+        assert_eq!(feed.next().await.unwrap(), "snapshot of 0 e-0");
+        put(&store, &record(1, ""));
+        stopper.stop();
+        assert_eq!(feed.next().await.unwrap(), "opened 1 e-1");
+        assert_eq!(feed.next().await, None);
+    }
+
+    #[tokio::test]
+    async fn there_are_so_many_feeds_and_no_more() {
+        let (_stopper, stop) = Stopper::new();
+        let feeds = Feeds::new("e", stop);
+        let store = Store::default();
+        let open: Vec<_> =
+            (0..limits::SUBSCRIBERS).map(|_| Box::pin(feeds.open(&store, None).unwrap())).collect();
+        let refused = feeds.open(&store, None).err().unwrap();
+        assert_eq!((refused.status, &*refused.more.name), (503, "too_many_subscribers"));
+        drop(open);
+        assert!(feeds.open(&store, None).is_ok_and(|feed| Box::pin(feed).next().now_or_never().is_some()));
+    }
+}

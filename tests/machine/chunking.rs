@@ -1,0 +1,149 @@
+//! However the bytes arrive, the same lines leave in the same order, and no line lands inside another (I2).
+
+use askbridge::{
+    acp::{Bridge, Config, Event, Peer},
+    desk::{Submission, Submitted, Ticket},
+    limits::{HOLD, STREAM},
+    question::{Provenance, Responder},
+};
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use serde::de::IgnoredAny;
+
+use crate::{
+    asks,
+    stage::{Out, Stage, arrived},
+};
+
+/// Lines of one peer that come one after the other.
+#[derive(Clone, Debug)]
+struct Burst {
+    from: Peer,
+    lines: Vec<String>,
+}
+
+fn ordinary(length: usize) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"ordinary","params":{{"text":"{}"}}}}"#, "x".repeat(length))
+}
+
+fn line(from: Peer) -> BoxedStrategy<String> {
+    let id = 0..3u8;
+    let session = 0..2u8;
+    let length = prop_oneof![8 => 0..40usize, 2 => STREAM - 80..STREAM + 80, 1 => Just(HOLD - 64)];
+    let call = |id: u8, method: &str, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+    };
+    match from {
+        Peer::Client => prop_oneof![
+            3 => length.prop_map(ordinary),
+            3 => (id.clone(), 0..24usize).prop_map(|(id, how)| {
+                let request = serde_json::json!({ "method": "_sandboxagent/session/request_question" });
+                format!(r#"{{"jsonrpc":"2.0","id":{id},{}}}"#, asks::answer(&request, how))
+            }),
+            2 => (id, session.clone()).prop_map(move |(id, session)| {
+                call(id, "session/prompt", &format!(r#"{{"sessionId":"{session}"}}"#))
+            }),
+            1 => session.prop_map(|session| {
+                format!(r#"{{"jsonrpc":"2.0","method":"session/cancel","params":{{"sessionId":"{session}"}}}}"#)
+            }),
+        ]
+        .boxed(),
+        Peer::Agent => prop_oneof![
+            3 => length.prop_map(ordinary),
+            4 => (id.clone(), session, 0..asks::COUNT).prop_map(move |(id, session, how)| {
+                let (method, params) = asks::ask(how, session);
+                call(id, method, &params.to_string())
+            }),
+            2 => id.clone().prop_map(|id| {
+                format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#)
+            }),
+            2 => id.prop_map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)),
+        ]
+        .boxed(),
+    }
+}
+
+fn burst() -> impl Strategy<Value = Burst> {
+    let lines = |from| prop::collection::vec(line(from), 1..6).prop_map(move |lines| Burst { from, lines });
+    prop_oneof![lines(Peer::Client), lines(Peer::Agent)]
+}
+
+/// What comes out, with what arrives at one peer joined.
+fn played(bursts: &[Burst], piece: usize) -> Vec<Out> {
+    let mut stage = Stage::new(Bridge::new(Config::default()));
+    let mut all = Vec::new();
+    for burst in bursts {
+        let bytes = format!("{}\n", burst.lines.join("\n"));
+        for bytes in bytes.as_bytes().chunks(piece.max(bytes.len() / 400)) {
+            for out in stage.receive(burst.from, bytes) {
+                match (all.last_mut(), out) {
+                    (Some(Out::Bytes(before, joined)), Out::Bytes(to, bytes)) if *before == to => {
+                        joined.extend(bytes);
+                    }
+                    (_, out) => all.push(out),
+                }
+            }
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 100,
+        ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
+    })]
+
+    #[test]
+    fn any_chunking_gives_the_same_bytes_and_outputs(
+        bursts in prop::collection::vec(burst(), 1..8), piece in 1..6000usize,
+    ) {
+        let at_once = played(&bursts, usize::MAX);
+        prop_assert!(played(&bursts, piece) == at_once, "in pieces of {piece}");
+    }
+
+    #[test]
+    fn own_lines_never_land_inside_another_line(
+        parts in prop::collection::vec((any::<bool>(), 1..3000usize, 0..4u8), 1..60),
+    ) {
+        let mut stage = Stage::new(Bridge::new(Config::default()));
+        // Long lines of both peers go through in parts, while questions open and are settled.
+        let mut rest = [Vec::new(), Vec::new()];
+        let mut got = [Vec::new(), Vec::new()];
+        let mut number = 0;
+        for (from_client, length, what) in parts {
+            let from = if from_client { Peer::Client } else { Peer::Agent };
+            let mut out = Vec::new();
+            let left = &mut rest[from as usize];
+            if left.is_empty() {
+                *left = format!("{}\n", ordinary(2 * STREAM)).into_bytes();
+                if from == Peer::Agent {
+                    number += 1;
+                    let (method, params) = asks::ask(0, 0);
+                    let ask = format!(r#"{{"id":{number},"method":"{method}","params":{params}}}"#);
+                    out.extend(stage.line(from, &ask));
+                }
+            }
+            let part: Vec<u8> = left.drain(..length.min(left.len())).collect();
+            out.extend(stage.receive(from, &part));
+            if what == 0 && number > 0 {
+                let by = Provenance { responder: Responder::CommandLine, name: None };
+                let submission = Submission::Reject(None);
+                out.extend(stage.handle(Event::Submitted(Submitted { ticket: Ticket(1), number, submission, by })));
+            }
+            for peer in Peer::ALL {
+                got[peer as usize].extend(arrived(&out, peer));
+            }
+        }
+        for peer in Peer::ALL {
+            let out = stage.receive(peer, &std::mem::take(&mut rest[peer as usize]));
+            for to in Peer::ALL {
+                got[to as usize].extend(arrived(&out, to));
+            }
+        }
+        for got in got {
+            for line in got.split_inclusive(|byte| *byte == b'\n') {
+                prop_assert!(serde_json::from_slice::<IgnoredAny>(line).is_ok(), "{}", line.escape_ascii());
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Whatever an agent may take for a response to its question settles it, and nothing else does (I4).
+
+use askbridge::{
+    acp::{Bridge, Config, Output, Peer, Tier, Unanswered},
+    desk::Notice,
+    question::Outcome,
+};
+
+use crate::stage::{Out, Stage, arrived, lines};
+
+const METHOD: &str = "_sandboxagent/session/request_question";
+
+/// A bridge whose agent has asked something under this id.
+fn asked(id: &str) -> Stage {
+    let mut stage = Stage::new(Bridge::new(Config::default()));
+    let question = format!(r#"{{"id":{id},"method":"{METHOD}","params":{{"prompt":"?"}}}}"#);
+    assert_eq!(lines(&stage.line(Peer::Agent, &question), Peer::Client), [question]);
+    assert_eq!(stage.bridge.open_questions(), 1);
+    stage
+}
+
+/// Returns how a question was settled.
+fn settled(out: &[Out]) -> Option<&Outcome> {
+    out.iter().find_map(|out| match out {
+        Out::Told(Output::Notice(Notice::Decided { settlement, .. })) => Some(&settlement.outcome),
+        _ => None,
+    })
+}
+
+/// A response settles the question under this id, in this way, and the agent gets the response as it is. One that
+/// comes after it is dropped.
+#[track_caller]
+fn check(id: &str, response: &[u8], outcome: Option<&Outcome>) {
+    let mut stage = asked(id);
+    let out = stage.receive(Peer::Client, response);
+    let shown = response[..response.len().min(80)].escape_ascii();
+    assert!(settled(&out).is_some(), "{shown} settles nothing");
+    assert!(outcome.is_none_or(|outcome| settled(&out) == Some(outcome)), "{shown}: {:?}", settled(&out));
+    assert_eq!(arrived(&out, Peer::Agent), response, "{shown}");
+    assert_eq!(arrived(&stage.receive(Peer::Client, response), Peer::Agent), b"", "{shown} again");
+}
+
+#[test]
+fn response_with_a_part_twice_settles_as_failed() {
+    for response in [r#"{"id":1,"result":{},"result":{}}"#, r#"{"id":1,"error":null,"error":{}}"#] {
+        check("1", format!("{response}\n").as_bytes(), Some(&Outcome::Failed));
+    }
+}
+
+#[test]
+fn response_with_a_null_method_settles() {
+    for response in [
+        r#"{"method":null,"id":1,"result":{"status":"rejected"}}"#,
+        r#"{"id":1,"method":null,"result":{"status":"rejected"}}"#,
+        r#"{"id":1,"result":{"status":"rejected"},"method":null}"#,
+    ] {
+        check("1", format!("{response}\n").as_bytes(), None);
+    }
+}
+
+#[test]
+fn response_that_has_a_method_behind_its_result_settles() {
+    check("1", b"{\"id\":1,\"result\":{\"status\":\"rejected\"},\"method\":\"x\"}\n", None);
+}
+
+#[test]
+fn response_behind_a_byte_order_mark_settles() {
+    check("1", b"\xEF\xBB\xBF{\"id\":1,\"result\":{\"status\":\"rejected\"}}\n", None);
+}
+
+#[test]
+fn last_of_two_ids_is_the_one_that_counts() {
+    check("1", b"{\"id\":99,\"result\":{\"status\":\"rejected\"},\"id\":1}\n", None);
+    check("1", b"{\"id\":99,\"id\":1,\"result\":{\"status\":\"rejected\"}}\n", None);
+    let mut stage = asked("1");
+    let other = stage.line(Peer::Client, r#"{"id":1,"result":{},"id":99}"#);
+    assert_eq!((settled(&other), stage.bridge.open_questions()), (None, 1));
+}
+
+#[test]
+fn id_may_come_back_in_another_spelling_of_its_value() {
+    for (id, back) in [("1", "1.0"), ("1.0", "1"), ("1", "1e0"), ("100", "1E2"), ("-0", "0")] {
+        check(id, format!("{{\"id\":{back},\"result\":{{\"status\":\"rejected\"}}}}\n").as_bytes(), None);
+    }
+}
+
+#[test]
+fn rounded_id_settles_and_reaches_the_agent_under_its_own() {
+    let mut stage = asked("9007199254740993");
+    let response = r#"{"id":9007199254740992,"result":{"status":"rejected"}}"#;
+    let out = stage.line(Peer::Client, response);
+    assert_eq!(lines(&out, Peer::Agent), [r#"{"id":9007199254740993,"result":{"status":"rejected"}}"#]);
+    assert!(settled(&out).is_some());
+    assert_eq!(lines(&stage.line(Peer::Client, response), Peer::Agent), Vec::<String>::new());
+    // Both may be open at once: then each is answered under its own.
+    let mut stage = asked("9007199254740992");
+    let asks = format!(r#"{{"id":9007199254740993,"method":"{METHOD}","params":{{"prompt":"?"}}}}"#);
+    drop(stage.line(Peer::Agent, &asks));
+    assert_eq!(lines(&stage.line(Peer::Client, response), Peer::Agent), [response]);
+    assert_eq!(stage.bridge.open_questions(), 1);
+}
+
+#[test]
+fn beginning_of_a_long_response_settles() {
+    for beginning in [
+        &br#"{"id":1,"result":{"status":"#[..],
+        br#"{"method":null,"id":1,"result":{"#,
+        br#"{"id":1,"result":{},"method":"x","#,
+        br#"{"id":1.0,"error":{"#,
+        b"\xEF\xBB\xBF{\"id\":1,\"result\":{",
+    ] {
+        let mut stage = asked("1");
+        let out = stage.long_line(Peer::Client, beginning);
+        assert_eq!(settled(&out), Some(&Outcome::Failed), "{}", beginning.escape_ascii());
+        assert!(arrived(&out, Peer::Agent).starts_with(beginning));
+        assert_eq!(arrived(&stage.long_line(Peer::Client, beginning), Peer::Agent), b"", "again");
+    }
+}
+
+#[test]
+fn beginning_of_a_line_is_no_response_before_it_says_so() {
+    // A method may follow: a client counts its own requests from 0 as well.
+    let mut stage = asked("1");
+    let begun = stage.long_line(Peer::Client, br#"{"id":1,"params":{"sessionId":"s","#);
+    assert_eq!(settled(&begun), None);
+}
+
+#[test]
+fn long_response_is_on_its_way_until_its_end_has_left() {
+    let mut stage = asked("1");
+    let response = crate::stage::long_line(br#"{"id":1,"result":{"status":"#);
+    let (beginning, end) = response.split_at(response.len() - 1);
+    assert!(settled(&stage.receive(Peer::Client, beginning)).is_some());
+    let state = |stage: &mut Stage| {
+        stage.bridge.take_changes().and_then(|changes| Some(changes.questions.first()?.state))
+    };
+    assert_eq!(state(&mut stage), Some(askbridge::desk::State::Delivering));
+    drop(stage.receive(Peer::Client, end));
+    assert_eq!(state(&mut stage), Some(askbridge::desk::State::Settled));
+}
+
+#[test]
+fn invalid_json_is_not_a_response() {
+    let mut stage = asked("1");
+    let broken = r#"{"id":1,"result":{"#;
+    let out = stage.line(Peer::Client, broken);
+    assert_eq!((lines(&out, Peer::Agent), settled(&out)), (vec![broken.to_owned()], None));
+    assert!(settled(&stage.line(Peer::Client, r#"{"id":1,"result":{"values":["a"]}}"#)).is_some());
+}
+
+#[test]
+fn long_request_may_have_taken_any_id_that_is_settled() {
+    let mut stage = asked("1");
+    let answer = r#"{"id":1,"result":{"status":"rejected"}}"#;
+    assert!(settled(&stage.line(Peer::Client, answer)).is_some());
+    assert_eq!(arrived(&stage.line(Peer::Client, answer), Peer::Agent), b"", "one too many");
+    drop(stage.long_line(Peer::Agent, br#"{"method":"fs/write_text_file","params":{"content":"and so on"#));
+    assert_eq!(lines(&stage.line(Peer::Client, answer), Peer::Agent), [answer]);
+}
+
+#[test]
+fn question_with_an_id_that_is_still_awaited_is_shown_under_another() {
+    let mut stage = asked("1");
+    drop(stage.line(Peer::Agent, r#"{"method":"$/cancel_request","params":{"requestId":1}}"#));
+    drop(stage.pass(askbridge::limits::WITHDRAW));
+    let again = format!(r#"{{"id":1,"method":"{METHOD}","params":{{"prompt":"Again?"}}}}"#);
+    let shown = lines(&stage.line(Peer::Agent, &again), Peer::Client);
+    assert_eq!(shown, [again.replace("\"id\":1", "\"id\":\"askbridge-3\"")], "in the agent's own words");
+    let late = r#"{"id":1,"result":{"status":"answered","answers":[["no"]]}}"#;
+    assert_eq!(arrived(&stage.line(Peer::Client, late), Peer::Agent), b"", "it is to the first question");
+    let answer = r#"{"id":"askbridge-3","result":{"status":"answered","answers":[["yes"]]}}"#;
+    let out = stage.line(Peer::Client, answer);
+    assert_eq!(lines(&out, Peer::Agent), [answer.replace("\"askbridge-3\"", "1")]);
+    assert!(matches!(settled(&out), Some(Outcome::Answered(_))));
+}
+
+#[test]
+fn question_opens_elsewhere_where_the_client_is_not_asked() {
+    let mut seen = Vec::new();
+    for tier in [Tier::Native, Tier::Elicitation, Tier::Permission, Tier::None] {
+        for params in [r#"{"prompt":"?","sessionId":"s"}"#, r#"{"prompt":"?"}"#] {
+            let mut stage = Stage::new(Bridge::new(Config { tier: Some(tier), ..Config::default() }));
+            let line = format!(r#"{{"id":1,"method":"{METHOD}","params":{params}}}"#);
+            let out = stage.line(Peer::Agent, &line);
+            let opened = out.iter().find_map(|out| match out {
+                Out::Told(Output::Notice(Notice::Opened(record))) => Some(record.elsewhere),
+                _ => None,
+            });
+            let is_unseen = |out: &Out| matches!(out, Out::Told(Output::Unanswered(_, Unanswered::NoWay)));
+            assert_eq!(opened, Some(out.iter().any(is_unseen)), "{tier:?} {params}");
+            seen.extend(opened);
+        }
+    }
+    assert_eq!(seen, [false, false, false, true, false, true, true, true]);
+}
