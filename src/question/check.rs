@@ -137,8 +137,20 @@ fn check_pattern(
     };
     let Some(left) = room.checked_sub(text.len()).filter(|_| !text.is_empty()) else { return Ok(()) };
     *room = left;
-    let matches = question.patterns.of(question, &field.name).is_none_or(|compiled| compiled.is_match(text));
+    let matches = question
+        .patterns
+        .of(&field.name, || patterns(question))
+        .is_none_or(|compiled| compiled.is_match(text));
     if matches { Ok(()) } else { Err(format!("does not match {pattern:?}")) }
+}
+
+/// Returns the patterns of a question's fields, by the names of the fields.
+fn patterns(question: &Question) -> Vec<(&str, &str)> {
+    let patterns = question.fields.iter().filter_map(|field| match &field.kind {
+        Kind::Text { pattern: Some(pattern), .. } => Some((&*field.name, &**pattern)),
+        _ => None,
+    });
+    patterns.collect()
 }
 
 fn check_chosen(text: &str, options: &[FieldOption], other: bool, required: bool) -> Result<(), String> {

@@ -4,29 +4,30 @@ use std::{collections::BTreeMap, fmt, sync::OnceLock};
 
 use regex_lite::{Regex, RegexBuilder};
 
-use super::{Kind, Question};
 use crate::limits;
 
-/// The compiled patterns of a question. They are compiled when the first answer is checked, and shared by all who
-/// share the question. They are part of no comparison and of no copy: they follow from the fields.
+/// The compiled patterns of a question. They are compiled when the first answer is checked, and shared with the
+/// question. They are part of no comparison and of no copy: they follow from the fields.
 #[derive(Default)]
 pub struct Patterns(OnceLock<BTreeMap<String, Regex>>);
 
 impl Patterns {
-    /// Returns the compiled pattern of a field. `None` where it has none, or one that is left to the agent: it looks
+    /// Returns the compiled pattern of a field. `all` returns the names of the fields that have one, and the patterns;
+    /// it is called once. Returns `None` where the field has no pattern, or one that is left to the agent: it looks
     /// around, is malformed, or takes more than [`limits::PATTERN`] bytes.
-    pub(super) fn of(&self, question: &Question, field: &str) -> Option<&Regex> {
-        self.0.get_or_init(|| compile(question)).get(field)
+    pub(super) fn of<'a>(
+        &self,
+        field: &str,
+        all: impl FnOnce() -> Vec<(&'a str, &'a str)>,
+    ) -> Option<&Regex> {
+        self.0.get_or_init(|| compile(&all())).get(field)
     }
 }
 
-fn compile(question: &Question) -> BTreeMap<String, Regex> {
-    let patterns = question.fields.iter().filter_map(|field| match &field.kind {
-        Kind::Text { pattern: Some(pattern), .. } => Some((field.name.clone(), pattern)),
-        _ => None,
-    });
-    let compiled = patterns.filter_map(|(name, pattern)| {
-        Some((name, RegexBuilder::new(pattern).size_limit(limits::PATTERN).build().ok()?))
+fn compile(patterns: &[(&str, &str)]) -> BTreeMap<String, Regex> {
+    let compiled = patterns.iter().filter_map(|(name, pattern)| {
+        let compiled = RegexBuilder::new(pattern).size_limit(limits::PATTERN).build().ok()?;
+        Some(((*name).to_owned(), compiled))
     });
     compiled.collect()
 }

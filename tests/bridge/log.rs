@@ -158,7 +158,7 @@ fn stderr_of_the_agent_passes_as_it_is() {
 }
 
 #[test]
-fn a_stderr_that_nobody_reads_does_not_stop_the_agent() {
+fn a_stderr_that_is_not_read_does_not_stop_the_agent() {
     // I7 for the log as well. It is closed; a full one would block the agent over a direct pipe too.
     let ((stdin, _input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let (errors, stderr) = io::pipe().unwrap();

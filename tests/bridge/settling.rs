@@ -152,7 +152,7 @@ fn closing_the_session_rejects_its_questions_before_the_agent_hears_of_it() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_in_time_is_rejected_and_a_late_answer_is_dropped() {
+fn a_question_without_an_answer_in_time_is_rejected_and_a_late_answer_is_dropped() {
     let mut client = Client::with(&["--timeout", "200ms"]);
     let started = Instant::now();
     let id = client.ask("a question");

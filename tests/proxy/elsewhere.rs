@@ -154,7 +154,7 @@ fn a_chain_serves_its_questions_over_http() {
 }
 
 #[test]
-fn nobody_finds_the_questions_of_a_chain_without_an_inbox() {
+fn questions_of_a_chain_without_an_inbox_are_not_found() {
     let (folder, mut conductor) = chain("proxy", &["--no-inbox"]);
     conductor.question(Q);
     assert_eq!(listing(&folder)["questions"], json!([]));

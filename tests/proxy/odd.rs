@@ -80,7 +80,7 @@ fn an_envelope_in_the_other_spelling_is_one_as_well() {
 }
 
 #[test]
-fn a_response_that_nobody_asked_for_passes() {
+fn a_response_to_no_request_passes() {
     let mut conductor = Conductor::new("proxy");
     conductor.passes(r#"{"jsonrpc":"2.0","id":"nobody","result":{}}"#);
     conductor.leaves();

@@ -5,7 +5,7 @@ use crate::conductor::{Conductor, PROMPT, SPELLINGS, cancel, prompt};
 const Q: &str = "\"q\"";
 
 #[test]
-fn the_clients_answer_reaches_the_agent_in_the_canonical_shape_and_a_second_one_nobody() {
+fn the_first_answer_of_the_client_reaches_the_agent_in_the_canonical_shape() {
     for spelling in SPELLINGS {
         for id in [Q, "0", r#""caf\u00e9""#] {
             let mut conductor = Conductor::new(spelling);
@@ -115,7 +115,7 @@ fn a_question_that_the_agent_takes_back_is_an_error_after_two_seconds() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_in_time_is_rejected_and_a_late_answer_is_dropped() {
+fn a_question_without_an_answer_in_time_is_rejected_and_a_late_answer_is_dropped() {
     for spelling in SPELLINGS {
         let mut conductor = Conductor::with(spelling, &["--timeout", "100ms"]);
         conductor.question(Q);
