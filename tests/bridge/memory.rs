@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use crate::program::{Running, bridge, read_line, sh};
+use crate::program::{Running, bridge, bridge_with, read_line, sh};
 
 const MIB: usize = 1024 * 1024;
 /// What the bridge may have had at its fullest, beside what one has that forwarded a single line: most of that is
@@ -127,4 +127,32 @@ fn an_agent_that_stalls_while_the_client_writes_costs_nothing() {
     assert_eq!(read_line(&mut output).trim(), (32 * MIB).to_string());
     writer.join().unwrap();
     assert_eq!(running.wait().code(), Some(0));
+}
+
+#[test]
+fn an_agent_that_takes_questions_back_and_does_not_read_costs_little() {
+    // Each question takes some 300 KB of memory, and all that the bridge says to it is an error that the agent does not
+    // read.
+    let questions = vec![serde_json::json!({ "question": "?", "options": vec!["a"; 64] }); 32];
+    let question = serde_json::json!({
+        "jsonrpc": "2.0", "id": 7, "method": "_sandboxagent/session/request_question",
+        "params": { "sessionId": "s", "questions": questions }
+    });
+    let takes_back = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}"#;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), format!("{question}\n{takes_back}\n")).unwrap();
+    let script = "n=0; while [ $n -lt 250 ]; do cat \"$0\"; n=$((n + 1)); done; echo done; exec sleep 60";
+    let path = file.path().to_str().unwrap();
+    let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    // A client that is shown a question has two seconds to respond to the cancellation: here it is shown none.
+    let command = bridge_with(&["--client-questions", "none"], &["sh", "-c", script, path]);
+    let running = Running::start(command, stdin, stdout);
+    let mut line = read_line(&mut output);
+    while line != "done\n" {
+        line = read_line(&mut output);
+        assert_ne!(line, "", "the bridge ended");
+    }
+    let peak = peak(&running);
+    assert!(peak < 64 * 1024, "the bridge had {peak} KiB");
+    drop(input);
 }

@@ -150,8 +150,9 @@ fn held_prompts_have_a_limit() {
 fn questions_that_are_taken_back_count_until_the_agent_has_read_so() {
     let mut stage = stage();
     stage.agent_reads = false;
-    let options: Vec<_> = (0..62).map(|number| format!("{number}{}", "x".repeat(3900))).collect();
-    let params = serde_json::json!({ "sessionId": "s", "prompt": "?", "options": options });
+    let questions =
+        vec![serde_json::json!({ "question": "?", "options": vec!["a"; limits::OPTIONS] }); limits::FIELDS];
+    let params = serde_json::json!({ "sessionId": "s", "questions": questions });
     let asks = serde_json::json!({
         "jsonrpc": "2.0", "id": 7, "method": "_sandboxagent/session/request_question", "params": params
     })
@@ -160,7 +161,7 @@ fn questions_that_are_taken_back_count_until_the_agent_has_read_so() {
     // Rejected by the client, so that it need not be waited for.
     let rejects = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"not known"}}"#;
     let mut most = 0;
-    for _ in 0..200 {
+    for _ in 0..100 {
         drop(stage.line(Peer::Agent, &asks));
         drop(stage.line(Peer::Client, rejects));
         drop(stage.line(Peer::Agent, takes_back));
