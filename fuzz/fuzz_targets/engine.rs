@@ -34,7 +34,7 @@ mod members;
 mod stage;
 
 use members::Members;
-use stage::{Out, Stage, long_line};
+use stage::{Out, Stage, arrived, long_line};
 
 fuzz_target!(|data: &[u8]| {
     let mut world = World::new(data.first().and_then(|byte| tier(*byte)));
@@ -177,7 +177,7 @@ impl World {
         let asks = asks(&line);
         let out = self.stage.receive(Peer::Agent, &line.bytes);
         check_own(&out, &line);
-        let forwards = lines(&out, Peer::Client).any(|sent| sent == line.bytes);
+        let forwards = arrived(&out, Peer::Client).split_inclusive(is_end).any(|sent| sent == line.bytes);
         let opens = out.iter().any(|out| matches!(out, Out::Told(Output::Notice(Notice::Opened(_)))));
         match asks {
             Asks::Question(id) => {
@@ -221,22 +221,21 @@ impl World {
     }
 
     fn perform(&mut self, out: &[Out]) {
+        // What comes behind the end of its stdin, the agent does not hear.
+        let ends = out.iter().position(|out| *out == Out::Told(Output::EndAgentInput));
+        for line in arrived(&out[..ends.unwrap_or(out.len())], Peer::Agent).split_inclusive(is_end) {
+            self.told(line);
+        }
+        self.agent_listens &= ends.is_none();
         for out in out {
             match out {
-                Out::Bytes(Peer::Agent, bytes) => {
-                    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-                        self.told(line);
-                    }
-                }
-                Out::Bytes(Peer::Client, _) => {}
-                Out::Told(Output::EndAgentInput) => self.agent_listens = false,
                 Out::Told(Output::Notice(Notice::Opened(_))) => self.open += 1,
                 Out::Told(Output::Notice(Notice::Decided { .. })) => {
                     assert!(self.open > 0, "a question is settled twice");
                     self.open -= 1;
                 }
                 Out::Told(Output::Finish | Output::Abandon) => self.over = true,
-                Out::Told(_) => {}
+                Out::Told(_) | Out::Bytes(..) => {}
             }
         }
     }
@@ -263,13 +262,8 @@ fn shown(line: &[u8]) -> String {
     line[..line.len().min(300)].escape_ascii().to_string()
 }
 
-/// Returns the lines that arrived at a peer.
-fn lines(out: &[Out], at: Peer) -> impl Iterator<Item = &[u8]> {
-    let bytes = out.iter().filter_map(move |out| match out {
-        Out::Bytes(to, bytes) if *to == at => Some(&bytes[..]),
-        _ => None,
-    });
-    bytes.flat_map(|bytes| bytes.split_inclusive(|byte| *byte == b'\n'))
+fn is_end(byte: &u8) -> bool {
+    *byte == b'\n'
 }
 
 fn without_mark(line: &[u8]) -> &[u8] {
@@ -291,7 +285,7 @@ fn asks(line: &Line) -> Asks {
 
 /// Returns whether the client is asked by a request of the bridge's own.
 fn shows(out: &[Out]) -> bool {
-    lines(out, Peer::Client).any(|line| {
+    arrived(out, Peer::Client).split_inclusive(is_end).any(|line| {
         Message::read(line).is_some_and(|message| message.method.is_some() && message.id.is_some())
     })
 }
@@ -329,7 +323,8 @@ fn unclear(line: &[u8]) -> Vec<String> {
 /// A line that is not the one that was said is the bridge's own, or a changed one: it is one line, and JSON. A changed
 /// line may have bytes that are no Unicode.
 fn check_own(out: &[Out], said: &Line) {
-    for line in Peer::ALL.into_iter().flat_map(|peer| lines(out, peer)).filter(|line| *line != said.bytes) {
+    let all = Peer::ALL.map(|peer| arrived(out, peer)).concat();
+    for line in all.split_inclusive(is_end).filter(|line| *line != said.bytes) {
         assert!(line.ends_with(b"\n"), "{}", shown(line));
         let is_json = serde_json::from_slice::<IgnoredAny>(without_mark(line)).is_ok();
         assert!(is_json || !said.whole, "{}", shown(line));
