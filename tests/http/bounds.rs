@@ -3,6 +3,7 @@
 use std::{fs, time::Duration};
 
 use askbridge::limits;
+use futures::future::join_all;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::{
@@ -195,9 +196,7 @@ async fn calls_whose_replies_are_not_read_take_little_memory() {
     for _ in 0..limits::WEBSOCKETS {
         streams.push(websocket(&http).await);
     }
-    for stream in &mut streams {
-        drop(timeout(Duration::from_secs(2), stream.write_all(&frame(LIST).repeat(20))).await);
-    }
+    join_all(streams.iter_mut().map(|stream| flood(stream, LIST, 20))).await;
     settle(&http).await;
     assert!(peak(&run) <= MANY, "WebSockets: {} MiB", peak(&run));
 }
