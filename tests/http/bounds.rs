@@ -23,9 +23,10 @@ use crate::{
 const ONE: usize = 64;
 /// MiB that are resident at the most, whatever many hostile connections do.
 const MANY: usize = 192;
-/// Connections whose whole replies would be more than [`ONE`]. They are few, since a debug build is slow to make them.
-const READERS: usize = 30;
-/// Connections whose whole bodies would be more than [`ONE`], and the replies to whose calls more than [`MANY`].
+/// Connections whose whole replies would be more than [`ONE`], and more than [`MANY`] for batches of calls. They are few,
+/// since a debug build is slow to write replies.
+const READERS: usize = 20;
+/// Connections whose whole bodies would be more than [`ONE`].
 const SENDERS: usize = 100;
 
 /// Starts a bridge with as many large questions as may be open.
@@ -185,7 +186,7 @@ async fn calls_whose_replies_are_not_read_take_little_memory() {
     let batch = format!("[{}]", [LIST; 7].join(","));
     let headers = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", batch.len());
     let mut hostile = Hostile::default();
-    for _ in 0..SENDERS {
+    for _ in 0..READERS {
         let request = head(&http, "POST", "/rpc", &headers) + &batch;
         hostile.send(&http, request).await;
     }

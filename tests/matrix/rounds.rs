@@ -31,7 +31,7 @@ fn is_sayable(client: Client, fields: &[Field], given: &[Given]) -> bool {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 500,
+        cases: 250,
         ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
     })]
 
