@@ -8,8 +8,9 @@ const MIB: usize = 1024 * KIB;
 
 // The data path.
 
-/// Room for one read.
-pub const READ: usize = 128 * KIB;
+/// Room for one read: as much as a pipe holds by default. More does not stay in the cache of a core between the read and
+/// the write.
+pub const READ: usize = 64 * KIB;
 /// Length of an unfinished line from which on it is judged by its beginning: an ordinary line goes on at once. A
 /// shorter one was most often cut by the reader, and the rest of it is on the way.
 pub const STREAM: usize = 4 * KIB;
