@@ -104,6 +104,8 @@ pub(super) struct Connection {
     /// One long reply at a time.
     turn: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
+    /// One message at a time of all its subscriptions: the next is serialized once this one was written.
+    changes: Arc<Semaphore>,
     /// The room of the reply that is written next.
     reply: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
 }
@@ -113,6 +115,7 @@ impl Default for Connection {
         Connection {
             turn: Arc::new(Semaphore::new(1)),
             subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS_PER_CONNECTION)),
+            changes: Arc::new(Semaphore::new(1)),
             reply: Arc::default(),
         }
     }
@@ -122,6 +125,19 @@ impl Connection {
     /// Gives back the room of the reply that was written.
     pub(super) fn written(&self) {
         self.reply.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Lets the next message of a subscription be serialized: one was written, or is not sent.
+    pub(super) fn change_is_over(&self) {
+        self.changes.add_permits(1);
+    }
+
+    /// Waits until the connection may hold a message of a subscription. [`Connection::change_is_over`] must follow.
+    async fn reserve_change(&self) {
+        // It fails for a closed semaphore only, and this one is never closed.
+        if let Ok(permit) = self.changes.acquire().await {
+            permit.forget();
+        }
     }
 
     /// Waits until a reply of so many bytes may be made. The caller returns it without waiting again.
@@ -268,8 +284,18 @@ async fn follow<I: Inbox>(pending: PendingSubscriptionSink, context: &Context<I>
         };
         let Some(batch) = batch else { return };
         for delta in deltas(&batch) {
-            let Ok(message) = to_json_raw_value(&delta) else { return };
-            if sink.send(message).await.is_err() {
+            if let Some(connection) = of_connection {
+                tokio::select! {
+                    () = connection.reserve_change() => {}
+                    () = sink.closed() => return,
+                }
+            }
+            let sent = match to_json_raw_value(&delta) {
+                Ok(message) => sink.send(message).await.is_ok(),
+                Err(_) => false,
+            };
+            if !sent {
+                of_connection.inspect(|connection| connection.change_is_over());
                 return;
             }
         }

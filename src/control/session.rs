@@ -76,7 +76,10 @@ pub async fn serve(
                 drop(room);
                 changes.extend(followed.map(stream_of));
             }
-            Some(message) = changes.next(), if !changes.is_empty() => replies.send(message).await?,
+            Some(message) = changes.next(), if !changes.is_empty() => {
+                replies.send(message).await?;
+                connection.change_is_over();
+            }
             () = stop.stopped(), if !stopped => stopped = true,
             request = requests.next(), if !stopped && calls.len() < limits::CALLS_PER_CONNECTION => match request {
                 Some(request) => calls.push(run(methods, &module, request?)),

@@ -37,6 +37,9 @@ mod delivery;
 mod sockets;
 
 #[cfg(test)]
+mod hostile;
+
+#[cfg(test)]
 mod played;
 
 #[cfg(test)]

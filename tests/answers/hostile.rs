@@ -1,0 +1,168 @@
+//! Hostile connections to the socket of a bridge: its memory stays bounded (I6), and ordinary traffic passes (I7),
+//! whatever they send and do not read. The same over HTTP is left to `tests/http/bounds.rs`.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::net::UnixStream,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use askbridge::limits;
+use serde_json::{Value, json};
+
+use crate::{machine::TestMachine, support::Process};
+
+/// Within this, whatever is waited for has to happen.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// MiB that are resident at the most, whatever one hostile connection does.
+const ONE: usize = 64;
+/// Connections whose whole replies would be more than [`ONE`]. They are few, since a debug build is slow to write them.
+const CONNECTIONS: usize = 24;
+
+/// Starts a bridge whose agent asks these questions, and then sends back what it is sent.
+fn start(machine: &TestMachine, questions: &[Value]) -> Process {
+    let request = |(id, params): (usize, &Value)| {
+        let method = "_sandboxagent/session/request_question";
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string() + "\n"
+    };
+    let path = machine.path().join("questions");
+    fs::write(&path, questions.iter().enumerate().map(request).collect::<String>()).unwrap();
+    let agent = format!("cat '{}'; exec cat", path.display());
+    machine.start(&["run", "--client-questions", "none", "--", "sh", "-c", &agent])
+}
+
+/// As many large questions as may be open, more than 2 MiB of them.
+fn large() -> Vec<Value> {
+    let options: Vec<_> =
+        (0..limits::OPTIONS).map(|number| format!("{number}{}", "x".repeat(3800))).collect();
+    let question = |number| json!({ "sessionId": "s", "questionId": format!("q-{number}"), "prompt": "?", "options": options });
+    (0..16).map(question).collect()
+}
+
+fn connect(machine: &TestMachine) -> BufReader<UnixStream> {
+    let [socket] = &machine.names()[..] else { panic!("there is one bridge") };
+    let stream = UnixStream::connect(machine.sockets().join(socket)).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    BufReader::new(stream)
+}
+
+/// Waits until the large questions are open.
+fn opened(machine: &TestMachine) {
+    let deadline = Instant::now() + DEADLINE;
+    while machine.names().len() != 1 || listed(machine) < 2 * 1024 * 1024 {
+        assert!(Instant::now() < deadline, "the questions are not open: {:?}", machine.names());
+        thread::yield_now();
+    }
+}
+
+/// Returns the length of a listing.
+fn listed(machine: &TestMachine) -> usize {
+    let mut stream = connect(machine);
+    flood(&stream, &call("question_list", &json!({})), 1);
+    reply(&mut stream).to_string().len()
+}
+
+/// Sends as much as the bridge takes without being read.
+fn flood(stream: &BufReader<UnixStream>, call: &str, count: usize) {
+    stream.get_ref().set_nonblocking(true).unwrap();
+    // That it blocks is what back-pressure means.
+    drop(stream.get_ref().write_all(call.repeat(count).as_bytes()));
+    stream.get_ref().set_nonblocking(false).unwrap();
+}
+
+fn call(method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string() + "\n"
+}
+
+fn reply(stream: &mut BufReader<UnixStream>) -> Value {
+    let mut line = String::new();
+    stream.read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap()
+}
+
+/// Waits until the bridge has had its turn with all connections: it answers so many others.
+fn settle(machine: &TestMachine) {
+    for _ in 0..20 {
+        let mut stream = connect(machine);
+        flood(&stream, &call("bridge_status", &json!({})), 1);
+        assert!(reply(&mut stream)["result"].is_array());
+    }
+}
+
+/// Returns the most MiB that were resident.
+fn peak(process: &Process) -> usize {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kibibytes: usize = line.trim().trim_end_matches(" kB").parse().unwrap();
+    kibibytes / 1024
+}
+
+/// Returns the time that a thread has had on a CPU, in clock ticks.
+fn ticks(thread: &Path) -> u64 {
+    let stat = fs::read_to_string(thread.join("stat")).unwrap();
+    // Behind the name, which may have blanks: the state, ten numbers, and the times in and below user space.
+    let (_, numbers) = stat.rsplit_once(')').unwrap();
+    let numbers: Vec<_> = numbers.split_whitespace().collect();
+    numbers[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn calls_whose_replies_are_not_read_take_little_memory() {
+    let machine = TestMachine::new();
+    let bridge = start(&machine, &large());
+    opened(&machine);
+    let hostile: Vec<_> = (0..CONNECTIONS).map(|_| connect(&machine)).collect();
+    for stream in &hostile {
+        flood(stream, &call("question_list", &json!({})), 4);
+    }
+    settle(&machine);
+    assert!(peak(&bridge) <= ONE, "{} MiB", peak(&bridge));
+}
+
+#[test]
+fn subscriptions_that_are_not_read_take_little_memory() {
+    let machine = TestMachine::new();
+    let bridge = start(&machine, &large());
+    opened(&machine);
+    let hostile: Vec<_> = (0..4).map(|_| connect(&machine)).collect();
+    for stream in &hostile {
+        let subscribe = call("question_subscribe", &json!({}));
+        flood(stream, &subscribe, limits::SUBSCRIPTIONS_PER_CONNECTION);
+    }
+    settle(&machine);
+    assert!(peak(&bridge) <= ONE, "{} MiB", peak(&bridge));
+}
+
+/// A pattern takes milliseconds on a text that nearly matches. How long traffic waits for that is not measured here,
+/// because a busy machine decides it, but the time that the thread of the traffic spends.
+#[test]
+fn costly_answers_are_checked_beside_the_traffic() {
+    const ANSWERS: usize = 10;
+    let machine = TestMachine::new();
+    let field = json!({ "type": "string", "title": "Which?", "pattern": "(?:a?){40}a{40}b$" });
+    let schema = json!({ "type": "object", "properties": { "q": field }, "required": ["q"] });
+    let params = json!({ "sessionId": "s", "mode": "form", "message": "Which?", "requestedSchema": schema });
+    let asks = json!({ "jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params });
+    let agent = format!("echo '{asks}'; exec cat");
+    let mut bridge = machine.start(&["run", "--client-questions", "none", "--", "sh", "-c", &agent]);
+    let id = machine.question();
+    let mut stream = connect(&machine);
+    let answer = json!({ "values": { "q": "a".repeat(3990) } });
+    flood(&stream, &call("question_answer", &json!({ "id": id, "answer": answer })), ANSWERS);
+    bridge.send(r#"{"jsonrpc":"2.0","method":"ping"}"#);
+    bridge.expect("the ping", |line| line.contains("ping"));
+    for _ in 0..ANSWERS {
+        let refused = reply(&mut stream);
+        assert_eq!(refused["error"]["data"]["name"], "does_not_fit", "{refused}");
+    }
+    let threads = fs::read_dir(format!("/proc/{}/task", bridge.id())).unwrap();
+    let threads = threads.map(|thread| thread.unwrap().path());
+    let (traffic, others): (Vec<_>, Vec<_>) =
+        threads.partition(|thread| thread.ends_with(bridge.id().to_string()));
+    let [traffic, others] =
+        [traffic, others].map(|threads| threads.iter().map(|thread| ticks(thread)).sum::<u64>());
+    assert!(others > 4 * traffic, "the traffic's thread ran for {traffic} ticks, the others for {others}");
+}
