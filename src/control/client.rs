@@ -184,7 +184,7 @@ fn json(value: &impl Serialize) -> Box<RawValue> {
 fn refused(error: Error) -> CallError {
     let Error::Call(error) = error else { return CallError::Gone };
     let detail = error.data().and_then(|data| serde_json::from_str::<Detail>(data.get()).ok());
-    CallError::Refused(detail.map_or(Refusal::Unavailable, Refusal::from))
+    CallError::Refused(detail.map_or_else(|| Refusal::Other(error.message().to_owned()), Refusal::from))
 }
 
 /// What changes in a bridge's inbox.

@@ -1,4 +1,4 @@
-//! What changed, from a desk to those who follow its questions.
+//! What changed, from a desk to the followers of its questions.
 
 use std::sync::Arc;
 

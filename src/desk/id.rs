@@ -57,7 +57,7 @@ impl fmt::Display for BridgeName {
     }
 }
 
-/// Who asks through a bridge. Each numbers its questions by itself.
+/// The asker behind a bridge. Each numbers its questions by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Asker {
     /// The bridge's agent: `k3f9q2-1`.
@@ -81,7 +81,7 @@ impl Asker {
 pub struct QuestionId {
     /// The bridge that the question waits in.
     pub bridge: BridgeName,
-    /// Who asked.
+    /// The asker.
     pub asker: Asker,
     /// The number of the question, from 1.
     pub number: u64,

@@ -10,7 +10,7 @@ use crate::question::Question;
 pub struct Setup {
     /// The bridge whose questions these are.
     pub bridge: BridgeName,
-    /// Who asks.
+    /// Which asker this is.
     pub asker: Asker,
     /// The time of day at which the desk's clock starts. All other times that it is told have passed since then.
     pub started: Timestamp,

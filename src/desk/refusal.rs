@@ -42,6 +42,9 @@ pub enum Refusal {
     /// The bridge is gone, or it is not known whether the asker got the answer.
     #[error("the bridge that asked is gone, or does not answer")]
     Unavailable,
+    /// A bridge of another version refused it under this name.
+    #[error("the bridge refused it as {0:?}, which this version does not know: it needs a newer askbridge")]
+    Other(String),
 }
 
 /// What the interfaces say for a refusal: JSON-RPC, HTTP, the commands and the documents.
@@ -65,7 +68,7 @@ const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'s
 }
 
 /// Every refusal, in the order of the variants.
-pub const KINDS: [RefusalKind; 10] = [
+pub const KINDS: [RefusalKind; 11] = [
     kind("not_found", 404, 404, 3, "There is no such question."),
     kind("ambiguous", 300, 409, 3, "The ID is short for several questions, which are under `ids`."),
     kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),
@@ -76,6 +79,13 @@ pub const KINDS: [RefusalKind; 10] = [
     kind("no_deadline", 412, 412, 5, "The question has no deadline."),
     kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too much waits."),
     kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
+    kind(
+        "other",
+        502,
+        502,
+        125,
+        "A bridge of another version refused it: `name` is its own name for the reason.",
+    ),
 ];
 
 impl Refusal {
@@ -92,6 +102,7 @@ impl Refusal {
             Refusal::NoDeadline => 7,
             Refusal::TooManyRequests => 8,
             Refusal::Unavailable => 9,
+            Refusal::Other(_) => 10,
         }]
     }
 
@@ -105,6 +116,7 @@ impl Refusal {
             Refusal::BadQuestion(message) | Refusal::Full(message) => detail.errors = about_question(message),
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
             Refusal::Conflict(record) | Refusal::Gone(record) => detail.question = Some(Arc::clone(record)),
+            Refusal::Other(name) => detail.name.clone_from(name),
             Refusal::NotFound | Refusal::NoDeadline | Refusal::TooManyRequests | Refusal::Unavailable => {}
         }
         detail
@@ -131,7 +143,7 @@ pub struct Detail {
 }
 
 impl From<Detail> for Refusal {
-    /// Reads the details of a refusal. A name of another version is `Unavailable`: what it refused is not known here.
+    /// Reads the details of a refusal. One that lacks the question it is about is `Unavailable`.
     fn from(detail: Detail) -> Self {
         let Detail { name, errors, ids, question } = detail;
         let messages = |errors: Vec<FieldError>| errors.into_iter().map(|error| error.message).collect();
@@ -145,7 +157,8 @@ impl From<Detail> for Refusal {
             ("too_many_questions", _) => Refusal::Full(messages(errors)),
             ("no_deadline", _) => Refusal::NoDeadline,
             ("too_many_requests", _) => Refusal::TooManyRequests,
-            _ => Refusal::Unavailable,
+            ("conflict" | "gone" | "unavailable", _) => Refusal::Unavailable,
+            _ => Refusal::Other(name),
         }
     }
 }
@@ -201,6 +214,7 @@ mod tests {
             Refusal::NoDeadline,
             Refusal::TooManyRequests,
             Refusal::Unavailable,
+            Refusal::Other("of_next_year".to_owned()),
         ];
         for (refusal, kind) in all.into_iter().zip(KINDS) {
             assert_eq!(refusal.kind(), kind);
@@ -211,9 +225,9 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_another_version_or_without_its_record_is_unavailable() {
+    fn a_refusal_without_its_record_is_unavailable() {
         for json in [
-            json!({ "name": "of_next_year", "why": 1 }),
+            json!({ "name": "unavailable", "why": 1 }),
             json!({ "name": "conflict" }),
             json!({ "name": "gone", "errors": [] }),
         ] {

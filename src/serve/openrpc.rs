@@ -54,8 +54,9 @@ pub fn document() -> Value {
         "info": {
             "title": "askbridge",
             "version": "1",
-            "description": "The open questions of coding agents, and one answer for each. It is spoken over \
-                WebSocket, at `/rpc` and on the socket of a bridge; and over HTTP, but for the subscription. An error that has a `data` here comes with a `data` of the shape of `x-error-data`.",
+            "description": "The open questions of coding agents, and one answer for each. It is spoken with one \
+                message a line on the socket of a bridge, over WebSocket at `/rpc`, and over HTTP, which has no \
+                subscription. An error that has a `data` here comes with a `data` of the shape of `x-error-data`.",
             "license": { "name": "Apache-2.0" },
         },
         "methods": methods,
@@ -78,7 +79,7 @@ fn errors() -> Map<String, Value> {
 
 fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     let found = ["not_found", "ambiguous"];
-    let settled = ["not_found", "ambiguous", "conflict", "gone", "unavailable"];
+    let settled = ["not_found", "ambiguous", "conflict", "gone", "unavailable", "other"];
     let answered = [&settled[..], &["does_not_fit"]].concat();
     let extended = [&settled[..], &["no_deadline"]].concat();
     let id = must::<String>(
@@ -128,7 +129,7 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             "question_ask",
             "Asks a question, and returns what became of it. It is withdrawn when the caller goes away.",
             &[&question],
-            &["bad_question", "too_many_questions", "unavailable"],
+            &["bad_question", "too_many_questions", "unavailable", "other"],
         ),
         method::<Vec<BridgeStatus>>(generator, "bridge_status", "Says which bridges there are.", &[], &[]),
         subscribe(generator),

@@ -1,4 +1,4 @@
-//! Who may know whom, and what the pure modules may not know at all (I3).
+//! Which modules may know which others, and what the pure modules may not know at all (I3).
 
 use crate::{
     paths::{module, paths},
@@ -8,8 +8,9 @@ use crate::{
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
 const PURE: [&str; 5] = ["wire", "question", "desk", "dialect", "acp"];
 
-/// What a pure module must not name: the beginning of a path, or a word in any place of one.
-const IMPURE: [&str; 28] = [
+/// What a pure module must not name, as a part of any path. The types of times and hashers are pure: what reads the
+/// clock, or draws random keys, is not.
+const IMPURE: [&str; 27] = [
     "std::env",
     "std::fs",
     "std::io",
@@ -28,10 +29,9 @@ const IMPURE: [&str; 28] = [
     "print",
     "println",
     "Instant",
-    "SystemTime",
-    "UNIX_EPOCH",
+    "SystemTime::now",
+    "elapsed",
     // Their order differs from run to run.
-    "DefaultHasher",
     "HashMap",
     "HashSet",
     "RandomState",
@@ -39,13 +39,6 @@ const IMPURE: [&str; 28] = [
     "hash_set",
     "getrandom",
     "rand",
-];
-
-/// What looks impure and is not, and why.
-const EXCUSED: [(&str, &str, &str); 3] = [
-    ("src/desk/time.rs", "SystemTime", "times are formatted and read as RFC 3339; no clock is read"),
-    ("src/desk/memory.rs", "DefaultHasher", "it has no random keys: the same answer has the same digest"),
-    ("src/desk/record.rs", "std::io", "the writer counts bytes and does no I/O"),
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
@@ -100,18 +93,11 @@ fn impure(source: &Source) -> Vec<String> {
     if !PURE.contains(&module(&source.path)[0]) {
         return Vec::new();
     }
-    let excused =
-        |path: &str| EXCUSED.iter().any(|(file, part, _)| *file == source.path && path.contains(part));
-    let known = paths(&source.production).into_iter().filter(|known| !excused(&known.path));
+    let known = paths(&source.production).into_iter();
     known
         .filter(|known| {
-            IMPURE.iter().any(|banned| match banned.contains("::") {
-                true => known
-                    .path
-                    .strip_prefix(banned)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(':')),
-                false => known.path.split("::").any(|segment| segment == *banned),
-            })
+            let path = format!("::{}::", known.path);
+            IMPURE.iter().any(|banned| path.contains(&format!("::{banned}::")))
         })
         .map(|known| source.at(known.line, format_args!("`{}` in a pure module", known.path)))
         .collect()
@@ -196,7 +182,8 @@ fn an_impure_module_is_found() {
         "fn a() { println!() }",
         "use tokio::sync::mpsc;",
         "fn a() { tracing::debug!() }",
-        "fn a() -> b::SystemTime {}",
+        "fn a() { b::SystemTime::now() }",
+        "fn a() { b.elapsed() }",
         "use rand::Rng;",
         "use std::thread;",
     ] {
@@ -208,7 +195,7 @@ fn an_impure_module_is_found() {
     }
     for text in [
         "//! No tokio, std::io.",
-        "use std::{fmt, time::Duration};",
+        "use std::{fmt, time::{Duration, SystemTime}};",
         "use a::iota;",
         "let operand = \"println\";",
     ] {
