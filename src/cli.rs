@@ -96,7 +96,7 @@ pub struct BridgeArgs {
     #[arg(long, conflicts_with = "serve")]
     pub no_inbox: bool,
 
-    /// Who may ask over HTTP.
+    /// Which requests are accepted over HTTP.
     #[command(flatten)]
     pub http: HttpArgs,
 }

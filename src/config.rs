@@ -46,7 +46,7 @@ impl Default for BridgeSettings {
 }
 
 impl BridgeSettings {
-    /// Returns the configuration of the core. `grace` is the time that the agent has to end. Who the bridge is stays as
+    /// Returns the configuration of the core. `grace` is the time that the agent has to end. The name of the bridge stays as
     /// the default: the composition root knows it.
     pub fn core(&self, grace: Duration) -> acp::Config {
         let BridgeSettings { timeout, tier, advertise } = *self;
@@ -68,11 +68,11 @@ pub struct InboxSettings {
 pub struct ServeSettings {
     /// The address to listen on. Port 0 takes any free port.
     pub address: SocketAddr,
-    /// Who may send requests.
+    /// Which requests are accepted.
     pub http: HttpSettings,
 }
 
-/// Who may send HTTP requests.
+/// Which HTTP requests are accepted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HttpSettings {
     /// The file with the token that every request has to show. `None` takes the one in the folder of the sockets.

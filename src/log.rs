@@ -103,7 +103,7 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Tells the person who reads stderr what to do, even where the log goes to a file or holds errors only. Writes nothing
+/// Tells the reader of stderr what to do, even where the log goes to a file or holds errors only. Writes nothing
 /// if the log is off. The text must not contain text of the agent.
 pub fn notice(text: &str) {
     match NOTICES.get() {

@@ -1,4 +1,4 @@
-//! Makes text that somebody else wrote fit for a terminal.
+//! Makes untrusted text safe to print on a terminal.
 //! Nothing is removed: what a terminal would act on, or not show, becomes characters that can be read (I10).
 
 use std::{borrow::Cow, fmt::Write};

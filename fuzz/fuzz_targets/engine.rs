@@ -81,7 +81,7 @@ struct World {
     owed: BTreeMap<String, usize>,
     /// The ids of the questions that the client has seen.
     shown: BTreeSet<String>,
-    /// Ids that the agent used for something else as well: nobody can say what a response with one is to.
+    /// Ids that the agent used for something else as well: what a response with one answers is ambiguous.
     shared: BTreeSet<String>,
     open: usize,
     client_speaks: bool,

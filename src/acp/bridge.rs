@@ -173,7 +173,7 @@ impl Bridge {
         self.link.poll()
     }
 
-    /// Returns which questions changed since this was last called, for those who follow them.
+    /// Returns which questions changed since the last call, for followers.
     pub fn take_changes(&mut self) -> Option<Changes> {
         self.link.core.desk.take_changes()
     }

@@ -3,7 +3,7 @@
 //! What comes in the envelope of [`successor`] is the agent's, what comes plain is the client's, and it goes out the
 //! other way round. A request goes on under the id that it came with: the conductor made that id for this
 //! connection, so that no other request on it has the same. A response and a `$/cancel_request` then fit both sides
-//! as they are, and no table of ids is needed; only the core must be told whose they are.
+//! as they are, and no table of ids is needed; only the core must be told which peer sent them.
 
 use std::time::Duration;
 
@@ -232,7 +232,7 @@ impl Component {
     }
 }
 
-/// Returns whose response this is, if it means something to the core.
+/// Returns which peer sent this response, if it means something to the core.
 fn whose(core: &Core, response: &[u8]) -> Option<Peer> {
     Peer::ALL.into_iter().find(|peer| core.judge(*peer, response) == Verdict::Intercept)
 }

@@ -44,6 +44,6 @@ Exit codes:
   0        the question was answered
   1        it was rejected
   2        the command line was not understood
-  124      nobody answered in time
+  124      no answer came in time
   125      it could not be asked
   128 + N  signal N interrupted the command";

@@ -1,4 +1,4 @@
-//! What may be typed about HTTP: where to listen, and who may ask.
+//! The options about HTTP: where to listen, and which requests are accepted.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -20,12 +20,12 @@ pub struct InboxArgs {
     #[arg(long, value_name = "ADDRESS", default_value = DEFAULT_ADDRESS, value_parser = address)]
     pub addr: SocketAddr,
 
-    /// Who may ask.
+    /// Which requests are accepted.
     #[command(flatten)]
     pub http: HttpArgs,
 }
 
-/// Options that say who may ask over HTTP.
+/// Options that say which requests are accepted over HTTP.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Over HTTP")]
 pub struct HttpArgs {

@@ -1,5 +1,5 @@
 //! What is typed on the command line, as an answer to a question.
-//! Whether that fits is checked by who takes it; here only what cannot be read is an error.
+//! Whether it fits the question is checked by the bridge; here, only a value that cannot be read is an error.
 
 use std::collections::BTreeMap;
 

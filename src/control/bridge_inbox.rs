@@ -36,7 +36,7 @@ impl BridgeInbox {
         (BridgeInbox { identity: Arc::new(identity), store, submitter, programs }, port, work)
     }
 
-    /// Returns who this bridge is.
+    /// Returns this bridge's status.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }

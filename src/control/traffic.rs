@@ -1,4 +1,4 @@
-//! How much went through a bridge. It is written by the thread that forwards, which waits for nobody (I7), and read by
+//! How much went through a bridge. It is written by the thread that forwards, which never waits (I7), and read by
 //! the one that serves.
 
 use std::sync::atomic::{AtomicU64, Ordering};

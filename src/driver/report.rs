@@ -93,7 +93,7 @@ fn waits(id: Option<String>) {
         Some(id) => {
             log::notice(&format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"));
         }
-        None => log::notice("the client cannot show a question, and nobody else can answer it: it waits"),
+        None => log::notice("the client cannot show a question, and nothing else can answer it: it waits"),
     }
 }
 

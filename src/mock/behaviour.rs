@@ -39,7 +39,7 @@ Lines of a --script FILE; all others are ignored:
   agent! exit N  exit with code N
 
 Exit codes:
-  0    stdin ended, or nobody reads our stdout
+  0    stdin ended, or stdout was closed
   1    a line did not match the script, or reading or writing failed
   2    the script could not be read, or the command line was not understood";
 

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OPEN_FOR: &str = "3s";
 /// The exit codes, for `--help`.
 pub(crate) const HELP: &str = "\
-With the tiers silent and approve, nobody is asked: a question that stays open is rejected after 3 s.
+With the tiers silent and approve, the person is not asked: a question that stays open is rejected after 3 s.
 
 Exit codes:
   0  the agent's turn ended well

@@ -225,7 +225,7 @@ impl ClientKind {
             Self::Forms => "Knows forms, `elicitation/create`, and permission requests",
             Self::Permission => "Knows permission requests only, and answers all others with an error",
             Self::Silent => "Knows permission requests only, and never replies to others",
-            Self::Approve => "Approves of every permission request at once, and asks nobody",
+            Self::Approve => "Approves of every permission request at once, without asking the person",
         }
     }
 }

@@ -31,7 +31,7 @@ pub enum Envelope<'a> {
 /// before that, the last counts.
 ///
 /// On a valid JSON document it agrees with a full parser that goes through the members in order. On anything
-/// else it may name the method that such a line begins with: whoever acts on it reads the whole line first.
+/// else it may name the method that such a line begins with: a caller that acts on it reads the whole line first.
 #[inline]
 pub fn peek(line: &[u8]) -> Envelope<'_> {
     if let Some(method) = usual_call(line) {

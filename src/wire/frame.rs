@@ -1,6 +1,6 @@
-//! Cuts a byte stream into what goes on as it is and the lines that somebody wants to see.
+//! Cuts a byte stream into bytes that are forwarded as they are, and lines that are intercepted.
 //! A frame is a line of bytes with its terminator. The pieces that come out, joined, are the bytes that went
-//! in, at any chunking; who wants which line is left to the judge.
+//! in, at any chunking; which lines are intercepted is left to the judge.
 
 use bytes::{Buf, Bytes, BytesMut};
 use memchr::{memchr, memchr_iter};

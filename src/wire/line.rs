@@ -31,7 +31,7 @@ pub fn error(id: &str, code: i32, message: &str) -> Bytes {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#))
 }
 
-/// A response with an error of somebody else's, as its JSON text.
+/// A response with an error of another peer, as its JSON text.
 pub fn failure(id: &str, error: &[u8]) -> Bytes {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, String::from_utf8_lossy(error)))
 }

@@ -1,7 +1,7 @@
 //! The envelope that a proxy and its conductor put around what goes to the agent and what comes from it:
 //! `{"method":"proxy/successor","params":{"method":…,"params":…}}`.
 //! The id, the method and the parameters keep their bytes; other members of a message are no part of JSON-RPC, and
-//! are left behind. Whose a message is, is left to `engine::component`.
+//! are left behind. Which peer sent a message is left to `acp::component`.
 
 use bytes::Bytes;
 

@@ -328,7 +328,7 @@ async fn submissions_beyond_the_room_for_them_are_refused() {
     asker.judge().await;
     asker.deliver(id.number).await;
     assert!(one.await.is_ok());
-    // A submission whose caller has left takes its room until it is judged.
+    // A submission takes its room until it is judged, even after its caller has left.
     assert_eq!(submit().now_or_never(), None, "there is room again");
     assert_eq!(submit().await, Err(Refusal::TooManyRequests));
     asker.judge().await;

@@ -62,7 +62,7 @@ fn without_an_inbox_only_the_client_answers() {
     assert!(!machine.sockets().exists());
     let options = ["--no-inbox", "--client-questions", "none"];
     let client = machine.client("silent", "a question", &options, &[]);
-    client.expect_stderr("the warning", |text| text.contains("nobody else can answer it"));
+    client.expect_stderr("the warning", |text| text.contains("nothing else can answer it"));
 }
 
 #[test]

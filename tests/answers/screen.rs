@@ -33,7 +33,7 @@ fn start(machine: &TestMachine, args: &[&str], ws_col: u16, ws_row: u16) -> (Run
 /// Reads what is shown until it fits, or the command ends.
 fn shown(screen: &mut File, fits: impl Fn(&str) -> bool) -> String {
     let (mut text, mut chunk) = (Vec::new(), [0; 4096]);
-    // Once nobody has it open any more, reading it fails.
+    // Once no process has it open any more, reading it fails.
     while let Ok(count) = screen.read(&mut chunk) {
         text.extend(&chunk[..count]);
         if count == 0 || fits(&String::from_utf8_lossy(&text)) {

@@ -17,7 +17,7 @@ fn lines(count: usize) -> Vec<u8> {
     (0..count).map(update).collect::<String>().into_bytes()
 }
 
-/// Reads in small pieces, as somebody does who is slower than everybody else.
+/// Reads in small pieces, as a slow peer does.
 struct Slow<R>(R);
 
 impl<R: Read> Read for Slow<R> {
@@ -40,7 +40,7 @@ fn forty_thousand_lines_pass_both_ways_at_once_though_the_client_reads_slowly() 
 
 #[test]
 fn a_client_that_floods_an_agent_that_answers_each_line_with_twenty_is_not_stuck() {
-    // The day-one deadlock: whoever waits for one pipe to take a line, and does not read the other meanwhile,
+    // The day-one deadlock: a bridge that waits for one pipe to take a line, and does not read the other meanwhile,
     // waits for ever.
     const LINES: usize = 10_000;
     const ANSWERS: usize = 20;

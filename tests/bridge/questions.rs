@@ -120,7 +120,7 @@ fn a_second_answer_is_dropped() {
     client.answer(id, chosen("option-a"));
     client.answer(id, chosen("option-b"));
     client.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": 1, "message": "late" } }));
-    // What nobody asked goes through, so that this one is complained of, after the others would have been.
+    // A response to no request goes through. It comes last: complaints about the others would precede its own.
     client.answer(4711, chosen("option-b"));
     let stderr = client.process.expect_stderr("the complaint", |text| text.contains("with the id 4711"));
     assert_eq!(stderr.matches("to no open request").count(), 1, "{stderr}");

@@ -184,7 +184,7 @@ fn a_question_in_another_session_stays_open() {
 
 #[test]
 fn a_question_inside_a_batch_is_forwarded_and_not_taken_up() {
-    // The bridge does not follow it: its end is nobody's rejection, and its answer the client's batch.
+    // The bridge does not follow it: its end rejects nothing, and its answer is the client's batch.
     let batch = format!("[{}]", question("one"));
     let answer = r#"[{"jsonrpc":"2.0","id":"one","result":{"status":"rejected"}}]"#;
     let agent =

@@ -46,7 +46,7 @@ fn a_refused_initialize_is_the_agents_own_refusal() {
 
 #[test]
 fn requests_of_both_keep_their_ids_and_their_bytes() {
-    // Both peers may have a method that the other has as well; whose a request is, is told by the envelope alone.
+    // Both peers may have a method that the other has as well; only the envelope tells which peer sent a request.
     let params = r#"{ "z":1.0,"a":1e400 ,"a":[18446744073709551616,"\ud800\/"],"_meta":{"params":null}}"#;
     for spelling in SPELLINGS {
         let mut conductor = Conductor::new(spelling);

@@ -1,4 +1,4 @@
-//! The settling table under a conductor: who gets what, and in which envelope.
+//! The settling table under a conductor: which peer gets what, in which envelope.
 
 use crate::conductor::{Conductor, PROMPT, SPELLINGS, cancel, prompt};
 

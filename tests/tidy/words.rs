@@ -109,7 +109,7 @@ fn marks(path: &str, text: &str) -> Vec<String> {
             complaints.push(format!("{path}:{line}: `{word}`"));
         }
         for folder in ["/home/", "/root/", "/tmp/", "/work/", "/Users/"] {
-            // In the middle of a path it is somebody else's.
+            // In the middle of a path, it is a name of another crate.
             let starts = text.match_indices(folder).any(|(at, _)| {
                 !text[..at].ends_with(|char: char| char.is_alphanumeric() || "._-~}".contains(char))
             });

@@ -14,7 +14,7 @@ use crate::{
 #[serde(tag = "status", rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", schemars(title = "RequestQuestionResult"))]
 pub enum NativeResult {
-    /// Somebody answered.
+    /// There is an answer.
     Answered {
         /// For each field in its order, the values of the chosen options, or what was typed.
         answers: Vec<Vec<String>>,
@@ -22,7 +22,7 @@ pub enum NativeResult {
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
         meta: Option<ReplyMeta>,
     },
-    /// Nobody will answer.
+    /// There will be no answer.
     Rejected {
         /// What the extension has no place for.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]

@@ -23,7 +23,7 @@ pub(super) enum Move {
     },
     /// The bridge takes the next of what was submitted.
     Take,
-    /// A responder who waits looks whether it was told.
+    /// A waiting responder looks whether its verdict has come.
     Look(u8),
     ClientAnswers {
         which: u8,

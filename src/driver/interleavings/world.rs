@@ -375,7 +375,7 @@ impl World {
         for session in 0..2 {
             self.play(&Move::CancelTurn { session });
         }
-        // Of those who wait, only so many are in the queue at once.
+        // The queue holds only so many of the waiting submissions at once.
         for _ in 0..=self.callers.len() {
             while self.take() {}
             for place in (0..self.callers.len()).rev() {
