@@ -113,6 +113,7 @@ impl Core {
             self.tool_calls.follow();
         }
         question.session = question.session.take().or_else(|| self.session_of(&question));
+        question.shrink_to_fit();
         let question = Arc::new(question);
         match self.weigh(id, &question, line) {
             Ok(weight) => self.open(id, question, reply_format, weight, line, now),

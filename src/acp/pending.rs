@@ -57,7 +57,8 @@ enum Shown {
 /// The open questions of a bridge, and the ids of the last settled ones.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    open: BTreeMap<u64, Open>,
+    /// Each in a box of its own: a map's nodes are half empty.
+    open: BTreeMap<u64, Box<Open>>,
     /// The numbers of the open questions, by what the agent's ids are compared by.
     numbers: BTreeMap<Arc<str>, u64>,
     /// The ids under which the client was asked, by what they are compared by.
@@ -106,11 +107,11 @@ impl Pending {
     }
 
     pub(super) fn get(&self, number: u64) -> Option<&Open> {
-        self.open.get(&number)
+        self.open.get(&number).map(|open| &**open)
     }
 
     pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Open> {
-        self.open.get_mut(&number)
+        self.open.get_mut(&number).map(|open| &mut **open)
     }
 
     /// Returns what the response is to that has come with this id. It is awaited no longer.
@@ -147,7 +148,7 @@ impl Pending {
         }
         self.shown.insert(shown_as, Shown::Open(open.number));
         self.numbers.insert(key(open.id.as_str()).into(), open.number);
-        self.open.insert(open.number, open);
+        self.open.insert(open.number, Box::new(open));
     }
 
     /// Takes a question out, and remembers the id under which the client was asked.
@@ -162,7 +163,7 @@ impl Pending {
         let shown_as: Arc<str> = key(open.shown_as.as_str()).into();
         self.settled.push_back(Arc::clone(&shown_as));
         self.shown.insert(shown_as, Shown::Settled { awaiting_response: open.awaiting_response });
-        Some(open)
+        Some(*open)
     }
 
     /// Forgets a settled question, because its id is in use again.

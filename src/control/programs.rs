@@ -95,7 +95,8 @@ impl Programs {
         }
     }
 
-    fn open(&self, question: Question) -> Result<(u64, oneshot::Receiver<Settlement>), Refusal> {
+    fn open(&self, mut question: Question) -> Result<(u64, oneshot::Receiver<Settlement>), Refusal> {
+        question.shrink_to_fit();
         let question = Arc::new(question);
         self.change(|state, now| {
             let weight = state.desk.weigh(&question, 0);

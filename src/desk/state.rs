@@ -30,7 +30,8 @@ use crate::{
 pub struct Desk {
     setup: Setup,
     last: u64,
-    pub(super) open: BTreeMap<u64, Entry>,
+    /// Each in a box of its own: a map's nodes are half empty.
+    pub(super) open: BTreeMap<u64, Box<Entry>>,
     /// The bytes of all questions in `open`.
     pub(super) weight: usize,
     /// When the next warning or deadline of each question is due.
@@ -65,7 +66,7 @@ enum Stage {
     Closing,
     /// Settled, and on its way to the asker. The ticket is that of the submission that settled it.
     Delivering {
-        settlement: Settlement,
+        settlement: Box<Settlement>,
         winner: Option<Ticket>,
     },
 }
@@ -119,7 +120,7 @@ impl Desk {
     /// Returns how a question ends that is on its way. The values of secret fields are in it.
     pub fn settlement(&self, number: u64) -> Option<&Settlement> {
         match &self.open.get(&number)?.stage {
-            Stage::Delivering { settlement, .. } => Some(settlement),
+            Stage::Delivering { settlement, .. } => Some(&**settlement),
             Stage::Open | Stage::Closing => None,
         }
     }
@@ -137,7 +138,7 @@ impl Desk {
     /// # Errors
     /// `Full`, which names the limit.
     pub fn check_room(&self, session: Option<&str>, weight: usize) -> Result<(), Refusal> {
-        let of_session = |entry: &&Entry| entry.record.question.session.as_deref() == session;
+        let of_session = |entry: &&Box<Entry>| entry.record.question.session.as_deref() == session;
         let full = |what: &str, most: usize| Err(Refusal::Full(format!("{what}; the most is {most}")));
         if self.open.values().filter(of_session).count() >= limits::OPEN_PER_SESSION {
             return full("too many open questions in the session", limits::OPEN_PER_SESSION);
@@ -167,7 +168,7 @@ impl Desk {
             stage: Stage::Open,
             parked: Vec::new(),
         };
-        self.open.insert(number, entry);
+        self.open.insert(number, Box::new(entry));
         self.weight += weight;
         self.set_deadline(number, timeout.map(|timeout| now.saturating_add(timeout)));
         if let Some(record) = self.get(number).cloned() {
@@ -248,7 +249,7 @@ impl Desk {
     /// the outcome. A question that is on its way already stays as it is; one that the asker took back counts as
     /// withdrawn, whatever the outcome is.
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        let is_closing = |entry: &Entry| matches!(entry.stage, Stage::Closing);
+        let is_closing = |entry: &Box<Entry>| matches!(entry.stage, Stage::Closing);
         let outcome = match self.open.get(&number).is_some_and(is_closing) {
             true => Outcome::Rejected(Reason::Withdrawn),
             false => outcome,
@@ -260,7 +261,7 @@ impl Desk {
     pub fn delivered(&mut self, number: u64) {
         let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { settlement, winner } = stage else { return };
-        self.settle(number, record, settlement);
+        self.settle(number, record, *settlement);
         if let Some(ticket) = winner {
             self.tell(ticket, Ok(()));
         }
@@ -279,9 +280,9 @@ impl Desk {
         if was_decided {
             // The remark explained the decision that is lost, and goes with it.
             let gone = Outcome::Rejected(Reason::AgentGone);
-            settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
+            *settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
         }
-        self.settle(number, record, settlement);
+        self.settle(number, record, *settlement);
         if let Some(ticket) = winner {
             self.tell(ticket, Err(Refusal::Unavailable));
         }
@@ -344,19 +345,19 @@ impl Desk {
             settlement: settlement.clone(),
             after,
         });
-        entry.stage = Stage::Delivering { settlement, winner };
+        entry.stage = Stage::Delivering { settlement: Box::new(settlement), winner };
         // The record goes on saying when it would have expired.
         self.set_timers(number, None, None);
         self.change(number, |record| record.state = State::Delivering);
     }
 
     fn take_delivering(&mut self, number: u64) -> Option<Entry> {
-        let is_delivering = |entry: &Entry| matches!(entry.stage, Stage::Delivering { .. });
+        let is_delivering = |entry: &Box<Entry>| matches!(entry.stage, Stage::Delivering { .. });
         self.open.get(&number).is_some_and(is_delivering).then_some(())?;
         let entry = self.open.remove(&number)?;
         self.weight -= entry.weight;
         self.changed.insert(number);
-        Some(entry)
+        Some(*entry)
     }
 
     fn settle(&mut self, number: u64, record: Arc<Record>, settlement: Settlement) {
