@@ -34,27 +34,23 @@ pub(crate) struct Cell {
 
 /// Returns all figures, table by table.
 pub(crate) fn of(rows: &[Row], findings: &Findings) -> Vec<Figure> {
-    let line_of = |work| match work {
-        Work::Transfer(shape, _) => Some(shape.line),
-        _ => None,
-    };
-    let mut names: Vec<(&str, Option<usize>)> =
-        rows.iter().map(|row| (row.name.as_str(), line_of(row.work))).collect();
+    let mut names: Vec<(&str, Option<Work>)> =
+        rows.iter().map(|row| (row.name.as_str(), Some(row.work))).collect();
     names.insert(rows.iter().take_while(|row| !row.work.is_for_memory()).count(), (LARGEST, None));
     let mut figures = Vec::new();
     for metric in Metric::ALL {
-        for &(row, line) in &names {
+        for &(row, work) in &names {
             let of_row = |measured: &&Measured| measured.metric == metric && measured.row == row;
             let measured: Vec<&Measured> = findings.measured.iter().filter(of_row).collect();
             if !measured.is_empty() {
-                figures.push(figure(metric, row, line, &measured));
+                figures.push(figure(metric, row, work, &measured));
             }
         }
     }
     figures
 }
 
-fn figure(metric: Metric, row: &str, line: Option<usize>, measured: &[&Measured]) -> Figure {
+fn figure(metric: Metric, row: &str, work: Option<Work>, measured: &[&Measured]) -> Figure {
     let mut by_kind: BTreeMap<Kind, BTreeMap<u32, f64>> = BTreeMap::new();
     for measured in measured {
         by_kind.entry(measured.kind).or_default().insert(measured.round, measured.value);
@@ -67,7 +63,7 @@ fn figure(metric: Metric, row: &str, line: Option<usize>, measured: &[&Measured]
     };
     let kinds: BTreeMap<Kind, Cell> =
         by_kind.into_iter().map(|(kind, rounds)| (kind, cell(rounds))).collect();
-    let target = metric.target(line);
+    let target = metric.target(work);
     let met = target.zip(kinds.get(&Kind::Bridge)).and_then(|(target, bridge)| is_met(target, bridge));
     Figure { metric, unit: metric.title().1, row: row.to_owned(), kinds, target, met }
 }

@@ -10,6 +10,7 @@ use crate::{
     kind::{Channel, Kind},
     lines::{self, Direction, GO, Shape, Tally},
     process::{self, Subject},
+    procfs::Memory,
     rows::{Metric, Work},
 };
 
@@ -39,8 +40,8 @@ pub(crate) struct Amount {
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
     pub(crate) figures: Vec<(Metric, f64)>,
-    /// The peak memory of the proxy, in bytes.
-    pub(crate) peak_memory: Option<u64>,
+    /// The memory of the proxy.
+    pub(crate) memory: Option<Memory>,
 }
 
 /// Takes a sample.
@@ -53,6 +54,8 @@ pub(crate) fn sample(work: Work, kind: Kind, amount: &Amount) -> io::Result<Samp
         Work::Ping(channel) => ping(channel, kind, amount),
         Work::Question => question(kind, amount),
         Work::Start => start(kind, amount.starts),
+        Work::Idle => idle(kind),
+        Work::Open(count) => open(kind, count),
         Work::LongLine(shape) => long_line(shape, kind),
         Work::Stall(shape, total) => stall(shape, kind, total, amount.stall),
     }
@@ -80,7 +83,7 @@ fn transfer(shape: Shape, channel: Channel, kind: Kind, total: u64, amount: &Amo
         if let Some((after, before)) = subject.cpu().zip(cpu_before) {
             figures.push((Metric::Cpu, after.saturating_sub(before).as_secs_f64() / gigabytes));
         }
-        Ok(Sample { figures, peak_memory: subject.peak_memory() })
+        Ok(Sample { figures, memory: subject.memory() })
     })
 }
 
@@ -156,7 +159,7 @@ fn ping(channel: Channel, kind: Kind, amount: &Amount) -> io::Result<Sample> {
             (Metric::PingMedian, microseconds(quantile(&times, 50))),
             (Metric::PingTail, microseconds(quantile(&times, 99))),
         ];
-        Ok(Sample { figures, peak_memory: subject.peak_memory() })
+        Ok(Sample { figures, memory: subject.memory() })
     })
 }
 
@@ -180,7 +183,7 @@ fn question(kind: Kind, amount: &Amount) -> io::Result<Sample> {
         }
         times.sort_unstable();
         let figures = vec![(Metric::Turn, microseconds(quantile(&times, 50)))];
-        Ok(Sample { figures, peak_memory: subject.peak_memory() })
+        Ok(Sample { figures, memory: subject.memory() })
     })
 }
 
@@ -215,20 +218,41 @@ fn one_turn(subject: &mut Subject, turn: u32) -> io::Result<Duration> {
 
 fn start(kind: Kind, starts: u32) -> io::Result<Sample> {
     let mut times = Vec::new();
-    let mut peak_memory = None;
+    let mut memory: Option<Memory> = None;
     for _ in 0..starts {
         let agent = ["initializer".to_owned()];
-        let (took, peak) = process::with(kind, Channel::Pipes, &agent, LIMIT, |subject| {
+        let (took, now) = process::with(kind, Channel::Pipes, &agent, LIMIT, |subject| {
             subject.input().write_all(INITIALIZE)?;
             subject.expect_line("\"protocolVersion\":1")?;
-            Ok((subject.began().elapsed(), subject.peak_memory()))
+            Ok((subject.began().elapsed(), subject.memory()))
         })?;
         times.push(took);
-        peak_memory = peak_memory.max(peak);
+        memory = now.map(|now| now.max(memory.unwrap_or_default()));
     }
     times.sort_unstable();
     let figures = vec![(Metric::Start, quantile(&times, 50).as_secs_f64() * 1e3)];
-    Ok(Sample { figures, peak_memory })
+    Ok(Sample { figures, memory })
+}
+
+/// Stands still once the peers know each other.
+fn idle(kind: Kind) -> io::Result<Sample> {
+    process::with(kind, Channel::Pipes, &["initializer".to_owned()], LIMIT, |subject| {
+        subject.input().write_all(INITIALIZE)?;
+        subject.expect_line("\"protocolVersion\":1")?;
+        Ok(Sample { memory: subject.memory(), ..Sample::default() })
+    })
+}
+
+/// Holds this many open questions.
+fn open(kind: Kind, count: u32) -> io::Result<Sample> {
+    process::with(kind, Channel::Pipes, &["inquirer".to_owned(), count.to_string()], LIMIT, |subject| {
+        subject.input().write_all(INITIALIZE)?;
+        subject.expect_line("\"protocolVersion\":1")?;
+        for number in 0..count {
+            subject.expect_line(&format!("\"q-{number}\""))?;
+        }
+        Ok(Sample { memory: subject.memory(), ..Sample::default() })
+    })
 }
 
 /// Moves a single line.
@@ -237,7 +261,7 @@ fn long_line(shape: Shape, kind: Kind) -> io::Result<Sample> {
     process::with(kind, Channel::Pipes, &agent_for(shape, total, true), LONG_LIMIT, |subject| {
         subject.expect_line("_bench/ready")?;
         carry(subject, shape, total, true)?;
-        Ok(Sample { peak_memory: subject.peak_memory(), ..Sample::default() })
+        Ok(Sample { memory: subject.memory(), ..Sample::default() })
     })
 }
 
@@ -252,7 +276,7 @@ fn stall(shape: Shape, kind: Kind, total: u64, stall: Duration) -> io::Result<Sa
         subject.drain(total, &mut arrived)?;
         replay(shape, total, &mut sent)?;
         compare(&sent, &arrived)?;
-        Ok(Sample { peak_memory: subject.peak_memory(), ..Sample::default() })
+        Ok(Sample { memory: subject.memory(), ..Sample::default() })
     })
 }
 

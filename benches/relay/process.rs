@@ -16,7 +16,7 @@ use std::{
 use crate::{
     kind::{Channel, Kind},
     lines::{self, Tally},
-    procfs,
+    procfs::{self, Memory},
     subscribers::{self, Subscribers},
 };
 
@@ -117,9 +117,9 @@ impl Subject {
         procfs::cpu(self.proxy()?)
     }
 
-    /// Returns the peak memory of the proxy, without its agent, in bytes.
-    pub(crate) fn peak_memory(&self) -> Option<u64> {
-        procfs::peak_memory(self.proxy()?)
+    /// Returns the memory of the proxy, without its agent.
+    pub(crate) fn memory(&self) -> Option<Memory> {
+        procfs::memory(self.proxy()?)
     }
 
     fn proxy(&self) -> Option<u32> {

@@ -31,12 +31,34 @@ fn cpu_in_ticks(pid: u32) -> Option<Duration> {
     Some(Duration::from_nanos(ticks * 1_000_000_000 / a_second))
 }
 
-/// Returns the peak resident memory of a process, in bytes.
+/// The memory of a process, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Memory {
+    /// The most that was resident.
+    pub(crate) peak: u64,
+    /// The most that was resident and belongs to no file: what the process costs by itself. The kernel does not record
+    /// this peak. It is taken as what the resident peak has beyond the pages of files now, which only become more.
+    pub(crate) anonymous: u64,
+}
+
+impl Memory {
+    /// Returns the larger of each.
+    pub(crate) fn max(self, other: Memory) -> Memory {
+        Memory { peak: self.peak.max(other.peak), anonymous: self.anonymous.max(other.anonymous) }
+    }
+}
+
+/// Returns the memory of a process.
 #[cfg(target_os = "linux")]
-pub(crate) fn peak_memory(pid: u32) -> Option<u64> {
+pub(crate) fn memory(pid: u32) -> Option<Memory> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+    let bytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+    };
+    let peak = bytes("VmHWM:")?;
+    let anonymous = bytes("RssAnon:")?.max(peak.saturating_sub(bytes("RssFile:")?));
+    Some(Memory { peak, anonymous })
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -45,6 +67,6 @@ pub(crate) fn cpu(_pid: u32) -> Option<Duration> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn peak_memory(_pid: u32) -> Option<u64> {
+pub(crate) fn memory(_pid: u32) -> Option<Memory> {
     None
 }

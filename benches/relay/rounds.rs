@@ -12,11 +12,12 @@ use crate::{
     kind::Kind,
     measure::{self, Amount, Sample},
     options::Effort,
+    procfs::Memory,
     rows::{Metric, Row},
 };
 
 const MIB: f64 = 1_048_576.0;
-/// The name of the row for the peak memory over all rows that do not measure memory.
+/// The name of the row for the most memory over all rows that do not measure memory.
 pub(crate) const LARGEST: &str = "the most in any row above";
 
 /// One measured value.
@@ -47,7 +48,7 @@ pub(crate) struct Findings {
 /// Measures these rows.
 pub(crate) fn run(rows: &[Row], effort: &Effort) -> io::Result<Findings> {
     let mut run =
-        Run { effort, findings: Findings::default(), rates: BTreeMap::new(), peaks: BTreeMap::new() };
+        Run { effort, findings: Findings::default(), rates: BTreeMap::new(), memories: BTreeMap::new() };
     for round in 0..=effort.rounds {
         if round > 0 {
             writeln!(io::stderr(), "round {round} of {}", effort.rounds)?;
@@ -67,8 +68,8 @@ struct Run<'a> {
     findings: Findings,
     /// The last rate of each kind in each row, in MB/s.
     rates: BTreeMap<(String, Kind), f64>,
-    /// The peak memory of each kind so far, in bytes.
-    peaks: BTreeMap<Kind, u64>,
+    /// The memory of each kind so far.
+    memories: BTreeMap<Kind, Memory>,
 }
 
 impl Run<'_> {
@@ -121,24 +122,25 @@ impl Run<'_> {
                 self.findings.measured.push(Measured { row: row.name.clone(), metric, kind, round, value });
             }
         }
-        let Some(peak) = sample.peak_memory else { return };
+        let Some(memory) = sample.memory else { return };
         if row.work.is_for_memory() {
-            self.note_memory(&row.name, kind, peak);
+            self.note_memory(&row.name, kind, memory);
         } else {
-            let highest = self.peaks.entry(kind).or_default();
-            *highest = peak.max(*highest);
+            let most = self.memories.entry(kind).or_default();
+            *most = memory.max(*most);
         }
     }
 
-    fn note_memory(&mut self, row: &str, kind: Kind, bytes: u64) {
-        let value = bytes as f64 / MIB;
-        let row = row.to_owned();
-        self.findings.measured.push(Measured { row, metric: Metric::Memory, kind, round: 1, value });
+    fn note_memory(&mut self, row: &str, kind: Kind, memory: Memory) {
+        for (metric, bytes) in [(Metric::Memory, memory.peak), (Metric::Anonymous, memory.anonymous)] {
+            let (row, value) = (row.to_owned(), bytes as f64 / MIB);
+            self.findings.measured.push(Measured { row, metric, kind, round: 1, value });
+        }
     }
 
     fn finish(mut self) -> Findings {
-        for (kind, peak) in std::mem::take(&mut self.peaks) {
-            self.note_memory(LARGEST, kind, peak);
+        for (kind, memory) in std::mem::take(&mut self.memories) {
+            self.note_memory(LARGEST, kind, memory);
         }
         self.findings
     }

@@ -28,6 +28,10 @@ pub(crate) enum Work {
     Question,
     /// From the start of the process to the response to `initialize`.
     Start,
+    /// Nothing, once the peers know each other, to measure memory.
+    Idle,
+    /// This many open questions, to measure memory.
+    Open(u32),
     /// A single long line, to measure memory.
     LongLine(Shape),
     /// This number of bytes to a client that does not read for a while, to measure memory.
@@ -37,7 +41,7 @@ pub(crate) enum Work {
 impl Work {
     /// Returns whether the row measures only memory, for which one run is enough.
     pub(crate) fn is_for_memory(self) -> bool {
-        matches!(self, Work::LongLine(_) | Work::Stall(..))
+        matches!(self, Work::Idle | Work::Open(_) | Work::LongLine(_) | Work::Stall(..))
     }
 
     /// Returns the kinds that the row compares. The naive proxy has no memory rows: it would hold the long line several
@@ -69,6 +73,8 @@ pub(crate) fn all(long_line: usize, stalled: u64) -> Vec<Row> {
     }
     rows.push(Row { name: "question".to_owned(), work: Work::Question });
     rows.push(Row { name: "start".to_owned(), work: Work::Start });
+    rows.push(Row { name: "idle".to_owned(), work: Work::Idle });
+    rows.push(Row { name: "1,024 open questions".to_owned(), work: Work::Open(1024) });
     for direction in directions {
         let shape = Shape { direction, line: long_line, write: MIB };
         let name = format!("a line of {}, {}", size(long_line), direction.name());
@@ -110,6 +116,7 @@ pub(crate) enum Metric {
     Start,
     Cpu,
     Memory,
+    Anonymous,
 }
 
 /// A target of the bridge.
@@ -125,7 +132,7 @@ pub(crate) enum Target {
 }
 
 impl Metric {
-    pub(crate) const ALL: [Metric; 7] = [
+    pub(crate) const ALL: [Metric; 8] = [
         Metric::Throughput,
         Metric::PingMedian,
         Metric::PingTail,
@@ -133,6 +140,7 @@ impl Metric {
         Metric::Start,
         Metric::Cpu,
         Metric::Memory,
+        Metric::Anonymous,
     ];
 
     /// Returns the title of its table and the unit.
@@ -145,19 +153,23 @@ impl Metric {
             Metric::Start => ("Start to the response to initialize", "ms"),
             Metric::Cpu => ("CPU of the proxy alone", "s/GB"),
             Metric::Memory => ("Peak memory of the proxy alone", "MiB"),
+            Metric::Anonymous => ("Peak memory of the proxy alone, without files", "MiB"),
         }
     }
 
-    /// Returns the target of the bridge in rows whose lines have `line` bytes.
-    pub(crate) fn target(self, line: Option<usize>) -> Option<Target> {
+    /// Returns the target of the bridge in a row of this work, or in the row for the most memory.
+    pub(crate) fn target(self, work: Option<Work>) -> Option<Target> {
+        let is_short = matches!(work, Some(Work::Transfer(shape, _)) if shape.line < 4 * KIB);
         match self {
             Metric::Throughput => Some(Target::RatioAtLeast(0.9)),
             Metric::PingMedian => Some(Target::RatioAtMost(1.15)),
             Metric::PingTail => None,
             Metric::Turn | Metric::Start => Some(Target::RatioAtMost(1.3)),
-            Metric::Cpu if line.is_some_and(|line| line < 4 * KIB) => Some(Target::RatioAtMost(4.0)),
+            Metric::Cpu if is_short => Some(Target::RatioAtMost(4.0)),
             Metric::Cpu => Some(Target::RatioAtMost(2.0)),
-            Metric::Memory => Some(Target::AtMost(8.0)),
+            Metric::Memory => Some(Target::AtMost(12.0)),
+            Metric::Anonymous if matches!(work, Some(Work::Idle)) => Some(Target::AtMost(1.0)),
+            Metric::Anonymous => Some(Target::AtMost(3.0)),
         }
     }
 }

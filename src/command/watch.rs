@@ -140,6 +140,6 @@ impl Known {
 }
 
 fn settled(id: &QuestionId, record: Option<Arc<Record>>) -> String {
-    let settlement = record.as_ref().and_then(|record| record.settlement.as_ref());
+    let settlement = record.as_ref().and_then(|record| record.settlement.as_deref());
     format!("settled {id}  {}\n", settlement.map_or_else(|| "gone".to_owned(), text::settlement))
 }

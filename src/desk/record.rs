@@ -60,7 +60,7 @@ pub struct Record {
     pub kept: Option<Answer>,
     /// How it was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settlement: Option<Settlement>,
+    pub settlement: Option<Box<Settlement>>,
 }
 
 impl Record {
@@ -84,7 +84,7 @@ impl Record {
     #[must_use]
     pub fn settled(mut self, settlement: Settlement) -> Self {
         self.state = State::Settled;
-        self.settlement = Some(settlement.without_secrets(&self.question));
+        self.settlement = Some(Box::new(settlement.without_secrets(&self.question)));
         self
     }
 

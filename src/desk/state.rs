@@ -138,9 +138,10 @@ impl Desk {
     /// # Errors
     /// `Full`, which names the limit.
     pub fn check_room(&self, session: Option<&str>, weight: usize) -> Result<(), Refusal> {
-        let of_session = |entry: &&Box<Entry>| entry.record.question.session.as_deref() == session;
+        let entries = self.open.values().map(|entry| &**entry);
+        let of_session = |entry: &&Entry| entry.record.question.session.as_deref() == session;
         let full = |what: &str, most: usize| Err(Refusal::Full(format!("{what}; the most is {most}")));
-        if self.open.values().filter(of_session).count() >= limits::OPEN_PER_SESSION {
+        if entries.filter(of_session).count() >= limits::OPEN_PER_SESSION {
             return full("too many open questions in the session", limits::OPEN_PER_SESSION);
         }
         if self.open.len() >= limits::OPEN {
@@ -249,10 +250,10 @@ impl Desk {
     /// the outcome. A question that is on its way already stays as it is; one that the asker took back counts as
     /// withdrawn, whatever the outcome is.
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        let is_closing = |entry: &Box<Entry>| matches!(entry.stage, Stage::Closing);
-        let outcome = match self.open.get(&number).is_some_and(is_closing) {
-            true => Outcome::Rejected(Reason::Withdrawn),
-            false => outcome,
+        let stage = self.open.get(&number).map(|entry| &entry.stage);
+        let outcome = match stage {
+            Some(Stage::Closing) => Outcome::Rejected(Reason::Withdrawn),
+            _ => outcome,
         };
         self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
     }
@@ -352,8 +353,7 @@ impl Desk {
     }
 
     fn take_delivering(&mut self, number: u64) -> Option<Entry> {
-        let is_delivering = |entry: &Box<Entry>| matches!(entry.stage, Stage::Delivering { .. });
-        self.open.get(&number).is_some_and(is_delivering).then_some(())?;
+        let Stage::Delivering { .. } = self.open.get(&number)?.stage else { return None };
         let entry = self.open.remove(&number)?;
         self.weight -= entry.weight;
         self.changed.insert(number);

@@ -15,6 +15,8 @@ pub mod form;
 
 mod milliseconds;
 
+mod memory;
+
 pub mod answer;
 
 pub mod outcome;

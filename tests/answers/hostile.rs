@@ -62,7 +62,9 @@ fn opened(machine: &TestMachine) {
 fn listed(machine: &TestMachine) -> usize {
     let mut stream = connect(machine);
     flood(&stream, &call("question_list", &json!({})), 1);
-    reply(&mut stream).to_string().len()
+    // A debug build is slow to parse so much.
+    let mut line = Vec::new();
+    stream.read_until(b'\n', &mut line).unwrap()
 }
 
 /// Sends as much as the bridge takes without being read.

@@ -60,7 +60,7 @@ pub(super) fn asker() -> io::Result<ExitCode> {
         let Some(asked) = turn.take() else {
             let id = lines::id_of(line).ok_or_else(|| io::Error::other("a prompt without an id"))?;
             let id = String::from_utf8_lossy(id).into_owned();
-            output.write_all(question(&id).as_bytes())?;
+            output.write_all(question(&id, "s").as_bytes())?;
             turn = Some(id);
             return Ok(());
         };
@@ -68,6 +68,20 @@ pub(super) fn asker() -> io::Result<ExitCode> {
             return Err(io::Error::other("the answer does not belong to the question"));
         }
         output.write_all(turn_ended(&asked).as_bytes())
+    })
+}
+
+/// Answers `initialize`, and asks `COUNT` questions at once, 64 in a session: `inquirer COUNT`.
+pub(super) fn inquirer(arguments: &[String]) -> io::Result<ExitCode> {
+    let count: u32 = number(arguments, 0)?;
+    let mut asked = false;
+    answer_lines(|_, output| {
+        if std::mem::replace(&mut asked, true) {
+            return Ok(());
+        }
+        output.write_all(INITIALIZED)?;
+        let questions = (0..count).map(|number| question(&number.to_string(), &format!("s{}", number / 64)));
+        output.write_all(questions.collect::<String>().as_bytes())
     })
 }
 
@@ -84,15 +98,16 @@ const INITIALIZED: &[u8] = concat!(
 )
 .as_bytes();
 
-fn question(turn: &str) -> String {
+fn question(turn: &str, session: &str) -> String {
     format!(
         concat!(
             r#"{{"jsonrpc":"2.0","id":"q-{turn}","method":"_sandboxagent/session/request_question","#,
-            r#""params":{{"sessionId":"s","questionId":"question-{turn}","prompt":"Which option?","#,
+            r#""params":{{"sessionId":"{session}","questionId":"question-{turn}","prompt":"Which option?","#,
             r#""options":[["a","Option A"],["b","Option B"]]}}}}"#,
             "\n"
         ),
-        turn = turn
+        turn = turn,
+        session = session
     )
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn play(arguments: &[String]) -> Option<io::Result<ExitCode>> {
         "source" => agents::source(rest),
         "echo" => agents::echo(rest),
         "asker" => agents::asker(),
+        "inquirer" => agents::inquirer(rest),
         "initializer" => agents::initializer(),
         _ => return None,
     };
