@@ -65,7 +65,7 @@
 //!
 //! # Where to read on
 //!
-//! The rooms stand in reading order; each knows only rooms above it.
+//! The rooms stand in reading order. Each knows only some of the rooms above it, which `tests/tidy/imports.rs` names.
 //!
 //! 1. [`limits`]: every bound, with its reason.
 //! 2. [`wire`]: bytes, lines and envelopes.

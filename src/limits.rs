@@ -169,6 +169,8 @@ pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// How long the last replies to responders may take once the bridge has ended. They are written at once: a connection
 /// that takes longer is not read, and delays no end of a process.
 pub const LAST_REPLIES: Duration = Duration::from_millis(100);
+/// How long a service may take to stop once the bridge has ended: a service that hangs must not keep the process.
+pub const SERVICE_STOP: Duration = Duration::from_millis(500);
 
 // Times of the agent and the client.
 

@@ -13,6 +13,15 @@ mod any {
 
     use crate::asking::{METHODS, check_request};
 
+    #[test]
+    fn the_methods_of_all_dialects_are_tried() {
+        let mut known: Vec<_> = askbridge::dialect::methods().collect();
+        let mut tried = METHODS.to_vec();
+        known.sort_unstable();
+        tried.sort_unstable();
+        assert_eq!(tried, known, "METHODS of tests/support/asking.rs lacks a method");
+    }
+
     fn config(cases: u32) -> ProptestConfig {
         let seeds = FileFailurePersistence::WithSource("seeds");
         ProptestConfig { cases, ..ProptestConfig::with_failure_persistence(seeds) }

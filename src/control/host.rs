@@ -12,12 +12,14 @@ use std::{
 };
 
 use futures::future::join_all;
+use tokio::time::sleep;
 
 use super::{
     bridge_inbox::{BridgeInbox, Work},
     socket,
     stop::{Stop, Stopper},
 };
+use crate::limits;
 
 /// What is served beside the socket, such as HTTP.
 pub trait Service: Send {
@@ -28,8 +30,8 @@ pub trait Service: Send {
     fn run(self: Box<Self>, inbox: BridgeInbox, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
-/// An inbox's socket, and the thread that serves it and the services, until this is dropped. Dropping it waits for no
-/// longer than [`limits::LAST_REPLIES`](crate::limits::LAST_REPLIES).
+/// An inbox's socket, and the thread that serves it and the services, until this is dropped. Dropping it waits for the
+/// last replies, and for no longer than [`limits::SERVICE_STOP`].
 ///
 /// `S` is what keeps the socket's file, which goes with the host.
 #[derive(Debug)]
@@ -99,6 +101,21 @@ impl<S> Drop for Host<S> {
     }
 }
 
+/// Runs a service until it ends, or until it has had its time to stop.
+async fn run_service(service: Box<dyn Service>, inbox: BridgeInbox, mut stop: Stop) {
+    let name = service.name();
+    tracing::debug!(service = name, "a service starts");
+    let running = service.run(inbox, stop.clone());
+    let late = async {
+        stop.stopped().await;
+        sleep(limits::SERVICE_STOP).await;
+    };
+    tokio::select! {
+        () = running => {}
+        () = late => tracing::warn!(service = name, "the service did not stop in time"),
+    }
+}
+
 fn run(
     listener: UnixListener,
     first: Option<UnixStream>,
@@ -112,10 +129,9 @@ fn run(
     let served = runtime.and_then(|runtime| {
         runtime.block_on(async {
             let working = tokio::spawn(work.run());
-            let services = services.into_iter().map(|service| {
-                tracing::debug!(service = service.name(), "a service starts");
-                tokio::spawn(service.run(inbox.clone(), stop.clone()))
-            });
+            let services = services
+                .into_iter()
+                .map(|service| tokio::spawn(run_service(service, inbox.clone(), stop.clone())));
             // All of them stop at the same time, so that the bridge waits for the slowest only.
             let (served, _) =
                 tokio::join!(socket::serve(listener, first, inbox.clone(), stop.clone()), join_all(services));
@@ -134,5 +150,35 @@ fn yield_to_the_bridge() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(19) {
         tracing::debug!(%error, "the inbox's thread keeps its priority");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::control::played::played;
+
+    struct Hanging;
+
+    impl Service for Hanging {
+        fn name(&self) -> &'static str {
+            "hanging"
+        }
+
+        fn run(self: Box<Self>, _: BridgeInbox, _: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+            Box::pin(pending())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_service_that_does_not_stop_is_ended() {
+        let (inbox, _port, _work) = played("b");
+        let (stopper, stop) = Stopper::new();
+        stopper.stop();
+        let started = Instant::now();
+        run_service(Box::new(Hanging), inbox, stop).await;
+        assert_eq!(started.elapsed(), limits::SERVICE_STOP);
     }
 }

@@ -33,4 +33,4 @@ mod params;
 
 pub use agent_dialect::{AgentDialect, Reply};
 pub use meta::{ReplyAdditions, ReplyMeta};
-pub use registry::{Asked, ReplyFormat, may_ask, read};
+pub use registry::{Asked, ReplyFormat, may_ask, methods, read};

@@ -95,9 +95,14 @@ dialects! {
     Kiro(KiroReply),
 }
 
+/// Returns the methods of requests that may be questions.
+pub fn methods() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().copied().flatten().copied()
+}
+
 /// Returns whether a request with this method may be a question.
 pub fn may_ask(method: &Text<'_>) -> bool {
-    METHODS.iter().copied().flatten().any(|known| method.is(known))
+    methods().any(|known| method.is(known))
 }
 
 /// Reads a request as a question. `fallback_id` is the question's id if the agent did not name it.
@@ -118,7 +123,7 @@ mod tests {
 
     #[test]
     fn each_method_belongs_to_one_dialect() {
-        let mut methods: Vec<_> = METHODS.iter().copied().flatten().collect();
+        let mut methods: Vec<_> = methods().collect();
         let count = methods.len();
         methods.sort_unstable();
         methods.dedup();
