@@ -295,7 +295,7 @@ impl Desk {
         self.notices.pop_front()
     }
 
-    /// Returns what changed since this was last called, for those who follow the questions. However long that is, the
+    /// Returns what changed since the last call, for followers. However long that is, the
     /// changes are bounded: of many changes to one question, the last counts.
     pub fn take_changes(&mut self) -> Option<Changes> {
         if self.changed.is_empty() {
