@@ -141,7 +141,7 @@ fn an_agent_that_takes_questions_back_and_does_not_read_costs_little() {
     let takes_back = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}"#;
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), format!("{question}\n{takes_back}\n")).unwrap();
-    let script = "n=0; while [ $n -lt 600 ]; do cat \"$0\"; n=$((n + 1)); done; echo done; exec sleep 60";
+    let script = "n=0; while [ $n -lt 300 ]; do cat \"$0\"; n=$((n + 1)); done; echo done; exec sleep 60";
     let path = file.path().to_str().unwrap();
     let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     // A client that is shown a question has two seconds to respond to the cancellation: here it is shown none.

@@ -201,7 +201,7 @@ fn too_few_file_descriptors_are_an_error_and_no_panic() {
     let mut list = Command::new(ASKBRIDGE);
     list.arg("list").env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
     // The dynamic loader needs a few itself. The last of these are enough for a bridge.
-    for limit in 6..48 {
+    for limit in (6..48).step_by(3).chain([47]) {
         for command in [&bridge(&["true"]), &list] {
             let mut process = Process::spawn(&mut after(&format!("ulimit -n {limit}"), command));
             process.close_stdin();

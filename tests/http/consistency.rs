@@ -9,7 +9,7 @@ use crate::{
 };
 
 const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
-const ROUNDS: u64 = 100;
+const ROUNDS: u64 = 60;
 const SESSION: &str = "session-1";
 const ANSWER: &str = r#"{"answers":[["option-a"]]}"#;
 

@@ -229,7 +229,7 @@ fn cancel(id: u8) -> String {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 300,
+        cases: 200,
         ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
     })]
 

@@ -6,7 +6,7 @@ use super::{steps::any_step, world::World};
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 100,
+        cases: 60,
         ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
     })]
 
