@@ -70,9 +70,8 @@ where
 
 /// Serves the inbox. If that fails, the bridge goes on without it.
 async fn serve_visitors<S>(host: Option<&mut Host<S>>) -> Infallible {
-    if let Some(host) = host
-        && let Err(error) = host.serve_visitors().await
-    {
+    if let Some(host) = host {
+        let Err(error) = host.serve_visitors().await;
         tracing::warn!(%error, "questions can be answered by the client only");
     }
     pending().await
