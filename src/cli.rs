@@ -80,6 +80,10 @@ pub struct BridgeArgs {
     #[arg(long)]
     pub no_promise: bool,
 
+    /// Do not announce in the chat a question that the client does not show
+    #[arg(long)]
+    pub no_chat_hint: bool,
+
     /// Serve the open questions over HTTP as well, as `askbridge inbox` does for all bridges
     /// [default address: 127.0.0.1:8421]
     #[arg(

@@ -36,6 +36,12 @@ pub const HELD_PROMPTS: usize = 16;
 pub const HELD_BYTES: usize = 4 * MIB;
 /// Length of a session's ID. A turn in a session with a longer one is not followed.
 pub const SESSION: usize = 4 * TEXT;
+/// Number of sessions whose folder is remembered.
+pub const SESSIONS: usize = 256;
+/// Number of requests for a new session whose response is awaited.
+pub const REQUESTED_SESSIONS: usize = 16;
+/// Length of a session's folder. That of a session with a longer one is not remembered.
+pub const FOLDER: usize = 4 * KIB;
 /// Number of tool calls whose session is remembered, for agents whose questions do not name theirs.
 pub const TOOL_CALLS: usize = 1024;
 /// Number of settled request IDs that are remembered, so that a late response is recognised.
@@ -79,6 +85,10 @@ pub const COMMANDS: usize = 64;
 pub const WAITING_BYTES: usize = 4 * MIB;
 /// Least size that a submission counts for.
 pub const SUBMISSION: usize = 4 * KIB;
+/// Characters of a question in a hint in the chat.
+pub const HINT_TEXT: usize = 200;
+/// Length of an agent's name. A longer one is left out.
+pub const AGENT: usize = 200;
 /// Length of a responder's name. A longer one is left out.
 pub const NAME: usize = 200;
 /// Number of connections to an inbox. One more is refused.
@@ -178,6 +188,10 @@ pub const SERVICE_STOP: Duration = Duration::from_millis(500);
 pub const GRACE: Duration = Duration::from_secs(10);
 /// How long the client may take to answer a question that the agent has withdrawn.
 pub const WITHDRAW: Duration = Duration::from_secs(2);
+/// How long the client may be silent about a question before that is reported.
+pub const SILENCE: Duration = Duration::from_secs(10);
+/// How long a hint in the chat waits for an agent that goes on working and says nothing.
+pub const HINT: Duration = Duration::from_secs(2);
 /// How long the agent may take to end after a signal to the bridge has closed its stdin.
 pub const DRAIN: Duration = Duration::from_secs(3);
 /// How long the agent's group may take to end after SIGTERM.

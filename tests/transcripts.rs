@@ -82,7 +82,10 @@ impl Play {
         match notice {
             Notice::Opened(record) => {
                 let session = record.question.session.as_deref().unwrap_or("no session");
-                self.note(&format!("question! {} opens in {session}", record.question.id));
+                let of = |name, value: &Option<_>| value.as_ref().map(|value| format!("{name}{value}"));
+                let project = of(" of ", &record.question.project).unwrap_or_default();
+                let agent = of(", asked by ", &record.question.agent).unwrap_or_default();
+                self.note(&format!("question! {} opens in {session}{project}{agent}", record.question.id));
             }
             Notice::Warned(record) => {
                 self.note(&format!("question! {} has a fifth of its time left", record.question.id));
@@ -181,6 +184,7 @@ fn unanswered(why: &Unanswered) -> String {
         Unanswered::NotUnderstood => "the answer is not understood".to_owned(),
         Unanswered::Refused(code) => format!("refused with {code}"),
         Unanswered::NoWay => "the client cannot be asked".to_owned(),
+        Unanswered::Silent => "the client is silent".to_owned(),
     }
 }
 
@@ -194,6 +198,7 @@ fn config(options: &str) -> Config {
             "grace" => config.grace = duration(),
             "name" => config.name = Some(value.parse().expect("the name of a bridge")),
             "no-promise" => config.advertise = false,
+            "no-chat-hint" => config.chat_hint = false,
             "client-questions" => config.tier = Some(tier(value)),
             _ => panic!("not an option: {name}"),
         }

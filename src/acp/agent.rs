@@ -56,6 +56,7 @@ impl Core {
         }
         if method == SESSION_UPDATE {
             self.tool_calls.update(message);
+            self.hint_before(message);
         }
         self.actions.push(Action::Forward);
     }
@@ -113,6 +114,8 @@ impl Core {
             self.tool_calls.follow();
         }
         question.session = question.session.take().or_else(|| self.session_of(&question));
+        let folder = question.session.as_deref().and_then(|session| self.sessions.folder(session));
+        (question.agent, question.project) = (self.agent.clone(), folder.cloned());
         question.shrink_to_fit();
         let question = Arc::new(question);
         match self.weigh(id, &question, line) {
@@ -180,9 +183,13 @@ impl Core {
             shown_as,
             awaiting_response: own,
             withdrawn: false,
+            hinted: false,
+            silent_at: None,
         });
-        if !own {
-            self.show(number);
+        if own {
+            self.listen(number, now);
+        } else {
+            self.show(number, now);
         }
     }
 
@@ -211,6 +218,7 @@ impl Core {
 
     fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
         self.protocol = message.result.map(capabilities::protocol).unwrap_or_default();
+        self.agent = message.result.and_then(capabilities::agent_name);
         if memmem::find(&line.bytes, b"ursor").is_some() {
             // It may be Cursor: its questions name a tool call and no session.
             self.tool_calls.follow();
@@ -228,8 +236,16 @@ impl Core {
             self.initialize = None;
             return self.agent_initialized(message, line);
         }
+        if self.sessions.awaits(id) {
+            self.sessions.responded(id, message.result);
+            return self.actions.push(Action::Forward);
+        }
+        let session = self.turns.end(id);
+        if let Some(session) = &session {
+            self.hint_at_end(session);
+        }
         self.actions.push(Action::Forward);
-        let Some(session) = self.turns.end(id) else { return };
+        let Some(session) = session else { return };
         if self.turns.runs_in(&session) {
             return;
         }

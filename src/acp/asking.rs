@@ -1,6 +1,8 @@
 //! In which way a question goes to the client, and in which way next.
 //! What the client makes of it is left to `response.rs`.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use super::{
@@ -41,6 +43,8 @@ impl Core {
     /// Returns whether a request of the bridge's own, in this tier, is worth a try.
     fn takes(&self, tier: Tier) -> bool {
         match self.config.tier {
+            // Whatever the user forces: such a client would answer for its person.
+            _ if tier == Tier::Permission && self.client.labels_by_kind => false,
             Some(only) => only == tier,
             None => match tier {
                 Tier::Native => self.client.native == Some(true),
@@ -89,7 +93,7 @@ impl Core {
     }
 
     /// Asks the client in the next way, because it cannot show this one, or its response is no answer.
-    pub(super) fn move_on(&mut self, number: u64, why: Unanswered) {
+    pub(super) fn move_on(&mut self, number: u64, why: Unanswered, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let (tried, question, reply_format) =
             (open.presentation.tier(), open.question.clone(), open.reply_format.clone());
@@ -97,26 +101,29 @@ impl Core {
             Presentation::Prompts(walk) => Some(walk.answer().clone()),
             _ => None,
         };
-        self.unanswered(number, why);
+        self.unanswered(number, why, now);
         if let Some(kept) = kept {
             // Prompts are the last of the ways.
             let left = if kept.values.is_empty() { Unanswered::NoWay } else { Unanswered::Elsewhere(kept) };
-            return self.unanswered(number, left);
+            return self.unanswered(number, left, now);
         }
         let presentation = self.presentation_after(tried, &question, &reply_format);
         if let Some(open) = self.pending.get_mut(number) {
             open.presentation = presentation;
         }
-        self.show(number);
+        self.show(number, now);
     }
 
     /// Sends the client the request that this question's presentation asks for.
-    pub(super) fn show(&mut self, number: u64) {
+    pub(super) fn show(&mut self, number: u64, now: Duration) {
         let id = self.config.name.as_ref().map(|_| self.desk.id(number).to_string());
         let Some(open) = self.pending.get_mut(number) else { return };
         match open.request(self.protocol, id.as_deref()) {
-            Some(request) => self.actions.push(Action::Send(Peer::Client, request)),
-            None => self.unanswered(number, Unanswered::NoWay),
+            Some(request) => {
+                self.actions.push(Action::Send(Peer::Client, request));
+                self.listen(number, now);
+            }
+            None => self.unanswered(number, Unanswered::NoWay, now),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What `initialize` says, and what the bridge advertises in it, both ways. Only the named members are put in; the rest
 //! of the line keeps its bytes.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
+use super::known_clients::labels_by_kind;
 use crate::{
     dialect::permission::Protocol,
+    limits,
     wire::{scan, splice},
 };
 
@@ -14,6 +16,8 @@ const EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "sessio
 const OTHER_EXTENSION: [&str; 4] = ["_meta", "sandboxagent.dev", "extensions", "requestQuestion"];
 /// The members that say that forms are shown.
 const FORM: [&str; 2] = ["elicitation", "form"];
+/// The members that say that notices are shown.
+const NOTICES: [&str; 2] = ["session", "notices"];
 /// The members that say that Kiro's questions are shown.
 const KIRO: [&str; 3] = ["_meta", "kiro", "userInput"];
 
@@ -28,13 +32,25 @@ pub(super) struct Client {
     pub kiro: bool,
     /// Permission prompts. Every client has them, until it says otherwise.
     pub permissions: bool,
+    /// Notices in a session.
+    pub notices: bool,
+    /// Whether its permission prompts show the kinds of the options instead of their names.
+    pub labels_by_kind: bool,
     /// Its own name.
     pub name: Option<String>,
 }
 
 impl Default for Client {
     fn default() -> Self {
-        Client { native: None, forms: false, kiro: false, permissions: true, name: None }
+        Client {
+            native: None,
+            forms: false,
+            kiro: false,
+            permissions: true,
+            notices: false,
+            labels_by_kind: false,
+            name: None,
+        }
     }
 }
 
@@ -44,12 +60,15 @@ impl Client {
         let capabilities = scan::member(params, names(params, "clientCapabilities", "capabilities"));
         let says = |path: &[&str]| member(capabilities?, path).and_then(flag);
         let info = scan::member(params, names(params, "clientInfo", "info"));
+        let name = info.and_then(|info| scan::text(scan::member(info, "name")?)).map(Cow::into_owned);
         Client {
             native: says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)),
             forms: says(&FORM) == Some(true),
             kiro: says(&KIRO) == Some(true),
             permissions: true,
-            name: info.and_then(|info| scan::text(scan::member(info, "name")?)).map(Cow::into_owned),
+            notices: says(&NOTICES) == Some(true),
+            labels_by_kind: name.as_deref().is_some_and(labels_by_kind),
+            name,
         }
     }
 }
@@ -76,6 +95,14 @@ pub(super) fn advertise_to_client(line: &[u8]) -> Option<Vec<u8>> {
     let name = names(result, "agentCapabilities", "capabilities");
     scan::member(result, name).filter(|capabilities| capabilities.starts_with(b"{"))?;
     insert_all(line, &["result", name], &[(&EXTENSION, "true")])
+}
+
+/// Returns the name that an agent gives itself in the result of its `initialize`: the one for people, where it has one.
+pub(super) fn agent_name(result: &[u8]) -> Option<Arc<str>> {
+    let info = scan::member(result, names(result, "agentInfo", "info"))?;
+    let named = |name| scan::text(scan::member(info, name)?).filter(|name| !name.trim().is_empty());
+    let name = named("title").or_else(|| named("name"))?;
+    (name.len() <= limits::AGENT).then(|| name.into())
 }
 
 /// Returns the version of the protocol that a part of `initialize` says it has.

@@ -1,6 +1,6 @@
 //! What a line of the client leads to.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use bytes::Bytes;
 use serde_json::json;
@@ -20,7 +20,7 @@ use crate::{
     wire::{
         envelope::{Envelope, Message, is_json, peek, responds_to},
         id::RequestId,
-        line,
+        line, scan,
     },
 };
 
@@ -31,6 +31,8 @@ impl Core {
         let method = message.method.as_deref().and_then(|method| ClientMethod::of(|name| name == method));
         match (method, message.id) {
             (Some(ClientMethod::Initialize), Some(id)) => self.client_initialize(id, &message, line),
+            (Some(ClientMethod::NewSession), Some(id)) => self.new_session(id, &message),
+            (Some(ClientMethod::OpenSession), Some(_)) => self.open_session(&message),
             (Some(ClientMethod::Prompt), Some(id)) => self.prompt(id, &message, line, now),
             (Some(ClientMethod::CancelTurn), _) => self.cancel_turn(&message, now),
             (Some(ClientMethod::CloseSession), _) => self.close_session(&message, now),
@@ -66,6 +68,20 @@ impl Core {
             Some(bytes) => Action::Send(Peer::Agent, bytes.into()),
             None => Action::Forward,
         });
+    }
+
+    fn new_session(&mut self, id: &str, message: &Message<'_>) {
+        if let Some(folder) = folder(message) {
+            self.sessions.request(id, &folder);
+        }
+        self.actions.push(Action::Forward);
+    }
+
+    fn open_session(&mut self, message: &Message<'_>) {
+        if let (Some(session), Some(folder)) = (message.session(), folder(message)) {
+            self.sessions.open(&session, &folder);
+        }
+        self.actions.push(Action::Forward);
     }
 
     /// A prompt while a question is open is the person's answer, given in the chat.
@@ -124,4 +140,9 @@ impl Core {
             None => Action::Forward,
         });
     }
+}
+
+/// Returns the folder that a session is opened in.
+fn folder<'a>(message: &Message<'a>) -> Option<Cow<'a, str>> {
+    scan::text(message.param("cwd")?)
 }

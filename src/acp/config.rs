@@ -19,6 +19,8 @@ pub struct Config {
     pub tier: Option<Tier>,
     /// Whether `initialize` advertises to each peer what the bridge adds to the other.
     pub advertise: bool,
+    /// Whether the bridge says in the chat that a question waits for other responders.
+    pub chat_hint: bool,
     /// The name under which other responders find the bridge's questions; `None` where they cannot.
     pub name: Option<BridgeName>,
     /// The time of day at which the bridge started. All other times that it is told have passed since then.
@@ -35,6 +37,7 @@ impl Default for Config {
             grace: limits::GRACE,
             tier: None,
             advertise: true,
+            chat_hint: true,
             name: None,
             started: Timestamp::default(),
             key: 0,

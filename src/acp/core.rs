@@ -8,8 +8,11 @@ use super::{
     capabilities,
     config::Config,
     event::{Event, Output, Peer, Unanswered},
+    hint::Hints,
     lifecycle::Lifecycle,
     pending::Pending,
+    sessions::Sessions,
+    silence::Silence,
     tool_calls::ToolCalls,
     turns::Turns,
 };
@@ -29,11 +32,16 @@ pub(super) struct Core {
     /// What of a question is ACP's.
     pub pending: Pending,
     pub turns: Turns,
+    pub sessions: Sessions,
+    pub hints: Hints,
+    pub silence: Silence,
     pub lifecycle: Lifecycle,
     /// The client's `initialize`, until the agent has answered it.
     pub initialize: Option<RequestId>,
     /// What the client can show.
     pub client: capabilities::Client,
+    /// The agent's own name.
+    pub agent: Option<Arc<str>>,
     /// The version of the protocol that the agent agreed to.
     pub protocol: Protocol,
     /// The sessions of an agent's tool calls, if it needs that.
@@ -60,8 +68,12 @@ impl Core {
             config,
             pending: Pending::default(),
             turns: Turns::default(),
+            sessions: Sessions::default(),
+            hints: Hints::default(),
+            silence: Silence::default(),
             initialize: None,
             client: capabilities::Client::default(),
+            agent: None,
             protocol: Protocol::default(),
             tool_calls: ToolCalls::default(),
             made_up: 0,
@@ -94,6 +106,7 @@ impl Core {
             Event::Submitted(submitted) => self.submitted(submitted, now),
             Event::Tick => {
                 self.expire(now);
+                self.announce_due(now);
                 self.lifecycle.tick(now, &mut self.actions);
             }
         }
@@ -130,7 +143,11 @@ impl Core {
 
     /// Returns when the next [`Event::Tick`] is due, if one is.
     pub(super) fn next_deadline(&self) -> Option<Duration> {
-        [self.desk.next_deadline(), self.lifecycle.deadline()].into_iter().flatten().min()
+        let (desk, lifecycle) = (self.desk.next_deadline(), self.lifecycle.deadline());
+        [desk, lifecycle, self.hints.next_deadline(), self.silence.next_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Returns a number that no other made-up id has.
@@ -147,13 +164,17 @@ impl Core {
     }
 
     /// The client does not answer a question, or not in this way.
-    pub(super) fn unanswered(&mut self, number: u64, why: Unanswered) {
+    pub(super) fn unanswered(&mut self, number: u64, why: Unanswered, now: Duration) {
         match &why {
             Unanswered::Elsewhere(kept) => self.desk.leave(number, Some(kept.clone())),
             Unanswered::NoWay => self.desk.leave(number, None),
             _ => {}
         }
+        let left = matches!(why, Unanswered::Elsewhere(_) | Unanswered::NoWay);
         let record = self.desk.get(number).map(Arc::clone);
         self.actions.extend(record.map(|record| Action::Tell(Output::Unanswered(record, why))));
+        if left {
+            self.hint(number, now);
+        }
     }
 }

@@ -95,4 +95,6 @@ pub enum Unanswered {
     Refused(i32),
     /// There is no way to show the question to this client.
     NoWay,
+    /// It was asked, and has said nothing for [`crate::limits::SILENCE`]. Its response still counts.
+    Silent,
 }

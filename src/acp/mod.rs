@@ -14,7 +14,11 @@ mod pending;
 
 mod turns;
 
+mod sessions;
+
 mod tool_calls;
+
+mod known_clients;
 
 mod capabilities;
 
@@ -33,6 +37,12 @@ mod asking;
 mod response;
 
 mod settle;
+
+mod hint;
+
+mod silence;
+
+mod announce;
 
 mod link;
 

@@ -4,6 +4,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
+    time::Duration,
 };
 
 use super::presentation::Presentation;
@@ -34,6 +35,10 @@ pub(super) struct Open {
     pub awaiting_response: bool,
     /// Whether the agent has taken it back; until the deadline the client may still answer.
     pub withdrawn: bool,
+    /// Whether the chat says that it waits for other responders, or soon will.
+    pub hinted: bool,
+    /// When the client will have been silent about it for too long.
+    pub silent_at: Option<Duration>,
 }
 
 /// What a response with some id is to.

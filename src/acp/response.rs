@@ -45,7 +45,7 @@ impl Core {
         let cannot = message.error_code().filter(|_| line.whole).filter(|code| is_refusal(*code));
         match cannot {
             Some(_) if withdrawn => self.withdrawn(number, now),
-            Some(code) => self.refused(number, code),
+            Some(code) => self.refused(number, code, now),
             None if own => self.own_response(number, id, message, line, now),
             None if message.failed() && line.whole => self.failed(number, message, now),
             None => self.translated_response(number, message, line, now),
@@ -53,7 +53,7 @@ impl Core {
     }
 
     /// The client cannot show it. A client that does not know a method at all is not asked by it again.
-    fn refused(&mut self, number: u64, code: i32) {
+    fn refused(&mut self, number: u64, code: i32, now: Duration) {
         if code == line::METHOD_NOT_FOUND
             && let Some(open) = self.pending.get(number)
         {
@@ -67,7 +67,7 @@ impl Core {
                 (Presentation::None, _) => {}
             }
         }
-        self.move_on(number, Unanswered::Refused(code));
+        self.move_on(number, Unanswered::Refused(code), now);
     }
 
     /// The client got the agent's own request: its response goes on as it is, unless it needs translating.
@@ -114,9 +114,9 @@ impl Core {
             }
             Meaning::Stale => open.awaiting_response = true,
             _ if withdrawn => self.withdrawn(number, now),
-            Meaning::Next => self.show(number),
-            Meaning::Elsewhere(kept) => self.unanswered(number, Unanswered::Elsewhere(kept)),
-            Meaning::Not(why) => self.move_on(number, why),
+            Meaning::Next => self.show(number, now),
+            Meaning::Elsewhere(kept) => self.unanswered(number, Unanswered::Elsewhere(kept), now),
+            Meaning::Not(why) => self.move_on(number, why, now),
         }
     }
 

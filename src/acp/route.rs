@@ -8,7 +8,7 @@ use crate::{
         frame::Verdict,
         method::{
             CANCEL_REQUEST, CURSOR_PREFIX, INITIALIZE, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE,
-            SESSION_PROMPT, SESSION_UPDATE,
+            SESSION_FORK, SESSION_LOAD, SESSION_NEW, SESSION_PROMPT, SESSION_RESUME, SESSION_UPDATE,
         },
         scan::{self, Text},
     },
@@ -22,7 +22,9 @@ impl Core {
             (Envelope::Call(method), Peer::Agent) => self.intercepts_of_agent(method, line),
             (Envelope::Response(id), Peer::Client) => self.pending.knows(id) || self.knows_last_id(line),
             (Envelope::Response(id), Peer::Agent) => {
-                self.turns.is_running(id) || self.initialize.as_ref().is_some_and(|own| own.is(id))
+                self.turns.is_running(id)
+                    || self.initialize.as_ref().is_some_and(|own| own.is(id))
+                    || self.sessions.awaits(id)
             }
             (Envelope::Batch | Envelope::Opaque, _) => false,
             // The end of the line may tell.
@@ -44,7 +46,7 @@ impl Core {
     fn intercepts_of_agent(&self, method: Text<'_>, line: &[u8]) -> bool {
         // The bulk of all traffic, and never a request.
         if method.is(SESSION_UPDATE) {
-            return self.tool_calls.wants(line);
+            return self.tool_calls.wants(line) || self.hints.wait();
         }
         if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
             return true;
@@ -67,6 +69,8 @@ impl Core {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientMethod {
     Initialize,
+    NewSession,
+    OpenSession,
     Prompt,
     CancelTurn,
     CloseSession,
@@ -75,8 +79,12 @@ pub(super) enum ClientMethod {
 
 impl ClientMethod {
     /// The one place in which the names stand: what is not in it is forwarded.
-    const NAMES: [(&'static str, ClientMethod); 6] = [
+    const NAMES: [(&'static str, ClientMethod); 10] = [
         (INITIALIZE, ClientMethod::Initialize),
+        (SESSION_NEW, ClientMethod::NewSession),
+        (SESSION_FORK, ClientMethod::NewSession),
+        (SESSION_LOAD, ClientMethod::OpenSession),
+        (SESSION_RESUME, ClientMethod::OpenSession),
         (SESSION_PROMPT, ClientMethod::Prompt),
         (SESSION_CANCEL, ClientMethod::CancelTurn),
         (SESSION_CLOSE, ClientMethod::CloseSession),

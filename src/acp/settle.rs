@@ -15,7 +15,9 @@ impl Core {
         let number = submitted.number;
         if let Some(outcome) = self.desk.submit(submitted, now) {
             self.respond(number, &outcome);
-            self.pending.settle(number);
+            if let Some(open) = self.pending.settle(number) {
+                self.say_no_more(number, open.silent_at);
+            }
         }
         self.tell();
     }
@@ -109,6 +111,7 @@ impl Core {
     /// Records that it is decided how a question ends.
     pub(super) fn settled(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
         let Some(open) = self.pending.settle(number) else { return };
+        self.say_no_more(number, open.silent_at);
         let outcome = if open.withdrawn { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
         self.desk.end(number, outcome, by, now);
         self.tell();

@@ -38,7 +38,12 @@ impl BridgeArgs {
             ClientQuestions::Permission => Some(Tier::Permission),
             ClientQuestions::None => Some(Tier::None),
         };
-        config::BridgeSettings { timeout: self.timeout.map(Into::into), tier, advertise: !self.no_promise }
+        config::BridgeSettings {
+            timeout: self.timeout.map(Into::into),
+            tier,
+            advertise: !self.no_promise,
+            chat_hint: !self.no_chat_hint,
+        }
     }
 
     fn inbox(&self) -> config::InboxSettings {

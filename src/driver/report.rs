@@ -59,8 +59,11 @@ fn settled(record: &Record, settlement: &Settlement, after: Duration) {
 /// Reports that the client did not answer a question.
 pub(super) fn unanswered(record: &Record, why: &Unanswered, has_inbox: bool) {
     not_by_client(record, why);
-    if matches!(why, Unanswered::NoWay | Unanswered::Elsewhere(_)) {
-        waits(id(record, has_inbox));
+    match why {
+        Unanswered::NoWay | Unanswered::Elsewhere(_) => waits(id(record, has_inbox)),
+        // Without an inbox, nothing but the client can answer it.
+        Unanswered::Silent if has_inbox => waits(id(record, true)),
+        _ => {}
     }
 }
 
@@ -73,6 +76,9 @@ fn not_by_client(record: &Record, why: &Unanswered) {
         }
         Unanswered::NoWay => {
             tracing::info!(session, question, "the client cannot show the question: it stays open");
+        }
+        Unanswered::Silent => {
+            tracing::info!(session, question, "the client has not responded yet: the question stays open");
         }
         Unanswered::Refused(code) => {
             tracing::info!(session, question, code, "the client refused the question");

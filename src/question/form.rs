@@ -1,7 +1,7 @@
 //! A question: a form of one or more fields, in a session.
 //! Holds all that the known dialects can say, so that nothing is lost on the way through.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +18,10 @@ pub struct Question {
     pub session: Option<String>,
     /// The agent that asks, as it names itself, or by its command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub agent: Option<Arc<str>>,
     /// The folder that the session works in, as an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
+    pub project: Option<Arc<str>>,
     /// The id of the client's request that it belongs to, as JSON text, where it names a request and no session.
     #[serde(rename = "requestId", default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
@@ -275,14 +275,6 @@ open_enum! {
     }
 }
 
-/// Headings that say nothing of what is asked: those that agents write over every form, and our own. Which agent writes
-/// which is in `fixtures/live` and `src/mock/dialects`.
-const FORMULAS: [&str; 3] =
-    ["Please answer the following questions.", "Codex needs your input to continue.", UNTITLED];
-
-/// The heading of a form of several fields that has none.
-const UNTITLED: &str = "Please answer these questions.";
-
 impl Question {
     /// Returns a question of this origin that asks for these fields and says no more.
     pub fn new(origin: Origin, id: &str, fields: Vec<Field>) -> Self {
@@ -303,29 +295,6 @@ impl Question {
             blocking: true,
             timeout: None,
             patterns: Patterns::default(),
-        }
-    }
-
-    /// Returns what is asked by the form as a whole; never empty.
-    pub fn heading(&self) -> &str {
-        match (&*self.message, &self.title, &*self.fields) {
-            ("", Some(title), _) if !title.is_empty() => title,
-            ("", _, [field]) => &field.label,
-            ("", _, _) => UNTITLED,
-            (message, _, _) => message,
-        }
-    }
-
-    /// Returns the question itself on one line, without what an agent writes over every form: the heading, or where
-    /// that is a formula, the label of the first field. Of several fields it says how many more there are.
-    pub fn headline(&self) -> Cow<'_, str> {
-        let heading = self.heading();
-        let Some(first) = self.fields.first().filter(|_| FORMULAS.contains(&heading)) else {
-            return heading.into();
-        };
-        match self.fields.len() - 1 {
-            0 => (&*first.label).into(),
-            more => format!("{} (and {more} more)", first.label).into(),
         }
     }
 
@@ -414,32 +383,4 @@ fn check_text(what: &str, text: &str) -> Result<(), String> {
         return Err(format!("{what} is longer than {} characters", limits::TEXT));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    fn headline(message: &str, labels: &[&str]) -> String {
-        let field = |(name, label): (usize, &&str)| json!({ "name": name.to_string(), "label": label, "kind": "boolean" });
-        let fields: Value = labels.iter().enumerate().map(field).collect();
-        let fields = serde_json::from_value(fields).expect("fields");
-        let question =
-            Question { message: message.to_owned(), ..Question::new(Origin::Elicitation, "q", fields) };
-        question.headline().into_owned()
-    }
-
-    #[test]
-    fn the_headline_is_the_first_label_where_the_heading_is_a_formula() {
-        assert_eq!(headline("Which one?", &["Database"]), "Which one?");
-        assert_eq!(headline("", &["Which one?"]), "Which one?");
-        assert_eq!(headline("Codex needs your input to continue.", &["Which one?"]), "Which one?");
-        assert_eq!(
-            headline("Please answer the following questions.", &["A?", "B?", "C?"]),
-            "A? (and 2 more)"
-        );
-        assert_eq!(headline("", &["A?", "B?"]), "A? (and 1 more)");
-    }
 }

@@ -13,6 +13,8 @@ mod unknown;
 
 pub mod form;
 
+mod heading;
+
 mod milliseconds;
 
 mod memory;

@@ -20,6 +20,11 @@ pub fn request(id: &str, method: &str, params: &impl Serialize) -> Bytes {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#))
 }
 
+/// A notification.
+pub fn notification(method: &str, params: &impl Serialize) -> Bytes {
+    line(format!(r#"{{"jsonrpc":"2.0","method":{},"params":{}}}"#, json(&method), json(params)))
+}
+
 /// A response with a result.
 pub fn response(id: &str, result: &impl Serialize) -> Bytes {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, json(result)))

@@ -4,6 +4,18 @@
 /// ACP: the client opens the connection and declares its capabilities.
 pub const INITIALIZE: &str = "initialize";
 
+/// ACP: the client opens a new session. The response names it.
+pub const SESSION_NEW: &str = "session/new";
+
+/// ACP: the client opens a new session that begins like another one. The response names it.
+pub const SESSION_FORK: &str = "session/fork";
+
+/// ACP: the client opens a session again, and wants its history.
+pub const SESSION_LOAD: &str = "session/load";
+
+/// ACP: the client opens a session again.
+pub const SESSION_RESUME: &str = "session/resume";
+
 /// ACP: the client starts a turn.
 pub const SESSION_PROMPT: &str = "session/prompt";
 

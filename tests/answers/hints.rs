@@ -15,6 +15,39 @@ fn a_question_that_the_client_cannot_show_is_announced_on_stderr() {
 }
 
 #[test]
+fn a_question_that_the_client_cannot_show_is_announced_in_the_chat() {
+    let machine = TestMachine::new();
+    let mut client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
+    let id = machine.question();
+    machine.ok(&["answer", &id, "Option B"]);
+    let command = format!("Answer it in a terminal: askbridge answer {id} VALUE");
+    client.expect("the hint", |line| line.contains(&command));
+    client.expect("the answer", |line| line.contains("You chose: "));
+}
+
+#[test]
+fn the_hint_in_the_chat_can_be_switched_off() {
+    let machine = TestMachine::new();
+    let options = ["--client-questions", "none", "--no-chat-hint"];
+    let mut client = machine.client("silent", "a question", &options, &[]);
+    let id = machine.question();
+    client.expect_stderr("the hint", |text| text.contains(" waits: "));
+    machine.ok(&["answer", &id, "Option B"]);
+    client.expect("the answer", |line| {
+        assert!(!line.contains("askbridge answer"), "{line}");
+        line.contains("You chose: ")
+    });
+}
+
+#[test]
+fn a_client_that_says_nothing_for_ten_seconds_is_announced_on_stderr() {
+    let machine = TestMachine::new();
+    let client = machine.client("silent", "a question", &[], &[]);
+    let id = machine.question();
+    client.expect_stderr("the hint", |text| text.contains(&format!("question {id} waits: ")));
+}
+
+#[test]
 fn a_permission_prompt_says_how_to_answer_elsewhere() {
     let machine = TestMachine::new();
     let approve = ["mock-client", "--tier", "approve", "--", ASKBRIDGE, "run", "--", ASKBRIDGE, "mock-agent"];

@@ -235,3 +235,17 @@ fn client_that_approves_everything_answers_no_question() {
         }
     }
 }
+
+#[test]
+fn a_client_that_approves_without_knowing_what_chooses_nothing() {
+    for agent in Agent::ALL {
+        for client in Client::BLIND {
+            for Case { name, fields, given } in cases(agent) {
+                let mut world = World::new(agent, client, &fields, Wish::Answer(given));
+                assert_eq!(world.heard(), None, "{agent:?} before {client:?}: {name}");
+                assert!(world.is_open(), "{agent:?} before {client:?}: {name}");
+                world.end();
+            }
+        }
+    }
+}

@@ -17,8 +17,14 @@ pub(crate) enum Client {
     Forms,
     /// Supports permission requests only.
     Prompts,
-    /// Approves every permission request without asking its user.
+    /// Approves every permission request without asking its user, by the first option that allows.
     Approver,
+    /// The same, by the last option that allows.
+    LastApprover,
+    /// Is CodeCompanion.nvim, which labels options by their kind: its user approves, and the last one of a kind wins.
+    LastOfKind,
+    /// The same of an older version, in which the second option wins.
+    SecondOfKind,
     /// Never replies.
     Silent,
     /// Is not asked, because of `--client-questions none`.
@@ -49,6 +55,18 @@ impl Client {
     pub(crate) const ALL: [Client; 6] =
         [Client::Native, Client::Forms, Client::Prompts, Client::Approver, Client::Silent, Client::NotAsked];
 
+    /// The clients that approve without knowing what.
+    pub(crate) const BLIND: [Client; 4] =
+        [Client::Approver, Client::LastApprover, Client::LastOfKind, Client::SecondOfKind];
+
+    /// Returns the name that the client gives itself.
+    pub(crate) fn client_name(self) -> &'static str {
+        match self {
+            Client::LastOfKind | Client::SecondOfKind => "CodeCompanion.nvim",
+            _ => "client",
+        }
+    }
+
     /// Returns the name in the table.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -56,6 +74,8 @@ impl Client {
             Client::Forms => "shows forms",
             Client::Prompts => "permission prompts only",
             Client::Approver => "approves everything",
+            Client::LastApprover => "approves everything by the last option",
+            Client::LastOfKind | Client::SecondOfKind => "labels options by their kind",
             Client::Silent => "never replies",
             Client::NotAsked => "`--client-questions none`",
         }
@@ -77,7 +97,7 @@ impl Client {
         match (self, method) {
             (Client::Silent, _) => Reply::Nothing,
             (Client::NotAsked, _) => panic!("it is asked {method}"),
-            (Client::Approver, "session/request_permission") => approves(params),
+            (blind, "session/request_permission") if Client::BLIND.contains(&blind) => blind.approves(params),
             (_, "session/request_permission") => prompt(params, fields, wish),
             (Client::Native, "_sandboxagent/session/request_question") => native(params, fields, wish),
             (Client::Forms, "elicitation/create") => form(params, fields, wish),
@@ -86,13 +106,22 @@ impl Client {
     }
 }
 
-fn selected(option: &Value) -> Reply {
-    Reply::Result(json!({ "outcome": { "outcome": "selected", "optionId": option["optionId"] } }))
+impl Client {
+    /// Takes an option without regard to its name.
+    fn approves(self, params: &Value) -> Reply {
+        let allows = |option: &&Value| option["kind"].as_str().is_some_and(|kind| kind.starts_with("allow"));
+        let mut allowed = params["options"].as_array().into_iter().flatten().filter(allows);
+        let taken = match self {
+            Client::LastApprover | Client::LastOfKind => allowed.next_back(),
+            Client::SecondOfKind => allowed.nth(1),
+            _ => allowed.next(),
+        };
+        taken.map_or(Reply::Nothing, selected)
+    }
 }
 
-fn approves(params: &Value) -> Reply {
-    let allows = |option: &&Value| option["kind"].as_str().is_some_and(|kind| kind.starts_with("allow"));
-    params["options"].as_array().into_iter().flatten().find(allows).map_or(Reply::Nothing, selected)
+fn selected(option: &Value) -> Reply {
+    Reply::Result(json!({ "outcome": { "outcome": "selected", "optionId": option["optionId"] } }))
 }
 
 /// Returns whether the request contains this text.
@@ -287,7 +316,9 @@ fn prompt(params: &Value, fields: &[Field], wish: &Wish) -> Reply {
         return selected(elsewhere);
     }
     let title = params["toolCall"]["title"].as_str().expect("a title");
-    let asked = |(field, _): &(&Field, &Given)| fields.len() == 1 || title.ends_with(&field.text);
+    let asked = |(field, _): &(&Field, &Given)| {
+        fields.len() == 1 || Some(title) == first_line(&field.text) && shows(params, &field.text)
+    };
     let (field, given) = fields.iter().zip(given).find(asked).expect("the current field");
     check_shown(params, std::slice::from_ref(field));
     selected(choose(options, field, given).unwrap_or(elsewhere))
@@ -312,4 +343,9 @@ fn choose<'a>(options: &'a [Value], field: &Field, given: &Given) -> Option<&'a 
             next.or_else(|| named("Done"))
         }
     }
+}
+
+/// Returns the first line of a text that has something in it.
+fn first_line(text: &str) -> Option<&str> {
+    text.lines().find(|line| !line.trim().is_empty())
 }

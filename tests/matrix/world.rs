@@ -60,7 +60,10 @@ impl World {
         world.client_calls(
             ID,
             "initialize",
-            &json!({ "protocolVersion": 1, "clientCapabilities": client.capabilities() }),
+            &json!({
+                "protocolVersion": 1, "clientCapabilities": client.capabilities(),
+                "clientInfo": { "name": client.client_name(), "version": "1" },
+            }),
         );
         world.agent_says(&json!({ "jsonrpc": "2.0", "id": ID, "result": {
             "protocolVersion": 1, "agentCapabilities": {}, "agentInfo": { "name": name, "version": "1" },

@@ -117,6 +117,10 @@ fn a_question_that_the_client_cannot_show_waits_for_the_others() {
     let question = question(&folder);
     let id = name(&question);
     assert!(hint.contains(&format!("askbridge answer {id} VALUE")), "{hint}");
+    conductor.process.expect("the hint in the chat", |line| {
+        line.starts_with(r#"{"jsonrpc":"2.0","method":"session/update""#)
+            && line.contains(&format!("askbridge answer {id} VALUE"))
+    });
     let (code, shown) = run(&folder, &["show", id]);
     assert_eq!(code, Some(0));
     assert!(shown.contains("under an ACP conductor"), "{shown}");

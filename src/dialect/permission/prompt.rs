@@ -1,7 +1,20 @@
 //! One permission prompt for a client that can show nothing else, from a field to JSON.
 //! The order of the prompts is left to `prompt_flow.rs`.
 //!
+//! What a prompt offers must be safe with a client that is not known, and that may answer without its person:
+//!
+//! - A client that approves by itself takes the first option, the first or the last one of a kind, or whatever allows
+//!   always. The first and the last `allow_once` leave the question to other responders, and nothing allows always:
+//!   such a client chooses nothing.
+//! - A client that refuses by itself takes what rejects. Only `Skip` does: the agent hears that its question was
+//!   rejected, and no option is chosen.
+//! - What may do harm has no options at all (`PromptFlow`).
+//! - A client that takes any other option without showing its name cannot be told from a person. Such clients get no
+//!   prompts: `acp::known_clients` has their names.
+//!
 //! Source: `RequestPermissionRequest` of the ACP schema.
+
+use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -11,7 +24,7 @@ use crate::{
     question::{Field, FieldOption, Question},
 };
 
-/// The contents of a prompt. Two options are always added: to answer elsewhere, and to skip the question.
+/// The contents of a prompt. Options to answer elsewhere, and to skip the question, are always added.
 pub(super) struct Prompt<'a> {
     /// The number of the prompt, unique for a bridge.
     pub number: u64,
@@ -25,9 +38,11 @@ pub(super) struct Prompt<'a> {
     pub done: bool,
 }
 
-/// The option to answer the question elsewhere. It comes first: a client that approves every request chooses the first
-/// option, and must not answer the question that way.
+/// The option to answer the question elsewhere. It comes before the choices.
 const ELSEWHERE: &str = "Answer elsewhere";
+
+/// The option to answer the question elsewhere that comes behind the choices.
+const OTHER: &str = "None of these: answer elsewhere";
 
 /// The command that answers the question, without the question's name.
 const COMMAND: &str = "askbridge answer";
@@ -113,6 +128,8 @@ struct PromptOption {
 pub(super) enum PromptChoice {
     /// The user answers elsewhere.
     Elsewhere,
+    /// The user wants none of the choices, and answers elsewhere.
+    Other,
     /// The choice at this index.
     Choice(usize),
     /// The choices made so far are the answer.
@@ -125,6 +142,7 @@ impl PromptChoice {
     fn id(self, number: u64) -> String {
         match self {
             PromptChoice::Elsewhere => format!("askbridge-{number}-elsewhere"),
+            PromptChoice::Other => format!("askbridge-{number}-other"),
             PromptChoice::Choice(place) => format!("askbridge-{number}-{place}"),
             PromptChoice::Done => format!("askbridge-{number}-done"),
             PromptChoice::Skip => format!("askbridge-{number}-skip"),
@@ -136,6 +154,7 @@ impl PromptChoice {
         match id.strip_prefix("askbridge-")?.split_once('-')? {
             (of, _) if of != number.to_string() => None,
             (_, "elsewhere") => Some(PromptChoice::Elsewhere),
+            (_, "other") => Some(PromptChoice::Other),
             (_, "done") => Some(PromptChoice::Done),
             (_, "skip") => Some(PromptChoice::Skip),
             (_, place) => place.parse().ok().map(PromptChoice::Choice),
@@ -148,8 +167,8 @@ impl Prompt<'_> {
     pub(super) fn write(&self, question: &Question, session: &str, protocol: Protocol) -> Box<RawValue> {
         let fallback_id = format!("askbridge-{}", question.id);
         let tool_call = question.tool_call.as_deref();
-        let title = self.title(question);
-        let text = self.text(question, &title);
+        let asked = asked(self.field, question);
+        let (title, text) = (self.title(&asked, question), self.text(&asked, question));
         let about = match protocol {
             Protocol::V1 => PromptAbout::V1 {
                 tool_call: PromptToolCall {
@@ -171,15 +190,12 @@ impl Prompt<'_> {
         params::json(&PromptParams { session_id: session, about, options: self.options() })
     }
 
-    fn title(&self, question: &Question) -> String {
-        let title = match (self.field, &*question.fields) {
-            (Some(field), _) => title_of(field, question),
-            (None, [field]) => title_of(field, question),
-            (None, _) => question.heading().to_owned(),
-        };
+    /// Returns the question on one line: clients cut a title at its first line.
+    fn title(&self, asked: &str, question: &Question) -> String {
+        let title = first_line(asked);
         let instead = self.name.map(|name| format!(": {COMMAND} {name}")).unwrap_or_default();
         match self.field {
-            Some(_) => title,
+            Some(_) => title.to_owned(),
             None if question.dangerous => {
                 format!("{title} (is not answered by a permission prompt: answer elsewhere{instead})")
             }
@@ -187,22 +203,16 @@ impl Prompt<'_> {
         }
     }
 
-    /// Returns the texts that are neither in the title nor in the names of the options.
-    fn text(&self, question: &Question, title: &str) -> Option<String> {
-        let Some(field) = self.field else {
-            let labels = question.fields.iter().map(|field| field.label.as_str());
-            let labels: Vec<_> = labels.filter(|label| !title.contains(label)).collect();
-            return (!labels.is_empty()).then(|| labels.join("\n"));
+    /// Returns the texts that are neither in the title nor in the names of the options: what is asked if it has several
+    /// lines, what the form as a whole asks, and what there is to say of the field and its options.
+    fn text(&self, asked: &str, question: &Question) -> Option<String> {
+        let rest = Some(asked).filter(|asked| first_line(asked) != *asked);
+        let heading = Some(question.heading()).filter(|heading| !asked.contains(heading));
+        let above = rest.into_iter().chain(heading).map(str::to_owned);
+        let texts: Vec<_> = match self.field {
+            Some(field) => above.chain(described(field, asked)).collect(),
+            None => above.chain(labels(question, asked)).collect(),
         };
-        let described = |option: &FieldOption| {
-            let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));
-            let preview =
-                option.preview.as_ref().map(|preview| format!("{}:\n{}", option.label, preview.text));
-            description.into_iter().chain(preview)
-        };
-        let header = field.header.iter().filter(|header| !title.contains(header.as_str()));
-        let above = header.chain(&field.help).cloned();
-        let texts: Vec<_> = above.chain(field.kind.options().iter().flat_map(described)).collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
@@ -220,20 +230,44 @@ impl Prompt<'_> {
         if self.done {
             options.push(option(PromptChoice::Done, "Done", "allow_once"));
         }
+        if !self.choices.is_empty() {
+            options.push(option(PromptChoice::Other, OTHER, "allow_once"));
+        }
         options.push(option(PromptChoice::Skip, "Skip", "reject_once"));
         options
     }
 }
 
-fn title_of(field: &Field, question: &Question) -> String {
+/// Returns the first line of a text that is not blank.
+fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
+}
+
+/// Returns what a prompt asks: the label of its field, or the heading where that says the same and more. If no field
+/// can be asked for, it is the question as a whole.
+fn asked<'a>(field: Option<&'a Field>, question: &'a Question) -> Cow<'a, str> {
     let heading = question.heading();
-    let no_title = question.title.as_deref().is_none_or(str::is_empty);
-    let has_label = heading.contains(&*field.label);
-    if has_label && question.fields.len() == 1 {
-        heading.to_owned()
-    } else if has_label || question.message.is_empty() && no_title {
-        field.label.clone()
-    } else {
-        format!("{heading}\n{}", field.label)
+    match (field, &*question.fields) {
+        (_, [field]) if heading.contains(&*field.label) => heading.into(),
+        (_, [field]) | (Some(field), _) => field.label.as_str().into(),
+        (None, _) => question.headline(),
     }
+}
+
+/// Returns what there is to say of a field and its options beside their labels.
+fn described<'a>(field: &'a Field, asked: &str) -> impl Iterator<Item = String> + use<'a> {
+    let of_option = |option: &'a FieldOption| {
+        let description = option.description.as_ref().map(|text| format!("{}: {text}", option.label));
+        let preview = option.preview.as_ref().map(|preview| format!("{}:\n{}", option.label, preview.text));
+        description.into_iter().chain(preview)
+    };
+    let header = field.header.as_ref().filter(|header| !asked.contains(header.as_str()));
+    header.into_iter().chain(&field.help).cloned().chain(field.kind.options().iter().flat_map(of_option))
+}
+
+/// Returns the labels of all fields on a line each, unless they are in what is asked.
+fn labels(question: &Question, asked: &str) -> Option<String> {
+    let labels = question.fields.iter().map(|field| field.label.as_str());
+    let labels: Vec<_> = labels.filter(|label| !asked.contains(label)).collect();
+    (!labels.is_empty()).then(|| labels.join("\n"))
 }

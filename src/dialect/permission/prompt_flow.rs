@@ -91,7 +91,7 @@ impl PromptFlow {
         };
         let field = self.field(question);
         let value = match (chosen, field) {
-            (PromptChoice::Elsewhere, _) => return PromptStep::Elsewhere,
+            (PromptChoice::Elsewhere | PromptChoice::Other, _) => return PromptStep::Elsewhere,
             (PromptChoice::Skip, _) => return PromptStep::Rejected(Reason::User),
             (PromptChoice::Choice(place), Some(field)) => self.choose(field, place),
             (PromptChoice::Done, Some(field)) if self.choices(field).1 => {

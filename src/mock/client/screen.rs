@@ -58,13 +58,14 @@ impl<W: Write> Screen<W> {
 
     /// Shows a chunk of a message of the agent, after earlier chunks of the same message.
     pub(super) fn say_chunk(&mut self, message: Option<&str>, text: &str) -> io::Result<()> {
-        let mut held = match &self.unfinished {
-            Some(Unfinished::Message(last, held)) if last.as_deref() == message => *held,
+        let (mut held, text) = match &self.unfinished {
+            Some(Unfinished::Message(last, held)) if last.as_deref() == message => (*held, text),
             _ => {
                 self.finish_line()?;
                 self.gutter("agent", "│")?;
                 write!(self.output, " ")?;
-                0
+                // No message begins with an empty line.
+                (0, text.trim_start_matches('\n'))
             }
         };
         for line in text.split_inclusive('\n') {

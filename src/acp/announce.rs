@@ -1,0 +1,77 @@
+//! What is said of a question that waits, beside asking it: a hint in the chat, and that the client is silent.
+
+use std::time::Duration;
+
+use super::{
+    action::Action,
+    core::Core,
+    event::{Peer, Unanswered},
+    hint,
+};
+use crate::{dialect::permission::Protocol, wire::envelope::Message};
+
+impl Core {
+    /// Says in the chat, once, that this question waits for other responders. If the agent goes on meanwhile, it may
+    /// finish its message first.
+    pub(super) fn hint(&mut self, number: u64, now: Duration) {
+        let Some(open) = self.pending.get_mut(number) else { return };
+        if !self.config.chat_hint || std::mem::replace(&mut open.hinted, true) {
+            return;
+        }
+        match &open.question.session {
+            Some(session) if !open.question.blocking => self.hints.put(number, session.clone(), now),
+            Some(_) => self.send_hints(vec![number]),
+            None => {}
+        }
+    }
+
+    /// Looks at an update of the agent, before it goes on.
+    pub(super) fn hint_before(&mut self, update: &Message<'_>) {
+        let hints = self.hints.before(update);
+        self.send_hints(hints);
+    }
+
+    /// Sends the hints of a session whose turn has ended.
+    pub(super) fn hint_at_end(&mut self, session: &str) {
+        let hints = self.hints.at_end(session);
+        self.send_hints(hints);
+    }
+
+    /// Sends the hints that are due, and reports the questions that the client has been silent about for too long.
+    pub(super) fn announce_due(&mut self, now: Duration) {
+        let hints = self.hints.due(now);
+        self.send_hints(hints);
+        while let Some(number) = self.silence.take_due(now) {
+            let Some(open) = self.pending.get_mut(number) else { continue };
+            open.silent_at = None;
+            if open.awaiting_response && !open.withdrawn {
+                self.unanswered(number, Unanswered::Silent, now);
+            }
+        }
+    }
+
+    fn send_hints(&mut self, numbers: Vec<u64>) {
+        // In version 2 of ACP, every client takes notices.
+        let as_notice = self.client.notices || self.protocol == Protocol::V2;
+        for number in numbers {
+            let id = self.config.name.as_ref().map(|_| self.desk.id(number).to_string());
+            if let Some(open) = self.pending.get(number) {
+                let line = hint::write(&open.question, id.as_deref(), as_notice, number);
+                self.actions.push(Action::Send(Peer::Client, line));
+            }
+        }
+    }
+
+    /// The client was asked this question.
+    pub(super) fn listen(&mut self, number: u64, now: Duration) {
+        let Some(open) = self.pending.get_mut(number) else { return };
+        self.silence.end(number, open.silent_at);
+        open.silent_at = Some(self.silence.begin(number, now));
+    }
+
+    /// A question is settled: nothing more is said of it.
+    pub(super) fn say_no_more(&mut self, number: u64, silent_at: Option<Duration>) {
+        self.hints.drop(number);
+        self.silence.end(number, silent_at);
+    }
+}
