@@ -55,7 +55,7 @@ fn many(texts: &[&str]) -> Value {
 fn told(asked: &Asked, outcome: &Outcome) -> Json {
     let result = match outcome {
         Outcome::Answered(answer) => asked.reply_format.write_answer(&asked.question, answer),
-        Outcome::Rejected(reason) => asked.reply_format.write_rejection(*reason),
+        Outcome::Rejected(reason) => asked.reply_format.write_rejection((*reason).into()),
         Outcome::Failed => panic!("nothing is told"),
         other => panic!("{other:?}"),
     };

@@ -100,7 +100,7 @@ impl Core {
             // No agent is left that could be told.
             Some(Reason::AgentGone) => return self.actions.push(Action::Forward),
             Some(reason) => {
-                let rejected = line::response(id, &asked.reply_format.write_rejection(reason));
+                let rejected = line::response(id, &asked.reply_format.write_rejection(reason.into()));
                 return self.actions.push(Action::Send(Peer::Agent, rejected));
             }
             None => {}

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::{action::Action, core::Core, event::Peer, pending::Open};
 use crate::{
-    desk::Submitted,
+    desk::{Submission, Submitted},
+    dialect::Rejection,
     question::{Outcome, Provenance, Reason},
     wire::line,
 };
@@ -13,8 +14,12 @@ impl Core {
     /// Hands in what a responder other than the client submits.
     pub(super) fn submitted(&mut self, submitted: Submitted, now: Duration) {
         let number = submitted.number;
+        let remark = match &submitted.submission {
+            Submission::Reject(remark) => remark.clone(),
+            _ => None,
+        };
         if let Some(outcome) = self.desk.submit(submitted, now) {
-            self.respond(number, &outcome);
+            self.respond(number, &outcome, remark.as_deref());
             if let Some(open) = self.pending.settle(number) {
                 self.say_no_more(number, open.silent_at);
             }
@@ -24,16 +29,18 @@ impl Core {
 
     /// Settles a question with an outcome that is put in the format that its agent expects.
     pub(super) fn settle(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        self.respond(number, &outcome);
+        self.respond(number, &outcome, None);
         self.settled(number, outcome, by, now);
     }
 
     /// Sends the agent its response, and takes the question back from a client that still shows it.
-    fn respond(&mut self, number: u64, outcome: &Outcome) {
+    fn respond(&mut self, number: u64, outcome: &Outcome, remark: Option<&str>) {
         let Some(open) = self.pending.get(number) else { return };
         let result = match outcome {
             Outcome::Answered(answer) => open.reply_format.write_answer(&open.question, answer),
-            Outcome::Rejected(reason) => open.reply_format.write_rejection(*reason),
+            Outcome::Rejected(reason) => {
+                open.reply_format.write_rejection(Rejection { reason: *reason, remark })
+            }
             // The client's own response goes on instead.
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
@@ -84,7 +91,8 @@ impl Core {
         }
         let is_agent_gone = reason == Reason::AgentGone;
         if !is_agent_gone {
-            let rejected = line::response(open.id.as_str(), &open.reply_format.write_rejection(reason));
+            let rejected =
+                line::response(open.id.as_str(), &open.reply_format.write_rejection(reason.into()));
             self.actions.push(Action::Send(Peer::Agent, rejected));
             self.actions.push(Action::Deliver(number));
         }

@@ -22,8 +22,8 @@ pub trait AgentDialect: Sized {
     /// Writes an answer that fits the question, as the `result` for the agent.
     fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue>;
 
-    /// Writes a rejection, as the `result` for the agent.
-    fn write_rejection(&self, reason: Reason) -> Box<RawValue>;
+    /// Writes a rejection, as the `result` for the agent. The remark is left out where the dialect has no place for it.
+    fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue>;
 
     /// Reads the `result` of a client that was sent the agent's own request.
     ///
@@ -31,6 +31,21 @@ pub trait AgentDialect: Sized {
     /// translates its requests, so no client ever replies to one.
     fn read_reply(&self, _question: &Question, _result: &[u8]) -> Reply {
         Reply::Unknown
+    }
+}
+
+/// Why a question is rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rejection<'a> {
+    /// The reason.
+    pub reason: Reason,
+    /// The person's own words.
+    pub remark: Option<&'a str>,
+}
+
+impl From<Reason> for Rejection<'_> {
+    fn from(reason: Reason) -> Self {
+        Rejection { reason, remark: None }
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    agent_dialect::AgentDialect,
+    agent_dialect::{AgentDialect, Rejection},
     params::{json, read_params},
 };
 use crate::{
@@ -30,8 +30,8 @@ impl AgentDialect for CursorReply {
         json(&write_answer(question, answer))
     }
 
-    fn write_rejection(&self, reason: Reason) -> Box<RawValue> {
-        json(&write_rejection(reason))
+    fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
+        json(&write_rejection(rejection))
     }
 }
 
@@ -85,15 +85,15 @@ impl CursorQuestion {
 
 /// The `result` of a request.
 #[derive(Debug, Serialize)]
-struct CursorResult {
-    outcome: CursorOutcome,
+struct CursorResult<'a> {
+    outcome: CursorOutcome<'a>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
-enum CursorOutcome {
+enum CursorOutcome<'a> {
     Answered { answers: Vec<CursorSelection> },
-    Skipped { reason: &'static str },
+    Skipped { reason: &'a str },
     Cancelled,
 }
 
@@ -104,7 +104,7 @@ struct CursorSelection {
     selected_option_ids: Vec<String>,
 }
 
-fn write_answer(question: &Question, answer: &Answer) -> CursorResult {
+fn write_answer(question: &Question, answer: &Answer) -> CursorResult<'static> {
     let answers = question.fields.iter().map(|field| CursorSelection {
         question_id: field.name.clone(),
         selected_option_ids: match answer.values.get(&field.name) {
@@ -118,9 +118,11 @@ fn write_answer(question: &Question, answer: &Answer) -> CursorResult {
 }
 
 /// Only the user skips a question. Any other reason cancels it.
-fn write_rejection(reason: Reason) -> CursorResult {
-    let outcome = match reason {
-        Reason::User => CursorOutcome::Skipped { reason: "the user did not want to answer" },
+fn write_rejection(rejection: Rejection<'_>) -> CursorResult<'_> {
+    let outcome = match rejection.reason {
+        Reason::User => {
+            CursorOutcome::Skipped { reason: rejection.remark.unwrap_or("the user did not want to answer") }
+        }
         _ => CursorOutcome::Cancelled,
     };
     CursorResult { outcome }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    agent_dialect::AgentDialect,
+    agent_dialect::{AgentDialect, Rejection},
     entries::Entries,
     params::{json, read_params},
 };
@@ -30,8 +30,8 @@ impl AgentDialect for GrokReply {
         json(&write_answer(question, answer))
     }
 
-    fn write_rejection(&self, reason: Reason) -> Box<RawValue> {
-        json(&write_rejection(reason))
+    fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
+        json(&write_rejection(rejection.reason))
     }
 }
 

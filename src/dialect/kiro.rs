@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    agent_dialect::{AgentDialect, Reply},
+    agent_dialect::{AgentDialect, Rejection, Reply},
     meta::ReplyMeta,
     params::{json, read_params},
 };
@@ -30,7 +30,7 @@ impl AgentDialect for KiroReply {
         json(&write_answer(question, answer))
     }
 
-    fn write_rejection(&self, _reason: Reason) -> Box<RawValue> {
+    fn write_rejection(&self, _rejection: Rejection<'_>) -> Box<RawValue> {
         json(&KiroResult::Dismissed)
     }
 

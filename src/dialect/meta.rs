@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::question::{Answer, Question, Reason};
+use super::agent_dialect::Rejection;
+use crate::question::{Answer, Question};
 
 /// The `_meta` of a response.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,9 @@ pub struct ReplyAdditions {
     /// `session_closed`, `shutdown` or `policy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why it was rejected, in the person's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     /// What was remarked beside the answers, keyed by the field's place: `"0"` is the first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
@@ -33,9 +37,12 @@ pub struct ReplyAdditions {
 
 impl ReplyMeta {
     /// Returns the `_meta` of a rejection.
-    pub(super) fn of_rejection(reason: Reason) -> Self {
-        let additions =
-            ReplyAdditions { reason: Some(reason.name().to_owned()), ..ReplyAdditions::default() };
+    pub(super) fn of_rejection(rejection: Rejection<'_>) -> Self {
+        let additions = ReplyAdditions {
+            reason: Some(rejection.reason.name().to_owned()),
+            remark: rejection.remark.map(str::to_owned),
+            ..ReplyAdditions::default()
+        };
         ReplyMeta { askbridge: Some(additions) }
     }
 
@@ -49,7 +56,7 @@ impl ReplyMeta {
         let notes: BTreeMap<_, _> = fields
             .filter_map(|(index, field)| Some((index.to_string(), answer.notes.get(&field.name)?.clone())))
             .collect();
-        let additions = ReplyAdditions { reason: None, notes };
+        let additions = ReplyAdditions { notes, ..ReplyAdditions::default() };
         (additions != ReplyAdditions::default()).then_some(ReplyMeta { askbridge: Some(additions) })
     }
 }

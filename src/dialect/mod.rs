@@ -31,6 +31,6 @@ mod meta;
 
 mod params;
 
-pub use agent_dialect::{AgentDialect, Reply};
+pub use agent_dialect::{AgentDialect, Rejection, Reply};
 pub use meta::{ReplyAdditions, ReplyMeta};
 pub use registry::{Asked, ReplyFormat, may_ask, methods, read};

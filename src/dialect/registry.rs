@@ -4,7 +4,7 @@
 use serde_json::value::RawValue;
 
 use super::{
-    agent_dialect::{AgentDialect, Reply},
+    agent_dialect::{AgentDialect, Rejection, Reply},
     cursor::CursorReply,
     elicitation::FormReply,
     grok::GrokReply,
@@ -13,7 +13,7 @@ use super::{
     sandboxagent::NativeReply,
 };
 use crate::{
-    question::{Answer, Question, Reason},
+    question::{Answer, Question},
     wire::scan::Text,
 };
 
@@ -46,9 +46,9 @@ macro_rules! dialects {
             }
 
             /// Writes a rejection, as the `result` for the agent.
-            pub fn write_rejection(&self, reason: Reason) -> Box<RawValue> {
+            pub fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
                 match self {
-                    $(ReplyFormat::$name(format) => format.write_rejection(reason),)+
+                    $(ReplyFormat::$name(format) => format.write_rejection(rejection),)+
                 }
             }
 

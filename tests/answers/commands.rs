@@ -103,14 +103,14 @@ fn the_same_answer_again_is_accepted_and_another_one_is_refused() {
 }
 
 #[test]
-fn the_reason_of_a_rejection_is_shown() {
+fn the_reason_of_a_rejection_is_shown_and_reaches_the_agent() {
     let machine = TestMachine::new();
     let client = machine.client("native", "a question, forever", &[], &["--wire"]);
     let id = machine.question();
     for _ in 0..2 {
         assert_eq!(machine.does(&["reject", &id, "--reason", "not today"]), format!("{id} rejected"));
     }
-    client.expect_stderr("the rejection", |text| text.contains("\"reason\":\"user\""));
+    client.expect_stderr("the rejection", |text| text.contains(r#""reason":"user","remark":"not today""#));
     fails(&machine.run(&["answer", &id, "option-a"]), exit::SETTLED, "rejected by the command line");
     let view: Value = serde_json::from_str(&machine.ok(&["show", "--json", &id])).unwrap();
     assert_eq!(view["settlement"]["remark"], "not today");

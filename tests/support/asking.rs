@@ -54,7 +54,7 @@ pub(crate) fn check_request(method: &str, params: &[u8], dice: &[u8]) -> Option<
     let Asked { question, reply_format, .. } = &asked;
     check_limits(question);
     for reason in REASONS {
-        object(&reply_format.write_rejection(reason));
+        object(&reply_format.write_rejection(reason.into()));
     }
     let answer = answer(question, dice);
     let fits = check(question, &answer);

@@ -5,10 +5,10 @@ use serde_json::value::RawValue;
 use super::{FormReply, reply, request, response};
 use crate::{
     dialect::{
-        agent_dialect::{AgentDialect, Reply},
+        agent_dialect::{AgentDialect, Rejection, Reply},
         params::json,
     },
-    question::{Answer, Question, Reason},
+    question::{Answer, Question},
     wire::method::{ELICITATION_CREATE, LEGACY_ELICITATIONS, LEGACY_NESTED_ELICITATIONS},
 };
 
@@ -29,8 +29,8 @@ impl AgentDialect for FormReply {
         json(&response::write_answer(self, question, answer))
     }
 
-    fn write_rejection(&self, reason: Reason) -> Box<RawValue> {
-        json(&response::write_rejection(self, reason))
+    fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
+        json(&response::write_rejection(self, rejection))
     }
 
     fn read_reply(&self, question: &Question, result: &[u8]) -> Reply {

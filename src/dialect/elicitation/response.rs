@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::{FormReply, content};
 use crate::{
-    dialect::{entries::Entries, meta::ReplyMeta},
+    dialect::{agent_dialect::Rejection, entries::Entries, meta::ReplyMeta},
     question::{Answer, Question, Reason},
 };
 
@@ -41,9 +41,9 @@ pub fn write_answer(format: &FormReply, question: &Question, answer: &Answer) ->
 }
 
 /// Writes a rejection as a result. Only the user declines a form; every other reason cancels it.
-pub fn write_rejection(format: &FormReply, reason: Reason) -> FormResult {
-    let action = if reason == Reason::User { "decline" } else { "cancel" };
-    result(format, FormResultBody { action, content: None, meta: Some(ReplyMeta::of_rejection(reason)) })
+pub fn write_rejection(format: &FormReply, rejection: Rejection<'_>) -> FormResult {
+    let action = if rejection.reason == Reason::User { "decline" } else { "cancel" };
+    result(format, FormResultBody { action, content: None, meta: Some(ReplyMeta::of_rejection(rejection)) })
 }
 
 fn result(format: &FormReply, body: FormResultBody) -> FormResult {

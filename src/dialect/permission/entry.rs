@@ -4,8 +4,11 @@ use serde_json::value::RawValue;
 
 use super::{PermissionReply, request, response};
 use crate::{
-    dialect::{agent_dialect::AgentDialect, params::json},
-    question::{Answer, Question, Reason},
+    dialect::{
+        agent_dialect::{AgentDialect, Rejection},
+        params::json,
+    },
+    question::{Answer, Question},
     wire::method::REQUEST_PERMISSION,
 };
 
@@ -26,7 +29,7 @@ impl AgentDialect for PermissionReply {
         json(&response::write_answer(self, question, answer))
     }
 
-    fn write_rejection(&self, reason: Reason) -> Box<RawValue> {
-        json(&response::write_rejection(self, reason))
+    fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
+        json(&response::write_rejection(self, rejection))
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::PermissionReply;
 use crate::{
-    dialect::{entries::Entries, joined_values, meta::ReplyMeta},
+    dialect::{agent_dialect::Rejection, entries::Entries, joined_values, meta::ReplyMeta},
     question::{Answer, Question, Reason, Value},
 };
 
@@ -66,13 +66,13 @@ fn text(value: &Value) -> String {
 
 /// Writes a rejection as a result. Only the user chooses the option that skips the question; every other reason
 /// cancels the request.
-pub fn write_rejection(format: &PermissionReply, reason: Reason) -> PermissionResult {
+pub fn write_rejection(format: &PermissionReply, rejection: Rejection<'_>) -> PermissionResult {
     let (PermissionReply::Option { skip: option } | PermissionReply::Answers { cancel: option, .. }) = format;
     let outcome = match option {
-        Some(option_id) if reason == Reason::User => {
+        Some(option_id) if rejection.reason == Reason::User => {
             PermissionOutcome::Selected { option_id: option_id.clone() }
         }
         _ => PermissionOutcome::Cancelled,
     };
-    PermissionResult { outcome, answers: None, meta: Some(ReplyMeta::of_rejection(reason)) }
+    PermissionResult { outcome, answers: None, meta: Some(ReplyMeta::of_rejection(rejection)) }
 }

@@ -5,10 +5,10 @@ use serde_json::value::RawValue;
 use super::{reply, request, response};
 use crate::{
     dialect::{
-        agent_dialect::{AgentDialect, Reply},
+        agent_dialect::{AgentDialect, Rejection, Reply},
         params::json,
     },
-    question::{Answer, Question, Reason},
+    question::{Answer, Question},
     wire::method::REQUEST_QUESTION,
 };
 
@@ -27,8 +27,8 @@ impl AgentDialect for NativeReply {
         json(&response::write_answer(question, answer))
     }
 
-    fn write_rejection(&self, reason: Reason) -> Box<RawValue> {
-        json(&response::write_rejection(reason))
+    fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
+        json(&response::write_rejection(rejection))
     }
 
     fn read_reply(&self, question: &Question, result: &[u8]) -> Reply {

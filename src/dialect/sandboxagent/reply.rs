@@ -35,7 +35,7 @@ pub fn read(result: &[u8], question: &Question) -> Reply {
     let Some(outcome) = other_shape(&object, question) else { return Reply::Unknown };
     let response = match &outcome {
         Outcome::Answered(answer) => response::write_answer(question, answer),
-        Outcome::Rejected(reason) => response::write_rejection(*reason),
+        Outcome::Rejected(reason) => response::write_rejection((*reason).into()),
         Outcome::Failed | Outcome::Unknown(_) => return Reply::Unknown,
     };
     to_raw_value(&response).map_or(Reply::Unknown, |result| Reply::Translated(outcome, result))

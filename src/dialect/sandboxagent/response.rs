@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dialect::meta::ReplyMeta,
-    question::{Answer, Kind, Question, Reason, Value},
+    dialect::{agent_dialect::Rejection, meta::ReplyMeta},
+    question::{Answer, Kind, Question, Value},
 };
 
 /// The `result` of `_sandboxagent/session/request_question`.
@@ -41,8 +41,8 @@ pub fn write_answer(question: &Question, answer: &Answer) -> NativeResult {
 }
 
 /// Writes a rejection and its reason as a result.
-pub fn write_rejection(reason: Reason) -> NativeResult {
-    NativeResult::Rejected { meta: Some(ReplyMeta::of_rejection(reason)) }
+pub fn write_rejection(rejection: Rejection<'_>) -> NativeResult {
+    NativeResult::Rejected { meta: Some(ReplyMeta::of_rejection(rejection)) }
 }
 
 fn texts(value: &Value, kind: &Kind) -> Vec<String> {

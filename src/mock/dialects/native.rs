@@ -78,7 +78,9 @@ fn entry(field: MockField) -> NativeEntry {
 pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match serde_json::from_str(result).ok()? {
         NativeResult::Rejected { meta } => {
-            let reason = meta.pointer("/askbridge/reason").and_then(Value::as_str);
+            let said = |member| meta.pointer(member).and_then(Value::as_str);
+            // The person's own words say more than the name of a reason.
+            let reason = said("/askbridge/remark").or_else(|| said("/askbridge/reason"));
             Some(QuestionResponse::Unanswered(NonAnswer::Rejected, reason.map(str::to_owned)))
         }
         NativeResult::Answered { answers } => {
