@@ -88,8 +88,7 @@ pub fn start(settings: &LogSettings) -> Result<Log, LogError> {
         // It fails only if a log was started before.
         drop(NOTICES.set(stderr.clone()));
     }
-    let colours = settings.file.is_none() && is_terminal;
-    subscribe(settings, writer.clone(), colours);
+    subscribe(settings, writer.clone(), settings.file.is_none() && is_terminal);
     Ok(Log(vec![stderr, writer]))
 }
 
@@ -246,13 +245,15 @@ impl fmt::Debug for State {
     }
 }
 
-fn subscribe(settings: &LogSettings, writer: Lazy, colours: bool) {
+fn subscribe(settings: &LogSettings, writer: Lazy, is_terminal: bool) {
     let builder = tracing_subscriber::fmt()
         .with_max_level(level(settings.level))
         .with_writer(writer)
-        .with_ansi(colours && std::env::var_os("NO_COLOR").is_none());
+        .with_ansi(is_terminal && std::env::var_os("NO_COLOR").is_none());
     // It fails only if a log was started before.
     drop(match settings.format {
+        // A person at a terminal sees when it is, and has no use for the name of a module.
+        LogFormat::Text if is_terminal => builder.without_time().with_target(false).try_init(),
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().try_init(),
     });

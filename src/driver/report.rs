@@ -36,14 +36,11 @@ fn opened(record: &Record) {
 }
 
 fn warned(record: &Record, has_inbox: bool) {
-    let (session, question) = (&record.question.session, &record.question.id);
-    let id = id(record, has_inbox);
-    tracing::warn!(
-        session,
-        question,
-        id,
-        "the question will soon be rejected: four fifths of its time are over"
-    );
+    let why = "will soon be rejected, because four fifths of its time are over";
+    match id(record, has_inbox) {
+        Some(id) => log::notice(&format!("question {id} {why}: askbridge extend {id} 10m")),
+        None => log::notice(&format!("a question {why}")),
+    }
 }
 
 fn settled(record: &Record, settlement: &Settlement, after: Duration) {

@@ -48,6 +48,15 @@ fn a_client_that_says_nothing_for_ten_seconds_is_announced_on_stderr() {
 }
 
 #[test]
+fn a_question_that_will_soon_be_rejected_is_announced_on_stderr() {
+    let machine = TestMachine::new();
+    let client = machine.client("silent", "a question", &["--timeout", "500ms"], &[]);
+    client.expect_stderr("the warning", |text| {
+        text.contains("will soon be rejected, because four fifths of its time are over: askbridge extend ")
+    });
+}
+
+#[test]
 fn a_permission_prompt_says_how_to_answer_elsewhere() {
     let machine = TestMachine::new();
     let approve = ["mock-client", "--tier", "approve", "--", ASKBRIDGE, "run", "--", ASKBRIDGE, "mock-agent"];

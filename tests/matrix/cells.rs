@@ -1,5 +1,5 @@
 //! Every agent with every client: which answers the client can carry, and how all other questions end.
-//! The results are the README's tables. `UPDATE=1 cargo test --test matrix` writes them.
+//! The results are the tables of `docs/questions.md`. `UPDATE=1 cargo test --test matrix` writes them.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -213,14 +213,14 @@ const BEGIN: &str = "<!-- what each client can carry: UPDATE=1 cargo test --test
 const END: &str = "\n<!-- end of what each client can carry -->";
 
 #[test]
-fn every_agent_with_every_client_is_answered_as_the_readme_says() {
+fn every_agent_with_every_client_is_answered_as_the_tables_say() {
     let tables = tables();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&path).expect("the README");
-    let (before, rest) = readme.split_once(BEGIN).expect("where the tables begin");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/questions.md");
+    let page = fs::read_to_string(&path).expect("the page");
+    let (before, rest) = page.split_once(BEGIN).expect("where the tables begin");
     let (written, after) = rest.split_once(END).expect("where the tables end");
     if written != tables && std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}")).expect("a writable README");
+        fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}")).expect("a writable page");
     }
     assert!(written == tables, "not what comes out:\n{tables}\nUPDATE=1 cargo test --test matrix writes it");
 }

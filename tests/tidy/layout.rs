@@ -8,7 +8,7 @@ const FILE: usize = 400;
 const ENTRY: usize = 60;
 
 /// What is on the top level, hidden files aside.
-const TOP_LEVEL: [&str; 17] = [
+const TOP_LEVEL: [&str; 18] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -19,6 +19,7 @@ const TOP_LEVEL: [&str; 17] = [
     "SECURITY.md",
     "benches",
     "deny.toml",
+    "docs",
     "examples",
     "fixtures",
     "fuzz",
@@ -194,6 +195,6 @@ fn code_in_a_mod_file_is_found() {
 #[test]
 fn a_stray_on_the_top_level_is_found() {
     let paths =
-        ["src/a.rs", ".ci/run", "docs/a.md", "docs/b.md", "Cargo.toml", "notes.txt"].map(str::to_owned);
-    assert_eq!(strays(&paths), ["docs", "notes.txt"]);
+        ["src/a.rs", ".ci/run", "docs/a.md", "notes/a.md", "notes/b.md", "Cargo.toml"].map(str::to_owned);
+    assert_eq!(strays(&paths), ["notes"]);
 }
