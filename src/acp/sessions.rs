@@ -8,10 +8,7 @@ use std::{
 
 use crate::{
     limits,
-    wire::{
-        id::{RequestId, key},
-        scan,
-    },
+    wire::{id::RequestId, scan},
 };
 
 /// The folders of the last sessions.
@@ -38,8 +35,7 @@ impl Sessions {
 
     /// Returns whether this is the id of a request for a new session.
     pub(super) fn awaits(&self, id: &str) -> bool {
-        let id = key(id);
-        self.requested.iter().any(|(requested, _)| key(requested.as_str()) == id)
+        self.requested.iter().any(|(requested, _)| requested.is(id))
     }
 
     /// The agent has answered a request for a new session: with this result, or with none.
