@@ -90,7 +90,6 @@ pub struct BridgeArgs {
         long,
         value_name = "ADDRESS",
         num_args = 0..=1,
-        require_equals = true,
         default_missing_value = DEFAULT_ADDRESS,
         value_parser = http::address
     )]

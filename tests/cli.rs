@@ -117,8 +117,8 @@ mod cli {
             ("unknown-shell", &["completions", "tcl"]),
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
             ("proxy-with-agent", &["proxy", "--", "cat"]),
-            ("bad-address", &["inbox", "--addr", "localhost:8421"]),
-            ("bad-serve", &["run", "--serve=8421", "--", "cat"]),
+            ("bad-address", &["inbox", "--addr", "box.local:8421"]),
+            ("bad-serve", &["run", "--serve", "box.local:8421", "--", "cat"]),
         ] {
             let run = check(name, args);
             assert_eq!((run.code, run.stdout.as_str()), (exit::USAGE, ""), "{name}");

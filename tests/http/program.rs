@@ -210,7 +210,8 @@ async fn a_server_that_came_later_knows_what_a_bridge_remembers() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bridge_serves_itself() {
     let folder = tempfile::tempdir().unwrap();
-    let args = ["run", "--serve=127.0.0.1:0", "--client-questions", "none", "--", ASKBRIDGE, "mock-agent"];
+    let serve = ["run", "--serve", "localhost:0", "--client-questions", "none"];
+    let args = [&serve[..], &["--", ASKBRIDGE, "mock-agent"]].concat();
     let mut run = Process::spawn(&mut askbridge(&folder, &args));
     let http = http(&run, &folder);
     let mut listener = http.listen("/event", &[]).await;
