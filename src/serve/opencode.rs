@@ -63,7 +63,8 @@ struct Request<'a> {
 #[derive(Serialize)]
 struct Info<'a> {
     question: String,
-    header: &'a str,
+    /// A very short label, for a tab or a chip.
+    header: Cow<'a, str>,
     options: Vec<Choice<'a>>,
     multiple: bool,
     /// Whether a text may be typed instead. Clients take a missing member for true.
@@ -104,12 +105,37 @@ impl<'a> Info<'a> {
         let options = options(&field.kind);
         Info {
             question: texts.join("\n\n"),
-            header: field.header.as_ref().or(question.title.as_ref()).unwrap_or(&field.name),
+            header: header(question, field),
             multiple: matches!(field.kind, Kind::Choices { .. }),
             custom: options.is_empty() || field.kind.takes_other(),
             options,
         }
     }
+}
+
+/// Characters of the longest header that is made up here: as many as opencode allows its own agents.
+const HEADER: usize = 30;
+
+/// Returns the header of a field, or else the beginning of its text. A name such as `q0` tells a person nothing.
+fn header<'a>(question: &'a Question, field: &'a Field) -> Cow<'a, str> {
+    let is_said = |text: &&String| !text.trim().is_empty();
+    // The title of a form of several fields would be the same on each of its tabs.
+    let title = question.title.as_ref().filter(|_| question.fields.len() == 1);
+    if let Some(header) = [field.header.as_ref(), title].into_iter().flatten().find(is_said) {
+        return header.into();
+    }
+    let text = [&field.label, &question.message].into_iter().find(is_said);
+    text.map_or("Question".into(), |text| shortened(text.trim()))
+}
+
+/// Returns the first line of a text, cut behind a word if it is longer than a header.
+fn shortened(text: &str) -> Cow<'_, str> {
+    let line = text.lines().next().unwrap_or_default();
+    let Some((end, _)) = line.char_indices().nth(HEADER) else { return line.into() };
+    // One character less, for the ellipsis.
+    let cut = line[..end].char_indices().next_back().map_or("", |(last, _)| &line[..last]);
+    let words = cut.rsplit_once(' ').map_or(cut, |(words, _)| words);
+    format!("{}…", words.trim_end()).into()
 }
 
 /// Returns what can be chosen. A reply has nothing but the label.
@@ -300,6 +326,28 @@ mod tests {
             event
         })
         .collect()
+    }
+
+    #[test]
+    fn a_header_is_short_and_never_the_name_of_a_field() {
+        let field = |label: &str, header: Option<&str>| {
+            Field::at(0, label.to_owned(), header.map(str::to_owned), Kind::free_text())
+        };
+        let told = |label: &str, given: Option<&str>, title: Option<&str>, message: &str, count: usize| {
+            let fields = vec![field(label, given); count];
+            let mut question = Question::new(Origin::Kiro, "q", fields);
+            (question.title, question.message) = (title.map(str::to_owned), message.to_owned());
+            header(&question, &question.fields[0]).into_owned()
+        };
+        assert_eq!(told("Why?", Some("Reason"), Some("Title"), "", 1), "Reason");
+        assert_eq!(told("Why?", None, Some("Title"), "", 1), "Title");
+        assert_eq!(told("Why?", None, Some("Title"), "", 2), "Why?", "each tab has a header of its own");
+        assert_eq!(told("", Some(" "), None, "Why\nnot?", 1), "Why");
+        assert_eq!(told("", None, None, "", 1), "Question");
+        let long = "Which database should the payments service use?";
+        assert_eq!(told(long, None, None, "", 1), "Which database should the…");
+        assert_eq!(told(&"ü".repeat(31), None, None, "", 1), format!("{}…", "ü".repeat(29)));
+        assert_eq!(told(&"ü".repeat(30), None, None, "", 1), "ü".repeat(30));
     }
 
     #[tokio::test]

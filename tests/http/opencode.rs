@@ -26,7 +26,7 @@ async fn opencode_clients_can_answer() {
         "sessionID": "s",
         "questions": [{
             "question": "Which?",
-            "header": "q0",
+            "header": "Which?",
             "options": [
                 { "label": "Option A", "description": "" },
                 { "label": "Option B", "description": "The other." },
@@ -83,10 +83,10 @@ async fn every_kind_of_field_can_be_answered_by_its_labels() {
         .collect();
     let expected = json!([
         ["Which?\n\nMany?", "Many", ["One", "Two"], true, true],
-        ["Now?\n\nOr later.", "f", ["Yes", "No"], false, false],
-        ["Sure?", "c", ["Do it", "Leave it"], false, false],
-        ["How many?", "n", [], false, true],
-        ["Why?", "t", [], false, true],
+        ["Now?\n\nOr later.", "Now?", ["Yes", "No"], false, false],
+        ["Sure?", "Sure?", ["Do it", "Leave it"], false, false],
+        ["How many?", "How many?", [], false, true],
+        ["Why?", "Why?", [], false, true],
     ]);
     assert_eq!(json!(said), expected);
     let answers = json!([["Two", "three"], ["No"], ["Do it"], ["4"], []]);
