@@ -6,16 +6,19 @@
 #[path = "support/files.rs"]
 mod files;
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use askbridge::{
     control::protocol::{BridgeStatus, Delta, Listing},
-    desk::{Record, Settlement, refusal::Detail},
+    desk::{Record, Settlement, State, refusal::Detail},
     dialect::{
         self,
         sandboxagent::{request::RequestQuestionParams, response::NativeResult},
     },
-    question::{Answer, FieldError, Outcome, Provenance, Question, input::AnswerInput},
+    question::{
+        Answer, FieldError, Origin, Outcome, PreviewFormat, Provenance, Purpose, Question, Reason, Responder,
+        input::AnswerInput,
+    },
     wire::method::REQUEST_QUESTION,
 };
 use jsonschema::Validator;
@@ -79,6 +82,89 @@ fn the_published_schemas_match_the_types() {
 #[test]
 fn the_published_http_interface_matches_the_types() {
     is_published("openapi.json", askbridge::serve::openapi::document());
+}
+
+/// What generators of clients need. `tests/clients` tries two of them.
+#[test]
+fn the_http_interface_can_be_read_by_generators() {
+    let document = askbridge::serve::openapi::document();
+    let schemas = document["components"]["schemas"].as_object().expect("schemas");
+    let mut ids = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in
+            item.as_object().expect("operations").iter().filter(|(name, _)| *name != "parameters")
+        {
+            let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no ID"));
+            assert!(ids.insert(id), "{id} stands twice");
+        }
+    }
+    for (name, schema) in schemas {
+        assert_eq!(schema["title"], **name, "the title is the name of the class");
+        assert!(
+            !schema.to_string().contains("\"oneOf\""),
+            "{name} has a union that other versions cannot extend"
+        );
+        for (member, schema) in schema["properties"].as_object().into_iter().flatten() {
+            assert!(schema.get("default").is_none(), "{name}.{member} may be left out, and has a default");
+        }
+        let Some(variants) = schema["anyOf"].as_array() else { continue };
+        let unnamed = variants.iter().find(|variant| variant["type"] == "object");
+        assert_eq!(unnamed, None, "{name} has an object without a name");
+    }
+}
+
+#[test]
+fn unions_with_a_tag_have_a_discriminator_and_end_with_the_unknown_object() {
+    let document = askbridge::serve::openapi::document();
+    for (union, tag, known) in [
+        ("Outcome", "status", &["answered", "rejected", "failed"][..]),
+        ("Field", "kind", &["text", "choice", "choices", "boolean", "number", "confirm"]),
+    ] {
+        let schemas = &document["components"]["schemas"];
+        let described = &schemas[union]["discriminator"];
+        assert_eq!(described["propertyName"], tag);
+        assert_eq!(described["mapping"].as_object().map_or(0, serde_json::Map::len), known.len());
+        let mut objects = Vec::new();
+        for constant in known {
+            let target = described["mapping"][constant].as_str().expect("a reference");
+            let object = document.pointer(target.trim_start_matches('#')).expect("an object");
+            assert_eq!(object["properties"][tag]["const"], *constant);
+            assert!(object["required"].as_array().is_some_and(|all| all.contains(&tag.into())), "{object}");
+            objects.push(json!({ "$ref": target }));
+        }
+        let unknown = format!("#/components/schemas/Unknown{union}");
+        let variants = schemas[union]["anyOf"].as_array().expect("a union");
+        assert!(objects.iter().all(|object| variants.contains(object)), "{variants:?}");
+        assert_eq!(
+            variants.last(),
+            Some(&json!({ "$ref": unknown })),
+            "generators try the objects in this order"
+        );
+        assert_eq!(variants.len(), known.len() + 1);
+    }
+    // Each object has all of its members, those of its base as well.
+    let schemas = &document["components"]["schemas"];
+    assert!(schemas["AnsweredOutcome"]["properties"]["values"].is_object());
+    assert!(schemas["UnknownField"]["properties"]["label"].is_object());
+}
+
+#[test]
+fn sets_of_names_are_enums_and_open_ones_take_any_string() {
+    let document = askbridge::serve::openapi::document();
+    let schemas = &document["components"]["schemas"];
+    for (name, known) in [
+        ("Reason", Reason::NAMES),
+        ("Responder", Responder::NAMES),
+        ("Origin", Origin::NAMES),
+        ("Purpose", Purpose::NAMES),
+        ("PreviewFormat", PreviewFormat::NAMES),
+        ("State", State::NAMES),
+    ] {
+        let reference = json!({ "$ref": format!("#/components/schemas/Known{name}") });
+        assert_eq!(schemas[name]["anyOf"], json!([reference, { "type": "string" }]), "{name}");
+        assert_eq!(schemas[format!("Known{name}")]["enum"], json!(known));
+    }
+    assert_eq!(schemas["QuestionStatus"]["enum"], json!(["requested", "answered", "rejected"]));
 }
 
 #[test]

@@ -38,32 +38,32 @@ pub mod method {
     pub const STATUS: &str = "bridge_status";
 }
 
-/// One bridge, and what runs behind it. This is also the greeting: it says which protocol the bridge speaks.
+/// A bridge and its agent. This is also the greeting, which says which protocol the bridge speaks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BridgeStatus {
-    /// The version of the control protocol that it speaks; 0 where it does not say.
+    /// The version of the control protocol that the bridge speaks; 0 if it does not say.
     #[serde(default)]
     pub protocol: u32,
-    /// The name that the IDs of its questions begin with.
+    /// The name of the bridge, with which the IDs of its questions begin.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub bridge: BridgeName,
     /// Its process ID.
     pub pid: u32,
     /// The version of askbridge that it runs.
     pub version: String,
-    /// The agent's command, or what else asks.
+    /// The agent's command, or the program that asks.
     pub agent: String,
-    /// The folder that it was started in.
+    /// The directory that the bridge was started in.
     pub folder: String,
     /// When it started, by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub started_at: Timestamp,
-    /// How many of its questions are open.
+    /// The number of its open questions.
     pub open: usize,
-    /// How many of its questions need a newer askbridge than the program that says this.
+    /// The number of its questions that the sender cannot read because they need a newer askbridge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
 }
@@ -73,9 +73,9 @@ pub struct BridgeStatus {
 pub struct Identity {
     /// Its name.
     pub bridge: BridgeName,
-    /// The agent's command, or what else asks.
+    /// The agent's command, or the program that asks.
     pub agent: String,
-    /// The folder that it was started in.
+    /// The directory that the bridge was started in.
     pub folder: String,
     /// When it started.
     pub started_at: Timestamp,
@@ -115,12 +115,13 @@ pub struct Listing {
     /// The version of the control protocol.
     #[serde(default)]
     pub protocol: u32,
-    /// Grows with each change.
+    /// The revision of the state. It grows with each change.
     pub revision: u64,
     /// The open questions, oldest first.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Record>"))]
     pub questions: Readable<Record>,
-    /// How many open questions are not listed because they need a newer askbridge than the program that says this.
+    /// The number of open questions that are not listed because the sender cannot read them: they need a newer
+    /// askbridge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
 }
@@ -139,8 +140,8 @@ impl Listing {
     }
 }
 
-/// What changed. A subscription begins with a snapshot, and goes on with what happens; a subscriber that falls behind
-/// gets a snapshot again. A long one comes in several messages, of which all but the last say `more`.
+/// A change of the state. A subscription begins with a snapshot and continues with changes; a subscriber that falls
+/// behind gets another snapshot. A long change comes in several messages; all but the last have `more`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -150,15 +151,15 @@ pub struct Delta {
     /// The version of the control protocol.
     #[serde(default)]
     pub protocol: u32,
-    /// The revision of the state behind this message.
+    /// The revision of the state after this message.
     pub revision: u64,
-    /// Whether this is, or is part of, a snapshot: no questions but those in it are open.
+    /// Whether this is a snapshot, or a part of one: no other questions are open.
     #[serde(default)]
     pub snapshot: bool,
-    /// Whether the next message belongs to this one.
+    /// Whether the next message continues this one.
     #[serde(default)]
     pub more: bool,
-    /// The questions as they are now: open, on their way, settled or lost, by their `state`.
+    /// The changed questions as they are now; `state` says whether they are open.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Record>"))]
     pub questions: Readable<Record>,
 }

@@ -8,18 +8,18 @@ use super::{BridgeName, QuestionId, Timestamp};
 use crate::question::{Answer, Outcome, Provenance, Question, names::open_enum};
 
 open_enum! {
-    /// Where a question is in its life.
+    /// The state of a question.
     #[derive(Default)]
     pub enum State {
         /// It can be answered.
         #[default]
         Open = "open",
-        /// A responder's answer or rejection was accepted, and is on its way to the asker. How it was settled is said
-        /// once the asker has it (I9).
+        /// A responder's answer or rejection was accepted and is being delivered. `settlement` appears once the asker
+        /// has it (I9).
         Delivering = "delivering",
-        /// It is over: `settlement` says how.
+        /// It ended: `settlement` says how.
         Settled = "settled",
-        /// Its bridge disappeared: how it was settled, if it was, is not known.
+        /// Its bridge disappeared: it is not known whether and how it was settled.
         Lost = "lost",
     }
 }
@@ -34,31 +34,31 @@ pub struct Record {
     /// Its ID, unique on the machine.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: QuestionId,
-    /// The bridge that it waits in.
+    /// The name of the bridge that holds the question.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub bridge: BridgeName,
-    /// Where it is in its life.
+    /// The state of the question.
     #[serde(default)]
     pub state: State,
     /// What is asked.
     pub question: Arc<Question>,
-    /// When it was asked, by RFC 3339.
+    /// When the question was asked, by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub opened_at: Timestamp,
-    /// When it expires, by RFC 3339.
+    /// When the question expires, by RFC 3339. Absent if it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub deadline: Option<Timestamp>,
-    /// Whether four fifths of its time are over.
+    /// Whether four fifths of its time have passed.
     #[serde(default)]
     pub expiring: bool,
-    /// Whether the client cannot show it, or left it to other responders.
+    /// Whether other responders must answer: the client cannot show the question, or left it to them.
     #[serde(default)]
     pub elsewhere: bool,
-    /// What the client answered already, where it left the rest to other responders.
+    /// The answers that the client gave before it left the rest to other responders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Answer>,
-    /// How it was settled.
+    /// How the question was settled. Absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settlement: Option<Box<Settlement>>,
 }
@@ -113,14 +113,14 @@ impl Record {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Settlement {
-    /// Answered, rejected, or failed.
+    /// The outcome: answered, rejected or failed.
     pub outcome: Outcome,
-    /// Which responder settled it.
+    /// The responder that settled it.
     pub by: Provenance,
-    /// When, by RFC 3339.
+    /// When it was settled, by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub at: Timestamp,
-    /// Why it was rejected, in the person's own words.
+    /// The reason of a rejection, in the person's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }

@@ -123,21 +123,21 @@ impl Refusal {
     }
 }
 
-/// The details of a refusal. Which of the members are there depends on its name.
+/// The details of a refusal. Its name says which members it has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Refusal"))]
 pub struct Detail {
     /// The stable name of the refusal.
     pub name: String,
-    /// What is wrong with the answer or the question, by field.
+    /// The errors in the answer or the question, by field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// The IDs that the given one may stand for.
+    /// The IDs that the ambiguous one may stand for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub ids: Vec<QuestionId>,
-    /// The question, as it was settled.
+    /// The question, with its settlement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Arc<Record>>,
 }

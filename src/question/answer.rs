@@ -7,13 +7,13 @@ use serde_json::Number;
 
 use super::Question;
 
-/// Values for the fields of a question, by field name.
+/// The values of a question's fields, by field name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// What was chosen or typed. A field that was left out is not in it.
+    /// The chosen or typed value of each field. A field without a value is absent.
     pub values: BTreeMap<String, Value>,
-    /// What was remarked beside it.
+    /// Notes on fields, by field name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
 }
@@ -76,7 +76,7 @@ fn canonical(number: &Number) -> Number {
 pub enum Value {
     /// A text, or the value of the chosen option.
     Text(String),
-    /// The values of the chosen options, and texts that were added.
+    /// The values of the chosen options, and added free texts.
     Many(Vec<String>),
     /// True or false, or yes or no.
     Flag(bool),

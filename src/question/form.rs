@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::{milliseconds, names::open_enum, origin::Origin, patterns::Patterns, purpose::Purpose, unknown};
 use crate::limits;
 
-/// One thing that the agent asks.
+/// A question: a form with one or more fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// The session that it belongs to, where the dialect or the running turn tells.
+    /// The session that the question belongs to, if the dialect or the running turn says so.
     #[serde(rename = "sessionId", default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The agent that asks, as it names itself, or by its command.
@@ -22,33 +22,33 @@ pub struct Question {
     /// The folder that the session works in, as an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<Arc<str>>,
-    /// The id of the client's request that it belongs to, as JSON text, where it names a request and no session.
+    /// The ID of the client's request that the question belongs to, as JSON text, if it names no session.
     #[serde(rename = "requestId", default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// The agent's name for it, or one that the bridge gave it.
+    /// The agent's own ID of the question, or one that the bridge made up.
     #[serde(rename = "questionId")]
     pub id: String,
-    /// What it is about, in a few words.
+    /// The subject of the question, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the form as a whole asks. May be empty where the labels say it all.
+    /// The question that the form as a whole asks. Empty if the labels of the fields say it all.
     pub message: String,
     /// The fields to fill in; at least one.
     pub fields: Vec<Field>,
     /// The label of the button that sends the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submit: Option<String>,
-    /// The tool call that it came from.
+    /// The tool call that the question came from.
     #[serde(rename = "toolCallId", default, skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<String>,
-    /// What it is for.
+    /// What the question is for: an answer, or a permission.
     #[serde(default)]
     pub purpose: Purpose,
-    /// Where it came from.
+    /// The protocol that the question came in.
     pub origin: Origin,
     /// Whether a wrong answer can do harm.
     pub dangerous: bool,
-    /// Whether the agent waits for the answer. One that does not goes on working meanwhile.
+    /// Whether the agent waits for the answer. If not, it goes on working meanwhile.
     pub blocking: bool,
     /// How long the agent is willing to wait, in milliseconds.
     #[serde(rename = "timeoutMs", default, skip_serializing_if = "Option::is_none", with = "milliseconds")]
@@ -59,25 +59,25 @@ pub struct Question {
     pub patterns: Patterns,
 }
 
-/// One entry of the form.
+/// One field of the form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Field {
-    /// Its key, unique in the form.
+    /// The key of the field, unique in the form.
     pub name: String,
-    /// What is asked for.
+    /// What the field asks for.
     pub label: String,
-    /// A short name for it, shown as a chip.
+    /// A short label, for a chip or a tab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
     /// A longer explanation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// Whether the form cannot be sent without it.
+    /// Whether the form needs a value for this field.
     #[serde(default)]
     pub required: bool,
-    /// Whether the value is not to be shown, logged or kept.
+    /// Whether the value is secret: it must not be shown, logged or stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
     /// What kind of value it takes.
@@ -93,88 +93,88 @@ pub struct Field {
 pub enum Kind {
     /// A text.
     Text {
-        /// Whether it may have several lines.
+        /// Whether the text may have several lines.
         #[serde(default)]
         multiline: bool,
-        /// Its least length, in characters.
+        /// The minimum length, in characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min_length: Option<u32>,
-        /// Its greatest length, in characters.
+        /// The maximum length, in characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_length: Option<u32>,
-        /// A regular expression that is found in it.
+        /// A regular expression that must match somewhere in the text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pattern: Option<String>,
-        /// What it is, as JSON Schema names it: `email`, `uri`, `date`, `date-time` and so on. A hint.
+        /// A hint at the format, as JSON Schema names it: `email`, `uri`, `date`, `date-time` and so on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         format: Option<String>,
-        /// What an empty field shows.
+        /// The text that an empty field shows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         placeholder: Option<String>,
-        /// What it holds at first.
+        /// The initial value.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         default: Option<String>,
     },
     /// One of the options.
     Choice {
-        /// What can be chosen.
+        /// The options to choose from.
         options: Vec<FieldOption>,
-        /// Whether a free text may be given instead.
+        /// Whether a free text is accepted instead of an option.
         #[serde(default)]
         other: bool,
-        /// The value that is chosen at first.
+        /// The value of the option that is chosen initially.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         default: Option<String>,
     },
     /// Several of the options.
     Choices {
-        /// What can be chosen.
+        /// The options to choose from.
         options: Vec<FieldOption>,
-        /// Whether a free text may be added.
+        /// Whether a free text is accepted beside the options.
         #[serde(default)]
         other: bool,
-        /// How many at least.
+        /// The minimum number of choices.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<u32>,
-        /// How many at most.
+        /// The maximum number of choices.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<u32>,
-        /// The values that are chosen at first.
+        /// The values of the options that are chosen initially.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         default: Vec<String>,
     },
     /// True or false.
     Boolean {
-        /// What it is at first.
+        /// The initial value.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         default: Option<bool>,
     },
     /// A number.
     Number {
-        /// Whether it is whole.
+        /// Whether the number must be an integer.
         #[serde(default)]
         integer: bool,
-        /// The least.
+        /// The minimum.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<f64>,
-        /// The greatest.
+        /// The maximum.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<f64>,
-        /// What it is a multiple of.
+        /// The number must be a multiple of this.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<f64>,
-        /// What it is at first.
+        /// The initial value.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         default: Option<f64>,
     },
-    /// Yes or no, in the agent's own two words.
+    /// Yes or no, with the agent's own labels.
     Confirm {
-        /// The word for yes.
+        /// The label for yes.
         yes: String,
-        /// The word for no.
+        /// The label for no.
         no: String,
     },
-    /// A kind of another version, as it came: it cannot be answered by this one.
+    /// A kind that this version does not know, with all its members. This version cannot answer it.
     #[serde(untagged)]
     Unknown(serde_json::Map<String, serde_json::Value>),
 }
@@ -229,29 +229,29 @@ impl Kind {
     }
 }
 
-/// One choice of a field.
+/// One option of a field.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FieldOption {
-    /// What the agent is told.
+    /// The value that the agent gets.
     pub value: String,
-    /// What the person sees.
+    /// The text that the person sees.
     pub label: String,
     /// A longer explanation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What choosing it would look like.
+    /// A sample of what the option leads to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
 }
 
-/// A sample of what an option leads to. Shown as text unless a responder can show it safely.
+/// A sample of what an option leads to. Show it as text unless you can render its format safely.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
-    /// What the text is written in.
+    /// The format of the text.
     pub format: PreviewFormat,
     /// The text.
     pub text: String,

@@ -11,29 +11,32 @@ use serde_json::Value as Json;
 
 use crate::question::{Answer, FieldError, Question, Value, check, typed};
 
-/// An answer as it is sent: `{"values": {…}, "notes": {…}}` by field name, or `{"answers": [[…]], "notes": {…}}` by
-/// place.
+/// An answer as a client sends it: `{"values": {…}, "notes": {…}}` by field name, or `{"answers": [[…]], "notes": {…}}` by
+/// position.
 ///
-/// Reading it fails for unknown members, for both shapes at once, for neither, and for a name that stands twice: by a
-/// member that was left out, the question would be settled in a way that the sender did not mean.
+/// An unknown member, both shapes at once, neither shape, or the same name twice is an error: if it were ignored, the
+/// question would be settled in a way that the sender did not mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, deny_unknown_fields)]
 pub enum AnswerInput {
-    /// For each field in its order, the values or labels of the chosen options, or what was typed.
+    /// The answers by position.
+    #[cfg_attr(feature = "schema", schemars(title = "AnswerByPlace"))]
     ByPlace {
-        /// The fields.
+        /// For each field in order, the values or labels of the chosen options, or the typed text. An empty list
+        /// leaves the field out.
         answers: Vec<Vec<String>>,
-        /// What was remarked, by the name of the field.
+        /// Notes on fields, by field name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         notes: BTreeMap<String, String>,
     },
-    /// By the name of the field.
+    /// The answers by field name.
+    #[cfg_attr(feature = "schema", schemars(title = "AnswerByName"))]
     ByName {
-        /// The fields. A value that no field can have is an error of that field.
+        /// The value of each field. A value of a type that no field takes is reported as an error of that field.
         #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, Value>"))]
         values: BTreeMap<String, Json>,
-        /// What was remarked, by the name of the field.
+        /// Notes on fields, by field name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         notes: BTreeMap<String, String>,
     },

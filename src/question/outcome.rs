@@ -32,7 +32,7 @@ impl Outcome {
     }
 }
 
-/// The shape of an outcome on the wire.
+/// How a question ended: one object with a `status`.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
@@ -42,12 +42,12 @@ enum Tagged {
     Answered(Answer),
     /// The question ended without an answer.
     Rejected {
-        /// Why.
+        /// Why it was rejected.
         reason: Reason,
     },
     /// The client failed, or replied with something that only the agent may understand.
     Failed,
-    /// An outcome of another version.
+    /// An outcome that this version does not know, with all its members.
     #[serde(untagged)]
     Unknown(Map<String, Json>),
 }
@@ -111,13 +111,13 @@ open_enum! {
     }
 }
 
-/// Which responder settled a question, and under which name.
+/// The responder that settled a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Provenance {
     /// The kind of responder.
     pub responder: Responder,
-    /// Its name, where it gave one: a client gives its own in `initialize`.
+    /// The name that the responder gave itself, such as that of a client in `initialize`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }

@@ -10,7 +10,7 @@ open_enum! {
         /// The agent wants to know something.
         #[default]
         Question = "question",
-        /// The agent wants leave to do something.
+        /// The agent wants permission to do something.
         Permission = "permission",
     }
 }

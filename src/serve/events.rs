@@ -25,21 +25,21 @@ use crate::{
     question::Outcome,
 };
 
-/// The data of `question.requested`, `question.changed` and `question.resolved`: a summary, and the whole question.
+/// The data of `question.requested`, `question.changed` and `question.resolved`: a summary and the whole question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "QuestionEvent"))]
 pub struct QuestionEvent<'a> {
-    /// The agent's name for the question.
+    /// The agent's own ID of the question.
     pub question_id: Cow<'a, str>,
-    /// What is asked.
+    /// The text of the question.
     pub prompt: Cow<'a, str>,
-    /// What can be chosen in the first field.
+    /// The labels of the options of the first field.
     pub options: Vec<Cow<'a, str>>,
-    /// What was chosen or typed, in the order of the fields, separated by commas.
+    /// The chosen labels and typed texts in the order of the fields, separated by commas; null without an answer.
     pub response: Option<String>,
-    /// How the question ended, if it did.
+    /// Whether the question is open, and how it ended otherwise.
     pub status: Status,
     /// The whole question.
     pub question: Cow<'a, Record>,
@@ -51,7 +51,7 @@ pub struct QuestionEvent<'a> {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "QuestionSnapshot"))]
 pub struct Snapshot {
-    /// The version of the control protocol, which the questions are in.
+    /// The version of the control protocol.
     pub protocol: u32,
     /// The revision of the state.
     pub revision: u64,
@@ -60,7 +60,7 @@ pub struct Snapshot {
     pub open: Arc<[QuestionId]>,
 }
 
-/// How a question ended, in the words of the first generation.
+/// The status of a question, by the names of the first generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

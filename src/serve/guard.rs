@@ -1,5 +1,6 @@
-//! The checks before anything else of a request is looked at: its Host and Origin headers, the token, and the rate.
-//! A web page of another site can make a browser send requests here; they are refused.
+//! Checks every request before anything else reads it: its Host and Origin headers, the token, and the rate.
+//! A web page of another site can make a browser send requests here; they are refused. The page that a person sees
+//! without the token is left to `welcome`.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -22,8 +23,20 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-use super::{health::HEALTH, problem::Problem, rate::Rate, token::Token, visitors::Visitor};
+use super::{
+    address::is_loopback,
+    documents::{OPENAPI_PATH, OPENRPC_PATH},
+    health::HEALTH,
+    problem::{self, Problem},
+    rate::Rate,
+    token::Token,
+    visitors::Visitor,
+    welcome::{self, PAGE, Welcome},
+};
 use crate::{desk::Refusal, limits};
+
+/// The paths that need no token: what they return is the same for every server, and says nothing of a question.
+const PUBLIC: [&str; 4] = [PAGE, HEALTH, OPENAPI_PATH, OPENRPC_PATH];
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -42,6 +55,8 @@ pub(super) struct Guard {
     /// Names of this machine, beside its addresses and `localhost`.
     pub(super) hosts: Vec<String>,
     pub(super) rate: Arc<Rate>,
+    /// What a request without the token is told.
+    pub(super) welcome: Arc<Welcome>,
 }
 
 /// Passes a request on, or refuses it.
@@ -53,11 +68,17 @@ pub(super) async fn check(
     let visitor = request.extensions().get::<Arc<Visitor>>();
     match guard.judge(request.uri(), request.headers(), visitor.map(|visitor| &**visitor)) {
         Ok(()) => {
-            // No handler needs it, and a request without it cannot be logged with it.
+            // No handler needs the token, and a handler cannot log what it does not get.
             request.headers_mut().remove(AUTHORIZATION);
             next.run(request).await
         }
-        // A client that is refused keeps no connection.
+        // The connection of a client that is refused is closed.
+        Err(problem)
+            if problem.status == StatusCode::UNAUTHORIZED
+                && welcome::is_for_person(request.method(), request.headers()) =>
+        {
+            problem::page(guard.welcome.page(StatusCode::UNAUTHORIZED))
+        }
         Err(problem) => problem.and_close(),
     }
 }
@@ -67,18 +88,17 @@ impl Guard {
         let forbidden = |name, detail| Err(Problem::new(StatusCode::FORBIDDEN, name, detail));
         let Some(host) = host(uri, headers).filter(|host| self.is_ours(host)) else {
             let detail =
-                "the Host header does not name this machine; another name of it is given by --allow-host";
+                "the Host header does not name this machine; allow another name of it with --allow-host";
             return forbidden("wrong_host", detail);
         };
         if !is_from_here(headers, &host) {
-            return forbidden("wrong_origin", "the request comes from a web page elsewhere");
+            return forbidden("wrong_origin", "the request comes from a web page of another site");
         }
-        if uri.path() == HEALTH {
+        if PUBLIC.contains(&uri.path()) {
             return Ok(());
         }
         if !shown(headers).is_some_and(|shown| self.token.is(&shown)) {
-            let detail = "show the token of the token file: `Authorization: Bearer TOKEN`";
-            return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", detail));
+            return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", self.welcome.detail()));
         }
         if !visitor.is_none_or(Visitor::has_shown_token) {
             let detail = format!("there are {} connections already, which is the limit", limits::CONNECTIONS);
@@ -111,11 +131,6 @@ impl Guard {
 /// Returns whether this is a port. By RFC 3986 it may be empty.
 fn is_port(text: &str) -> bool {
     text.is_empty() || text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
-}
-
-/// Returns whether an address can be reached from this machine only.
-pub(super) fn is_loopback(address: IpAddr) -> bool {
-    address.to_canonical().is_loopback()
 }
 
 /// Returns the host that the request is for; `None` where there are several.

@@ -1,4 +1,5 @@
-//! Counters of how questions were settled, in Prometheus' text format. They contain no text of an agent.
+//! Counts how questions are settled, and writes the counters in Prometheus' text format. They contain no text of an
+//! agent.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -13,12 +14,12 @@ use crate::{
         store::{Batch, Store},
         traffic::Traffic,
     },
-    desk::{Event, QuestionId, Record},
+    desk::{Event, QuestionId, Record, Settlement},
     limits,
     question::{Origin, Outcome, Reason, Responder},
 };
 
-/// The upper bounds of the histogram, in seconds: from the answer of a rule to that of a person who was away.
+/// The upper bounds of the histogram, in seconds: from the answer of a rule to that of a person who was away for days.
 const BOUNDS: [f64; 10] = [1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0, 604_800.0];
 
 /// The label of a name that this version does not know.
@@ -35,12 +36,45 @@ pub(super) struct Metrics {
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// By outcome, responder and origin. An agent cannot choose any of the labels.
-    settled: BTreeMap<(&'static str, &'static str, &'static str), u64>,
+    /// Labels come from fixed tables, so neither an agent nor another version can add one.
+    settled: BTreeMap<Labels, u64>,
     /// How many questions were answered within each bound.
     within: [u64; BOUNDS.len()],
     answered: u64,
     seconds: f64,
+}
+
+/// The labels of a settled question.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Labels {
+    outcome: &'static str,
+    /// Why it was rejected. Empty for other outcomes, which Prometheus reads like a label that is missing.
+    reason: &'static str,
+    responder: &'static str,
+    origin: &'static str,
+}
+
+impl Labels {
+    fn of(settlement: &Settlement, origin: Origin) -> Self {
+        let (outcome, reason) = match &settlement.outcome {
+            Outcome::Answered(_) => ("answered", ""),
+            Outcome::Rejected(reason) => ("rejected", known(Reason::NAMES, reason.name())),
+            Outcome::Failed => ("failed", ""),
+            Outcome::Unknown(_) => (OTHER, ""),
+        };
+        let responder = known(Responder::NAMES, settlement.by.responder.name());
+        Labels { outcome, reason, responder, origin: known(Origin::NAMES, origin.name()) }
+    }
+}
+
+impl fmt::Display for Labels {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Labels { outcome, reason, responder, origin } = self;
+        write!(
+            formatter,
+            r#"outcome="{outcome}",reason="{reason}",responder="{responder}",origin="{origin}""#
+        )
+    }
 }
 
 impl Metrics {
@@ -52,15 +86,8 @@ impl Metrics {
     /// Counts a question that was settled.
     fn settled(&self, record: &Record) {
         let Some(settlement) = &record.settlement else { return };
-        let outcome = match &settlement.outcome {
-            Outcome::Answered(_) => "answered",
-            Outcome::Rejected(reason) => known(Reason::NAMES, reason.name()),
-            Outcome::Failed => "failed",
-            _ => OTHER,
-        };
-        let responder = known(Responder::NAMES, settlement.by.responder.name());
-        let labels = (outcome, responder, known(Origin::NAMES, record.question.origin.name()));
-        // Nothing that holds it can leave it half changed.
+        let labels = Labels::of(settlement, record.question.origin);
+        // No code panics between two changes under this lock, so a poisoned lock is still consistent.
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.settled.entry(labels).or_default() += 1;
         if let Outcome::Answered(_) = &settlement.outcome {
@@ -71,25 +98,30 @@ impl Metrics {
     /// Waits until all is counted that was settled up to this revision, but not for long.
     pub(super) async fn counted_up_to(&self, revision: u64) {
         let mut counted = self.counted.subscribe();
-        // Where it takes longer, or the store has ended, the numbers are a little older.
+        // If it takes longer, or the store has ended, the numbers are a little older.
         drop(timeout(limits::KEEP_ALIVE, counted.wait_for(|counted| *counted >= revision)).await);
     }
 
     /// Returns the counters and what is there now, as text.
     pub(super) fn text(&self, bridges: usize, open: usize) -> Result<String, fmt::Error> {
         let text = &mut String::new();
-        gauge(text, "bridges", "Bridges whose questions are here.", bridges)?;
-        gauge(text, "questions_open", "Questions that wait for an answer.", open)?;
+        gauge(text, "bridges", "Bridges whose questions this server serves.", bridges)?;
+        gauge(text, "questions_open", "Questions that are open.", open)?;
         if let Some(traffic) = &self.traffic {
             traffic_of(text, traffic)?;
         }
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        describe(text, "questions_settled_total", "counter", "Questions that were settled.")?;
-        for ((outcome, responder, origin), count) in &counts.settled {
-            let labels = format!("outcome=\"{outcome}\",responder=\"{responder}\",origin=\"{origin}\"");
+        describe(
+            text,
+            "questions_settled_total",
+            "counter",
+            "Questions that were settled, by outcome, reason of a rejection, responder and origin.",
+        )?;
+        for (labels, count) in &counts.settled {
             writeln!(text, "askbridge_questions_settled_total{{{labels}}} {count}")?;
         }
-        let (name, help) = ("question_answer_seconds", "How long questions were open that were answered.");
+        let (name, help) =
+            ("question_answer_seconds", "Seconds from the opening of a question to its answer.");
         describe(text, name, "histogram", help)?;
         for (bound, count) in BOUNDS.iter().zip(counts.within) {
             writeln!(text, "askbridge_{name}_bucket{{le=\"{bound}\"}} {count}")?;
@@ -111,7 +143,7 @@ impl Counts {
     }
 }
 
-/// Returns a name that this version knows, or `other`: a name that another bridge makes up does not become a label.
+/// Returns a name that this version knows, or `other`: a name that another version sends does not become a label.
 fn known(names: &[&'static str], name: &str) -> &'static str {
     names.iter().find(|known| **known == name).copied().unwrap_or(OTHER)
 }
@@ -124,8 +156,8 @@ fn traffic_of(text: &mut String, traffic: &Traffic) -> fmt::Result {
     let ((client_lines, client_bytes), (agent_lines, agent_bytes)) =
         (traffic.client.get(), traffic.agent.get());
     for (name, help, client, agent) in [
-        ("lines_total", "Lines that came to be forwarded.", client_lines, agent_lines),
-        ("bytes_total", "Bytes that came to be forwarded.", client_bytes, agent_bytes),
+        ("lines_total", "Lines received to be forwarded.", client_lines, agent_lines),
+        ("bytes_total", "Bytes received to be forwarded.", client_bytes, agent_bytes),
     ] {
         describe(text, name, "counter", help)?;
         writeln!(
@@ -159,7 +191,7 @@ pub(super) async fn count(metrics: &Metrics, store: &Store) {
                 }
             }
             Batch::Snapshot { .. } => {
-                // What was settled in a gap is counted as far as the store remembers it.
+                // Questions that were settled in a gap are counted as far as the store remembers them.
                 let settled: Vec<_> = store.read(|_, snapshot| snapshot.settled().cloned().collect());
                 for record in settled {
                     if last.is_new(&record.id) && !is_first {
@@ -171,7 +203,7 @@ pub(super) async fn count(metrics: &Metrics, store: &Store) {
         is_first = false;
         metrics.counted.send_replace(revision);
     }
-    // Nothing more is counted, so that nothing is to be waited for.
+    // Nothing more is counted, so a request for the metrics need not wait.
     metrics.counted.send_replace(u64::MAX);
 }
 

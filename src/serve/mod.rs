@@ -2,9 +2,11 @@
 //! What a question is, and which answer wins, is left to the inbox.
 //!
 //! ```text
-//!  accept ─▶ connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · rpc · opencode · health ─▶ inbox
+//!  accept ─▶ connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · ask · rpc · opencode · health ─▶ inbox
 //!                                                                 events · opencode ◀─ feed ◀─ store
 //! ```
+
+mod address;
 
 pub mod token;
 
@@ -30,6 +32,8 @@ mod app;
 
 mod labels;
 
+pub mod ask;
+
 pub mod rest;
 
 pub mod events;
@@ -40,7 +44,12 @@ mod rpc;
 
 mod health;
 
+mod welcome;
+
 mod documents;
+
+#[cfg(feature = "schema")]
+mod components;
 
 #[cfg(feature = "schema")]
 pub mod openapi;

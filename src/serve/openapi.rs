@@ -1,15 +1,29 @@
 //! Generates the description of the REST interface, as OpenAPI 3.1, from the types that are read and written.
-//! It is not part of the program: `schema/openapi.json` is what it generated, and `documents` serves that.
+//! It is not part of the program: `schema/openapi.json` is what it generated, and `documents` serves that. The form of
+//! the schemas is left to `components`.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
+    ask::NewQuestion,
+    components,
     events::{QuestionEvent, Snapshot},
     problem::Problem,
-    rest::Rejection,
+    rest::{Extension, Rejection},
 };
-use crate::{control::protocol::Listing, desk::Record, question::input::AnswerInput};
+use crate::{
+    control::protocol::Listing,
+    desk::{Record, Settlement},
+    question::input::AnswerInput,
+};
+
+/// The statuses that every request can get.
+const ALWAYS: [&str; 3] = ["401", "403", "429"];
+/// The statuses that a request with a body can get.
+const WITH_BODY: [&str; 4] = ["400", "408", "413", "415"];
+/// The statuses that a submission to a question can get.
+const SUBMITTED: [&str; 5] = ["404", "409", "410", "502", "503"];
 
 /// Makes the document.
 pub fn document() -> Value {
@@ -18,119 +32,207 @@ pub fn document() -> Value {
     let mut generator = settings.into_generator();
     let paths = paths(&mut generator);
     let schemas = generator.take_definitions(true);
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "askbridge",
             "version": "1",
-            "description": "The open questions of coding agents, and one answer for each. Whatever goes wrong is \
-                told as a problem; but what is no HTTP, or has a head that is too large, is refused with a status \
-                alone (400, 414, 431), and the connection is closed.",
+            "description": "Lists the open questions of coding agents, and gives each exactly one answer. Every error is \
+                a problem by RFC 9457, except for malformed HTTP and for a head that is too large: those get a bare \
+                status (400, 414, 431), and the connection is closed.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
+        "servers": [{ "url": "http://127.0.0.1:8421", "description": "The default address of `askbridge inbox`." }],
         "security": [{ "bearer": [] }, { "basic": [] }],
+        "tags": [
+            { "name": "questions", "description": "Questions, open or settled." },
+            { "name": "events", "description": "Changes as they happen." },
+        ],
         "paths": paths,
         "components": {
             "schemas": schemas,
             "securitySchemes": {
-                "bearer": { "type": "http", "scheme": "bearer" },
-                "basic": { "type": "http", "scheme": "basic", "description": "Any user; the token is the password." },
+                "bearer": { "type": "http", "scheme": "bearer", "description": "The token in the token file." },
+                "basic": {
+                    "type": "http",
+                    "scheme": "basic",
+                    "description": "Any user name; the password is the token.",
+                },
             },
         },
-    })
+    });
+    components::arrange(&mut document);
+    document
 }
 
 fn paths(generator: &mut SchemaGenerator) -> Value {
-    let list = get_of::<Listing>(generator, "Returns the open questions, oldest first.", &[]);
-    let show = get_of::<Record>(generator, "Returns a question, open or settled.", &["404", "409"]);
-    let answer = "Answers a question. Once this returns, the agent has the answer. The same answer once more is accepted.";
-    let answer = post_of::<AnswerInput>(generator, answer, true);
-    let reject = "Rejects a question. Once this returns, the agent knows. Once more is accepted.";
-    let reject = post_of::<Rejection>(generator, reject, false);
     let mut paths = Map::new();
-    for (prefix, named) in [("/v1", &[][..]), ("/v1/sessions/{sessionId}", &["sessionId"])] {
+    for (prefix, session, named) in
+        [("/v1", "", &[][..]), ("/v1/sessions/{sessionId}", "Session", &["sessionId"])]
+    {
         let one = [named, &["questionId"]].concat();
-        let path = |rest: &str| format!("{prefix}/questions{rest}");
-        paths.insert(path(""), with_parameters(json!({ "get": list }), named));
-        paths.insert(path("/{questionId}"), with_parameters(json!({ "get": show }), &one));
-        paths.insert(path("/{questionId}/reply"), with_parameters(json!({ "post": answer }), &one));
-        paths.insert(path("/{questionId}/reject"), with_parameters(json!({ "post": reject }), &one));
+        let mut insert = |path: &str, operations: Value, names: &[&str]| {
+            paths.insert(format!("{prefix}/questions{path}"), with_parameters(operations, names));
+        };
+        let mut all = json!({ "get": list(generator, session) });
+        if session.is_empty() {
+            all["post"] = ask(generator);
+        }
+        insert("", all, named);
+        insert("/{questionId}", json!({ "get": show(generator, session) }), &one);
+        for (verb, operation) in submissions(generator, session) {
+            insert(&format!("/{{questionId}}/{verb}"), json!({ "post": operation }), &one);
+        }
     }
     paths.insert("/v1/events".to_owned(), json!({ "get": events(generator) }));
     paths.into()
 }
 
+fn list(generator: &mut SchemaGenerator, session: &str) -> Value {
+    let of_session = if session.is_empty() { "" } else { " of a session" };
+    let description = format!("Returns the open questions{of_session}, oldest first.");
+    let listing = response::<Listing>(generator, "The open questions.");
+    operation(generator, &format!("list{session}Questions"), &description, ("200", listing), &[])
+}
+
+fn show(generator: &mut SchemaGenerator, session: &str) -> Value {
+    let description = named(session, "Returns a question, open or settled.");
+    let record = response::<Record>(generator, "The question.");
+    operation(
+        generator,
+        &format!("get{session}Question"),
+        &description,
+        ("200", record),
+        &["404", "409", "503"],
+    )
+}
+
+/// Returns what a path of one question says of its ID.
+fn named(session: &str, description: &str) -> String {
+    let also = "Under a session, `questionId` may also be the agent's own ID of the question.";
+    if session.is_empty() { description.to_owned() } else { format!("{description} {also}") }
+}
+
+/// Returns the operations that settle or extend a question, by the last part of their path.
+fn submissions(generator: &mut SchemaGenerator, session: &str) -> [(&'static str, Value); 3] {
+    let done =
+        || json!({ "description": "The agent has it on its stdin, or the program that asked has got it." });
+    let with = |more: &[&'static str]| [&SUBMITTED[..], &WITH_BODY, more].concat();
+    let description = "Answers a question. When the response comes, the agent has the answer. The same answer again \
+        succeeds; a different one fails with 409.";
+    let (id, description) = (format!("answer{session}Question"), named(session, description));
+    let mut answer = operation(generator, &id, &description, ("204", done()), &with(&["422"]));
+    answer["requestBody"] = body::<AnswerInput>(generator, true);
+    let description = "Rejects a question. When the response comes, the agent has the rejection. Rejecting it again \
+        succeeds.";
+    let (id, description) = (format!("reject{session}Question"), named(session, description));
+    let mut reject = operation(generator, &id, &description, ("204", done()), &with(&[]));
+    reject["requestBody"] = body::<Rejection>(generator, false);
+    let description =
+        "Moves the deadline of a question. The response has the question with its new `deadline`.";
+    let (id, description) = (format!("extend{session}Question"), named(session, description));
+    let record = response::<Record>(generator, "The question with its new deadline.");
+    let mut extend = operation(generator, &id, &description, ("200", record), &with(&["412"]));
+    extend["requestBody"] = body::<Extension>(generator, true);
+    [("reply", answer), ("reject", reject), ("extend", extend)]
+}
+
+fn ask(generator: &mut SchemaGenerator) -> Value {
+    let description = "Asks a question, waits until it is settled, and returns how: answered, or rejected for a reason \
+        such as `timeout`. Set no timeout in the client, or a longer one than `timeoutMs`: the question is withdrawn \
+        when the client disconnects.";
+    let settled = response::<Settlement>(generator, "How the question was settled.");
+    let problems = [&WITH_BODY[..], &["422", "502", "503", "507"]].concat();
+    let mut ask = operation(generator, "askQuestion", description, ("200", settled), &problems);
+    ask["requestBody"] = body::<NewQuestion>(generator, true);
+    ask
+}
+
 fn events(generator: &mut SchemaGenerator) -> Value {
-    let description = "Server-sent events: `question.requested`, `question.changed` and `question.resolved`. Without \
-        Last-Event-ID, or with one that is too old, first a `question.requested` for each open question, then \
-        `snapshot` with the IDs of all open questions under `open`: no others are open.";
+    let description = "Sends server-sent events until the client disconnects: `question.requested`, `question.changed` \
+        and `question.resolved`. Without Last-Event-ID, or with one that is too old, the stream begins with a \
+        `question.requested` for each open question, and then a `snapshot`, which has the IDs of all open questions \
+        under `open`: no others are open. `x-events` has the schema of the data of each event.";
     let (event, snapshot) =
         (generator.subschema_for::<QuestionEvent<'_>>(), generator.subschema_for::<Snapshot>());
-    let mut events = get(
-        generator,
-        description,
-        json!({ "text/event-stream": {
-        "schema": { "description": "The data of one event.", "anyOf": [event, snapshot] },
+    // The body as a whole is a text: generators that took it for one event would fail on it.
+    let stream = json!({
+        "schema": { "type": "string" },
         "x-events": {
             "question.requested": event,
             "question.changed": event,
             "question.resolved": event,
             "snapshot": snapshot,
         },
-    } }),
-        &["503"],
-    );
-    events["parameters"] =
-        json!([{ "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" } }]);
+    });
+    let stream = json!({ "description": "A stream of events.", "content": { "text/event-stream": stream } });
+    let mut events = operation(generator, "followEvents", description, ("200", stream), &["503"]);
+    events["tags"] = json!(["events"]);
+    events["parameters"] = json!([{
+        "name": "Last-Event-ID",
+        "in": "header",
+        "description": "The ID of the last event that the client got: the stream goes on behind it.",
+        "schema": { "type": "string" },
+    }]);
     events
 }
 
-fn get_of<T: JsonSchema>(generator: &mut SchemaGenerator, description: &str, problems: &[&str]) -> Value {
-    let content = content::<T>(generator, "application/json");
-    get(generator, description, content, problems)
-}
-
-fn get(generator: &mut SchemaGenerator, description: &str, content: Value, problems: &[&str]) -> Value {
-    let ok = json!({ "description": "As asked for.", "content": content });
-    json!({ "description": description, "responses": responses(generator, ("200", ok), problems) })
-}
-
-fn post_of<T: JsonSchema>(generator: &mut SchemaGenerator, description: &str, required: bool) -> Value {
-    let problems = ["400", "404", "408", "409", "410", "413", "415", "422", "503"];
-    let done = json!({ "description": "The agent has it on its stdin." });
-    json!({
-        "description": description,
-        "requestBody": { "required": required, "content": content::<T>(generator, "application/json") },
-        "responses": responses(generator, ("204", done), &problems),
-    })
-}
-
-fn responses(generator: &mut SchemaGenerator, success: (&str, Value), problems: &[&str]) -> Value {
+fn operation(
+    generator: &mut SchemaGenerator,
+    id: &str,
+    description: &str,
+    success: (&str, Value),
+    problems: &[&str],
+) -> Value {
     let mut responses = Map::from_iter([(success.0.to_owned(), success.1)]);
-    for status in problems.iter().chain(&["401", "403", "429"]) {
+    for status in problems.iter().chain(&ALWAYS) {
         let content = content::<Problem>(generator, "application/problem+json");
         responses.insert((*status).to_owned(), json!({ "description": meaning(status), "content": content }));
     }
-    responses.into()
+    let summary = description.split_inclusive('.').next().unwrap_or_default().trim_end_matches('.');
+    json!({
+        "operationId": id,
+        "tags": ["questions"],
+        "summary": summary,
+        "description": description,
+        "responses": responses,
+    })
 }
 
 fn meaning(status: &str) -> &'static str {
     match status {
-        "400" => "The body is not JSON of the shape that is asked for.",
-        "401" => "The token is missing, or is not ours.",
-        "403" => "The Host or the Origin is not ours.",
+        "400" => "The body is not JSON of the described shape.",
+        "401" => "The token is missing or wrong.",
+        "403" => "The Host or the Origin is not allowed.",
         "404" => "There is no such question.",
-        "408" => "The body took too long to come.",
+        "408" => "The body took too long to arrive.",
         "409" => {
-            "It was settled in another way, which is under `outcome`; or two open questions have this name."
+            "The question was settled in another way, which is under `outcome`; or the name stands for several open \
+             questions, whose IDs are under `ids`."
         }
-        "410" => "It is over, and was not answered: withdrawn, expired, or its session or agent is gone.",
+        "410" => "The question ended without an answer: `outcome` has the reason.",
+        "412" => "The question has no deadline.",
         "413" => "The body is too large.",
-        "415" => "The body is not said to be JSON.",
-        "422" => "The answer does not fit the question: what is wrong is under `errors`, by field.",
-        "429" => "Too many requests in a second.",
-        _ => "The bridge is gone, or there are too many subscribers.",
+        "415" => "The Content-Type is not application/json.",
+        "422" => {
+            "The answer does not fit the question, or the question cannot be asked: `errors` says why, by field."
+        }
+        "429" => "Too many requests in a second, or too many answers wait for the agent.",
+        "502" => "A bridge of another version refused it: `name` is its own name for the reason.",
+        "507" => "Too many questions are open.",
+        _ => {
+            "The bridge is gone or does not respond, so it is not known whether the agent got the answer; or there are \
+             too many connections or streams."
+        }
     }
+}
+
+fn response<T: JsonSchema>(generator: &mut SchemaGenerator, description: &str) -> Value {
+    json!({ "description": description, "content": content::<T>(generator, "application/json") })
+}
+
+fn body<T: JsonSchema>(generator: &mut SchemaGenerator, required: bool) -> Value {
+    json!({ "required": required, "content": content::<T>(generator, "application/json") })
 }
 
 fn content<T: JsonSchema>(generator: &mut SchemaGenerator, kind: &str) -> Value {
@@ -138,8 +240,15 @@ fn content<T: JsonSchema>(generator: &mut SchemaGenerator, kind: &str) -> Value 
 }
 
 fn with_parameters(mut path: Value, names: &[&str]) -> Value {
-    let parameter =
-        |name: &&str| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } });
+    let parameter = |name: &&str| {
+        let description = match *name {
+            "sessionId" => "The ID of the session, as the agent names it.",
+            _ => "The ID of the question.",
+        };
+        json!({
+            "name": name, "in": "path", "required": true, "description": description, "schema": { "type": "string" },
+        })
+    };
     if !names.is_empty() {
         path["parameters"] = names.iter().map(parameter).collect();
     }

@@ -19,18 +19,22 @@ use crate::{
     question::{Provenance, Question, input::AnswerInput},
 };
 
-/// The errors of JSON-RPC itself. What comes with them is a text, if anything.
+/// The errors of JSON-RPC itself. Their `data` is a text, if they have one.
 const FAULTS: [(&str, i32, &str); 7] = [
-    ("parse_error", PARSE_ERROR_CODE, "That is no JSON."),
-    ("invalid_request", INVALID_REQUEST_CODE, "That is no request."),
+    ("parse_error", PARSE_ERROR_CODE, "The message is not JSON."),
+    ("invalid_request", INVALID_REQUEST_CODE, "The message is not a JSON-RPC request."),
     ("method_not_found", METHOD_NOT_FOUND_CODE, "There is no such method."),
-    ("invalid_params", INVALID_PARAMS_CODE, "The parameters are not those of the method."),
-    ("too_many_subscriptions", TOO_MANY_SUBSCRIPTIONS_CODE, "The connection has the most that it may."),
+    ("invalid_params", INVALID_PARAMS_CODE, "The parameters do not fit the method."),
+    (
+        "too_many_subscriptions",
+        TOO_MANY_SUBSCRIPTIONS_CODE,
+        "The connection has the maximum number of subscriptions.",
+    ),
     ("oversized_request", OVERSIZED_REQUEST_CODE, "The request is too large."),
-    ("oversized_response", OVERSIZED_RESPONSE_CODE, "The response would be too large."),
+    ("oversized_response", OVERSIZED_RESPONSE_CODE, "The response is too large."),
 ];
 
-/// What can go wrong with any method.
+/// The errors that any method can return.
 const ALWAYS: [&str; 7] = [
     "parse_error",
     "invalid_request",
@@ -54,9 +58,10 @@ pub fn document() -> Value {
         "info": {
             "title": "askbridge",
             "version": "1",
-            "description": "The open questions of coding agents, and one answer for each. It is spoken with one \
-                message a line on the socket of a bridge, over WebSocket at `/rpc`, and over HTTP, which has no \
-                subscription. An error that has a `data` here comes with a `data` of the shape of `x-error-data`.",
+            "description": "Lists the open questions of coding agents, and gives each exactly one answer. Use it \
+                on the socket of a bridge with one message per line, over WebSocket at `/rpc`, or over HTTP, which has \
+                no subscriptions. The `data` of an error has the shape of `x-error-data`, where the error is described \
+                with a `data`.",
             "license": { "name": "Apache-2.0" },
         },
         "methods": methods,
@@ -82,18 +87,15 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     let settled = ["not_found", "ambiguous", "conflict", "gone", "unavailable", "other"];
     let answered = [&settled[..], &["does_not_fit"]].concat();
     let extended = [&settled[..], &["no_deadline"]].concat();
-    let id = must::<String>(
-        generator,
-        "id",
-        "The name of the question, or the beginning of it where that is unique.",
-    );
-    let name = must::<String>(generator, "id", "All of the name of the question.");
-    let by = may::<Provenance>(generator, "by", "Who answers, where that is known.");
-    let session = may::<String>(generator, "session", "The session of the questions.");
+    let id = must::<String>(generator, "id", "The ID of the question, or a unique beginning of it.");
+    let name = must::<String>(generator, "id", "The full ID of the question.");
+    let by = may::<Provenance>(generator, "by", "The responder, as it names itself.");
+    let session = may::<String>(generator, "session", "Lists the questions of this session only.");
     let answer = must::<AnswerInput>(generator, "answer", "The answer.");
-    let reason = may::<String>(generator, "reason", "Why, in the person's own words.");
-    let milliseconds = must::<u64>(generator, "milliseconds", "How much more time.");
-    let question = must::<Question>(generator, "question", "What is asked.");
+    let reason = may::<String>(generator, "reason", "The reason, in the person's own words.");
+    let milliseconds =
+        must::<u64>(generator, "milliseconds", "How much later the deadline will be, in milliseconds.");
+    let question = must::<Question>(generator, "question", "The question to ask.");
     vec![
         method::<Listing>(
             generator,
@@ -120,26 +122,32 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
         method::<Record>(
             generator,
             "question_extend",
-            "Gives a question more time.",
+            "Moves the deadline of a question, and returns the question with its new deadline.",
             &[&name, &milliseconds],
             &extended,
         ),
         method::<Settlement>(
             generator,
             "question_ask",
-            "Asks a question, and returns what became of it. It is withdrawn when the caller goes away.",
+            "Asks a question, waits until it is settled, and returns how. It is withdrawn when the caller disconnects.",
             &[&question],
             &["bad_question", "too_many_questions", "unavailable", "other"],
         ),
-        method::<Vec<BridgeStatus>>(generator, "bridge_status", "Says which bridges there are.", &[], &[]),
+        method::<Vec<BridgeStatus>>(
+            generator,
+            "bridge_status",
+            "Returns the bridges that are known, oldest first.",
+            &[],
+            &[],
+        ),
         subscribe(generator),
         unsubscribe(generator),
     ]
 }
 
-/// OpenRPC has no word for a subscription: `x-subscription` says what comes by it.
+/// OpenRPC cannot describe a subscription: `x-subscription` describes its notifications.
 fn subscribe(generator: &mut SchemaGenerator) -> Value {
-    let description = "Sends the open questions, and then what changes, as notifications. A subscriber that falls \
+    let description = "Sends the open questions, and then each change, as notifications. A subscriber that falls \
         behind gets the open questions again.";
     let errors = ["too_many_subscriptions", NEEDS_WEBSOCKET.0];
     let mut method = method::<Subscription>(generator, "question_subscribe", description, &[], &errors);
@@ -147,8 +155,8 @@ fn subscribe(generator: &mut SchemaGenerator) -> Value {
         "notification": "question_changed",
         "paramStructure": "by-name",
         "params": [
-            must::<Subscription>(generator, "subscription", "The result of the subscription."),
-            must::<Delta>(generator, "result", "What changed."),
+            must::<Subscription>(generator, "subscription", "The ID of the subscription."),
+            must::<Delta>(generator, "result", "The change."),
         ],
         "unsubscribe": "question_unsubscribe",
     });
@@ -156,8 +164,8 @@ fn subscribe(generator: &mut SchemaGenerator) -> Value {
 }
 
 fn unsubscribe(generator: &mut SchemaGenerator) -> Value {
-    let subscription = must::<Subscription>(generator, "subscription", "The result of the subscription.");
-    let description = "Ends a subscription, and says whether there was one.";
+    let subscription = must::<Subscription>(generator, "subscription", "The ID of the subscription.");
+    let description = "Ends a subscription, and returns whether it existed.";
     let mut method = method::<bool>(
         generator,
         "question_unsubscribe",
@@ -169,7 +177,7 @@ fn unsubscribe(generator: &mut SchemaGenerator) -> Value {
     method
 }
 
-/// The name of a subscription.
+/// The ID of a subscription.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is only described")]

@@ -3,7 +3,7 @@
 
 use axum::{
     body::{Body, Bytes, to_bytes},
-    http::{HeaderMap, HeaderValue, Request, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -18,19 +18,22 @@ use crate::{
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
+/// The type of a page that stands in place of a problem.
+pub(super) const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Problem"))]
 pub struct Problem {
-    /// The status, as text.
+    /// The name of the HTTP status.
     pub title: String,
-    /// The status, as a number.
+    /// The HTTP status.
     pub status: u16,
-    /// What was wrong with this request.
+    /// What is wrong with this request, and what to do about it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// How the question ended, where it is over.
+    /// How the question ended, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Box<Outcome>>,
     /// The details, for programs. (Boxed, since they are far larger than the result of a request that succeeds.)
@@ -52,9 +55,33 @@ impl Problem {
 
     /// Returns the response, after which the connection is closed: nothing more is read from it.
     pub(super) fn and_close(self) -> Response {
-        let mut response = self.into_response();
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-        response
+        close(self.into_response())
+    }
+}
+
+/// Returns the response for a page that stands in place of a problem, after which the connection is closed.
+pub(super) fn page(mut page: Response) -> Response {
+    let header = required_header(page.status());
+    page.headers_mut().extend(header);
+    close(page)
+}
+
+fn close(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Returns the header that goes with a status, if there is one.
+fn required_header(status: StatusCode) -> Option<(HeaderName, HeaderValue)> {
+    match status {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            Some((header::RETRY_AFTER, HeaderValue::from_static("1")))
+        }
+        // Not `Basic`: a browser would ask for a password, and send it from then on with the requests of any page.
+        StatusCode::UNAUTHORIZED => {
+            Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"askbridge\"")))
+        }
+        _ => None,
     }
 }
 
@@ -76,13 +103,7 @@ impl IntoResponse for Problem {
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, PROBLEM);
-        if [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&status) {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        if status == StatusCode::UNAUTHORIZED {
-            // Not `Basic`: a browser would ask for a password, and send it from then on with the requests of any page.
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"askbridge\""));
-        }
+        headers.extend(required_header(status));
         response
     }
 }
@@ -92,7 +113,7 @@ impl IntoResponse for Problem {
 pub(super) async fn everywhere(request: Request<Body>, next: Next) -> Response {
     let mut response = next.run(request).await;
     let status = response.status();
-    if (status.is_client_error() || status.is_server_error()) && !is_problem(response.headers()) {
+    if (status.is_client_error() || status.is_server_error()) && !is_ours(response.headers()) {
         response = problem_of(response).await;
     }
     let headers = response.headers_mut();
@@ -112,8 +133,12 @@ async fn problem_of(response: Response) -> Response {
     let said = if is_text { to_bytes(body, limits::TEXT).await.unwrap_or_default() } else { Bytes::new() };
     let said = String::from_utf8_lossy(&said);
     let detail = match (said.trim(), parts.status) {
-        ("", StatusCode::NOT_FOUND) => "there is nothing at this path",
-        ("", StatusCode::METHOD_NOT_ALLOWED) => "nothing is done at this path by this method",
+        ("", StatusCode::NOT_FOUND) => {
+            "there is nothing at this path; /v1/openapi.json describes those that there are"
+        }
+        ("", StatusCode::METHOD_NOT_ALLOWED) => {
+            "this path does not accept this method; the Allow header says which it accepts"
+        }
         (said, _) => said,
     };
     let mut response = Problem::new(parts.status, name(parts.status), detail).into_response();
@@ -122,8 +147,9 @@ async fn problem_of(response: Response) -> Response {
     response
 }
 
-fn is_problem(headers: &HeaderMap) -> bool {
-    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM)
+/// Returns whether a response says already what a client needs: it is a problem, or a page for a person.
+fn is_ours(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM || kind == HTML)
 }
 
 fn name(status: StatusCode) -> &'static str {

@@ -1,7 +1,7 @@
-//! Questions over REST: the open ones, and one answer or rejection for each. Paths and bodies are those of the first
-//! generation.
+//! Questions over REST: listing them, and answering, rejecting or extending one. Most paths and bodies are those of the
+//! first generation. Asking a question is left to `ask`.
 
-use std::{iter, sync::Arc};
+use std::{iter, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -13,7 +13,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{app::App, body, problem::Problem, window};
+use super::{app::App, ask, body, problem::Problem, window};
 use crate::{
     control::{inbox::Inbox, protocol::PROTOCOL},
     desk::{QuestionId, Record, Refusal, Submission},
@@ -22,6 +22,7 @@ use crate::{
 
 const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
 const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
+const EXTENSION: &str = r#"{"milliseconds":60000}"#;
 
 /// A rejection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,33 +30,41 @@ const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", schemars(title = "Rejection"))]
 pub struct Rejection {
-    /// Why, in the person's own words.
+    /// The reason, in the person's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
+/// More time for a question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(title = "Extension"))]
+pub struct Extension {
+    /// How much later the deadline will be, in milliseconds.
+    pub milliseconds: u64,
+}
+
 /// How a path names a question.
-enum Name {
-    /// By its ID.
-    Id(String),
-    /// By its session, and the agent's name for it or its ID.
-    Session(String, String),
+#[derive(Deserialize)]
+struct Name {
+    /// The session, under which the agent's own ID of the question is accepted as well.
+    session: Option<String>,
+    id: String,
 }
 
 /// Returns the routes.
 pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
-    let one = "/v1/questions/{id}";
-    let of_session = "/v1/sessions/{session}/questions";
-    let one_of_session = "/v1/sessions/{session}/questions/{id}";
-    Router::new()
-        .route("/v1/questions", get(list))
-        .route(of_session, get(list_of_session))
-        .route(one, get(show))
-        .route(&format!("{one}/reply"), post(reply))
-        .route(&format!("{one}/reject"), post(reject))
-        .route(one_of_session, get(show_of_session))
-        .route(&format!("{one_of_session}/reply"), post(reply_of_session))
-        .route(&format!("{one_of_session}/reject"), post(reject_of_session))
+    let routes = Router::new()
+        .route("/v1/questions", get(list).post(ask::ask))
+        .route("/v1/sessions/{session}/questions", get(list_of_session));
+    ["/v1/questions/{id}", "/v1/sessions/{session}/questions/{id}"].into_iter().fold(routes, |routes, one| {
+        routes
+            .route(one, get(show))
+            .route(&format!("{one}/reply"), post(reply))
+            .route(&format!("{one}/reject"), post(reject))
+            .route(&format!("{one}/extend"), post(extend))
+    })
 }
 
 async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
@@ -75,64 +84,46 @@ fn listing<I: Inbox>(app: &App<I>, wanted: impl Fn(&Record) -> bool) -> Response
     window::json_of(window::body(pieces.chain([Bytes::from_static(b"}")])))
 }
 
-async fn show<I: Inbox>(State(app): State<App<I>>, Path(id): Path<String>) -> Result<Response, Problem> {
-    Ok(window::json(find(&app, &Name::Id(id)).await?))
-}
-
-async fn show_of_session<I: Inbox>(
-    State(app): State<App<I>>,
-    Path((session, id)): Path<(String, String)>,
-) -> Result<Response, Problem> {
-    Ok(window::json(find(&app, &Name::Session(session, id)).await?))
+async fn show<I: Inbox>(State(app): State<App<I>>, Path(name): Path<Name>) -> Result<Response, Problem> {
+    Ok(window::json(find(&app, &name).await?))
 }
 
 async fn reply<I: Inbox>(
     State(app): State<App<I>>,
-    Path(id): Path<String>,
+    Path(name): Path<Name>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    answer(&app, &Name::Id(id), &headers, body).await
-}
-
-async fn reply_of_session<I: Inbox>(
-    State(app): State<App<I>>,
-    Path((session, id)): Path<(String, String)>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<StatusCode, Problem> {
-    answer(&app, &Name::Session(session, id), &headers, body).await
+    let input: AnswerInput = body::read(&headers, body, ANSWER)?;
+    let record = find(&app, &name).await?;
+    let answer = input.read(&record.question).map_err(Refusal::DoesNotFit)?;
+    submit_answer(&app, &record.id, answer).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn reject<I: Inbox>(
     State(app): State<App<I>>,
-    Path(id): Path<String>,
+    Path(name): Path<Name>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    refuse(&app, &Name::Id(id), &headers, body).await
-}
-
-async fn reject_of_session<I: Inbox>(
-    State(app): State<App<I>>,
-    Path((session, id)): Path<(String, String)>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<StatusCode, Problem> {
-    refuse(&app, &Name::Session(session, id), &headers, body).await
-}
-
-async fn answer<I: Inbox>(
-    app: &App<I>,
-    name: &Name,
-    headers: &HeaderMap,
-    body: Bytes,
-) -> Result<StatusCode, Problem> {
-    let input: AnswerInput = body::read(headers, body, ANSWER)?;
-    let record = find(app, name).await?;
-    let answer = input.read(&record.question).map_err(Refusal::DoesNotFit)?;
-    submit_answer(app, &record.id, answer).await?;
+    let rejection: Rejection = body::read_if_any(&headers, body, REJECTION)?;
+    let record = find(&app, &name).await?;
+    submit_rejection(&app, &record.id, rejection.reason).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Returns the question with its new deadline.
+async fn extend<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(name): Path<Name>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let Extension { milliseconds } = body::read(&headers, body, EXTENSION)?;
+    let record = find(&app, &name).await?;
+    let more = Submission::Extend(Duration::from_millis(milliseconds));
+    Ok(window::json(app.inbox.submit(&record.id, more, by()).await?))
 }
 
 /// Answers a question. When this returns, the agent has the answer on its stdin (I9).
@@ -143,18 +134,6 @@ pub(super) async fn submit_answer<I: Inbox>(
 ) -> Result<(), Problem> {
     app.inbox.submit(id, Submission::Answer(answer), by()).await?;
     Ok(())
-}
-
-async fn refuse<I: Inbox>(
-    app: &App<I>,
-    name: &Name,
-    headers: &HeaderMap,
-    body: Bytes,
-) -> Result<StatusCode, Problem> {
-    let rejection: Rejection = body::read_if_any(headers, body, REJECTION)?;
-    let record = find(app, name).await?;
-    submit_rejection(app, &record.id, rejection.reason).await?;
-    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Rejects a question. When this returns, the agent has that on its stdin (I9).
@@ -173,10 +152,8 @@ fn by() -> Provenance {
 
 /// Finds a question. An open one goes before settled ones, and of these the last: an agent may use a name again.
 async fn find<I: Inbox>(app: &App<I>, name: &Name) -> Result<Arc<Record>, Refusal> {
-    let (session, id) = match name {
-        Name::Id(id) => return app.look_up(id).await,
-        Name::Session(session, id) => (session, id),
-    };
+    let Name { session, id } = name;
+    let Some(session) = session else { return app.look_up(id).await };
     let is_meant = |record: &&Arc<Record>| {
         record.question.session.as_ref() == Some(session)
             && (record.question.id == *id || record.id.to_string() == *id)

@@ -1,4 +1,5 @@
-//! Which path leads where, and what every request passes before: the guard, the size and the time of the body.
+//! Which handler serves a path, and the layers in front of all handlers: the guard, and the limits on size and time of
+//! the body.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::{
     guard::{self, Guard},
     health, opencode, problem,
     rate::Rate,
-    rest, rpc,
+    rest, rpc, welcome,
 };
 use crate::control::{inbox::Inbox, stop::Stop};
 
@@ -25,6 +26,7 @@ pub(super) fn router<I: Inbox>(app: App<I>, guard: Arc<Guard>, rate: Arc<Rate>, 
         .merge(opencode::routes())
         .merge(health::routes())
         .merge(documents::routes())
+        .merge(welcome::routes(Arc::clone(&guard.welcome)))
         .layer(middleware::from_fn_with_state(Bodies::default(), body::whole))
         .layer(middleware::from_fn_with_state(guard, guard::check))
         .layer(middleware::from_fn(problem::everywhere))

@@ -8,13 +8,15 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use super::{
     accept,
+    address::is_loopback,
     app::App,
     feed::Feeds,
-    guard::{self, Guard},
+    guard::Guard,
     metrics::{self, Metrics},
     rate::Rate,
     router,
     token::{Token, TokenError},
+    welcome::Welcome,
 };
 use crate::{
     config::HttpSettings,
@@ -98,7 +100,7 @@ impl Server {
         let Server { address, token_file, .. } = self;
         let mut text =
             format!("askbridge: listening on http://{address}, with the token in {}\n", token_file.display());
-        if !guard::is_loopback(address.ip()) {
+        if !is_loopback(address.ip()) {
             text.push_str(
                 "askbridge: other machines can reach this address. Whoever has the token, or reads it on its way, can \
                  answer for you: nothing is encrypted. Put it behind a proxy that speaks TLS, or a tunnel.\n",
@@ -112,8 +114,13 @@ impl Server {
     /// `traffic` counts what goes through the bridge behind the inbox, if there is one in this process.
     pub async fn run<I: Inbox>(self, inbox: I, traffic: Option<Arc<Traffic>>, stop: Stop) {
         let rate = Arc::new(Rate::new());
-        let guard =
-            Guard { token: self.token, address: self.address, hosts: self.hosts, rate: Arc::clone(&rate) };
+        let guard = Guard {
+            token: self.token,
+            address: self.address,
+            hosts: self.hosts,
+            rate: Arc::clone(&rate),
+            welcome: Arc::new(Welcome::new(self.address.ip(), &self.token_file)),
+        };
         let metrics = Arc::new(Metrics::new(traffic));
         let feeds = Feeds::new(&discovery::name(), stop.clone());
         let app = App { inbox: inbox.clone(), feeds, metrics: Arc::clone(&metrics) };

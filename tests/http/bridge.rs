@@ -2,6 +2,7 @@
 
 use std::{
     future::poll_fn,
+    path::PathBuf,
     sync::{Arc, Mutex},
     task::{Context, Poll},
     time::{Duration, SystemTime},
@@ -52,7 +53,7 @@ pub(crate) struct Bridge {
     stopper: Stopper,
     played: JoinHandle<()>,
     work: JoinHandle<()>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Bridge {
@@ -76,7 +77,11 @@ impl Bridge {
         let played = tokio::spawn(played.run(received));
         let (stopper, stop) = Stopper::new();
         let (http, server, folder) = serve(inbox.clone(), hosts, stop).await;
-        Bridge { http, inbox, agent, heard, orders, server, stopper, played, work, _folder: folder }
+        Bridge { http, inbox, agent, heard, orders, server, stopper, played, work, folder }
+    }
+
+    pub(crate) fn token_file(&self) -> PathBuf {
+        self.folder.path().join("token")
     }
 
     async fn order<T>(&self, order: impl FnOnce(oneshot::Sender<T>) -> Order) -> T {

@@ -11,7 +11,7 @@ use crate::{
     client::soon,
 };
 
-/// All paths, each with its method.
+/// The paths that need the token, each with its method.
 const PATHS: [(&str, &str); 15] = [
     ("GET", "/v1/questions"),
     ("GET", "/v1/questions/bridge-1"),
@@ -21,14 +21,18 @@ const PATHS: [(&str, &str); 15] = [
     ("GET", "/v1/sessions/s/questions/q"),
     ("POST", "/v1/sessions/s/questions/q/reply"),
     ("GET", "/v1/events"),
-    ("GET", "/v1/openapi.json"),
-    ("GET", "/v1/openrpc.json"),
+    ("POST", "/v1/questions"),
+    ("POST", "/v1/questions/bridge-1/extend"),
     ("POST", "/rpc"),
     ("GET", "/question"),
     ("POST", "/question/bridge-1/reject"),
     ("GET", "/metrics"),
     ("GET", "/no/such/path"),
 ];
+
+/// The paths that need no token.
+const PUBLIC: [(&str, &str); 4] =
+    [("GET", "/"), ("GET", "/healthz"), ("GET", "/v1/openapi.json"), ("GET", "/v1/openrpc.json")];
 
 /// What a browser sends to open a WebSocket.
 const UPGRADE: [&str; 4] = [
@@ -76,8 +80,76 @@ async fn requests_without_the_token_are_refused() {
     ] {
         bridge.http.send_only("GET", "/v1/questions", &[&host, &right], "").await.is(200);
     }
-    assert_eq!(bridge.http.send_only("GET", "/healthz", &[&host], "").await.is(200).body, "ok\n");
+    for (method, path) in PUBLIC {
+        let reply = bridge.http.send_only(method, path, &[&host], "").await;
+        assert!(!reply.is(200).body.contains("Which") && !reply.body.contains(token.as_str()), "{reply:?}");
+    }
+    // Only these methods of these paths are public.
+    bridge.http.send_only("POST", "/", &[&host], "").await.is(405);
+    bridge.http.send_only("GET", "/v1/openapi.json/x", &[&host], "").await.is(401);
+    bridge.http.send_only("GET", "//", &[&host], "").await.is(401);
     assert!(bridge.agent.lock().unwrap().is_empty());
+}
+
+/// What a browser sends to show a page.
+const HTML: &str = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+#[tokio::test]
+async fn a_browser_without_the_token_gets_a_page_that_says_how_to_go_on() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    let host = format!("Host: {}", bridge.http.address);
+    for (path, status, heading) in [
+        ("/", 200, "askbridge is running"),
+        ("/v1/questions", 401, "needs a token"),
+        ("/favicon.ico", 401, "needs a token"),
+    ] {
+        let reply = bridge.http.send_only("GET", path, &[&host, HTML], "").await;
+        assert_eq!(reply.status, status, "{path}: {reply:?}");
+        for header in [
+            "content-type: text/html; charset=utf-8",
+            "cache-control: no-store",
+            "x-content-type-options: nosniff",
+            "referrer-policy: no-referrer",
+        ] {
+            assert!(reply.has(header), "no {header} in {reply:?}");
+        }
+        let policy = reply.headers.lines().find_map(|line| line.strip_prefix("content-security-policy: "));
+        let (_, nonce) = policy.and_then(|policy| policy.split_once("'nonce-")).expect("a nonce");
+        let nonce = nonce.split('\'').next().unwrap();
+        assert_eq!(
+            policy.unwrap(),
+            format!(
+                "default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            )
+        );
+        let token_file = bridge.token_file();
+        for text in
+            [heading, "askbridge list", token_file.to_str().unwrap(), &format!("<style nonce=\"{nonce}\">")]
+        {
+            assert!(reply.body.contains(text), "no {text:?} in {reply:?}");
+        }
+        for never in [bridge.http.token.as_str(), "Which", "<script", "http://", "https://"] {
+            assert!(!reply.body.contains(never), "{never:?} in {reply:?}");
+        }
+        assert_eq!(reply.has("www-authenticate: bearer realm=\"askbridge\""), status == 401, "{reply:?}");
+    }
+    // A page of another site is refused as before, and with the token a browser gets what any client gets.
+    let elsewhere = [host.as_str(), HTML, "Sec-Fetch-Site: cross-site"];
+    bridge.http.send_only("GET", "/v1/questions", &elsewhere, "").await.is(403);
+    assert!(
+        bridge.http.send("GET", "/v1/questions", &[HTML], "").await.is(200).json()["questions"].is_array()
+    );
+}
+
+#[tokio::test]
+async fn a_program_without_the_token_is_told_where_the_token_is() {
+    let bridge = Bridge::start().await;
+    let host = format!("Host: {}", bridge.http.address);
+    let problem = bridge.http.send_only("GET", "/v1/questions", &[&host], "").await.is(401).json();
+    let told = problem["detail"].as_str().unwrap();
+    assert!(told.contains(bridge.token_file().to_str().unwrap()) && told.contains("Bearer TOKEN"), "{told}");
+    bridge.http.send_only("POST", "/rpc", &[&host, HTML], "").await.is(401);
 }
 
 /// By DNS rebinding, a page makes its own name lead to this machine.
@@ -85,7 +157,7 @@ async fn requests_without_the_token_are_refused() {
 async fn other_host_names_are_refused() {
     let bridge = Bridge::start_with(&["box.local"]).await;
     let (bearer, port) = (bridge.http.bearer(), bridge.http.address.port());
-    for (method, path) in PATHS.iter().chain(&[("GET", "/healthz")]) {
+    for (method, path) in PATHS.iter().chain(&PUBLIC) {
         for host in [
             "evil.example",
             "localhost.evil.example",
@@ -158,7 +230,7 @@ async fn pages_of_other_sites_are_refused() {
         "Sec-Fetch-Site: cross-site".to_owned(),
         "Sec-Fetch-Site: same-site".to_owned(),
     ];
-    for (method, path) in PATHS.iter().chain(&[("GET", "/healthz"), ("OPTIONS", "/v1/questions")]) {
+    for (method, path) in PATHS.iter().chain(&PUBLIC).chain(&[("OPTIONS", "/v1/questions")]) {
         for header in &elsewhere {
             bridge.http.send(method, path, &[header], "").await.is(403);
         }

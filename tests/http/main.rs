@@ -17,6 +17,12 @@ mod websocket;
 mod rest;
 
 #[cfg(test)]
+mod asking;
+
+#[cfg(test)]
+mod openapi;
+
+#[cfg(test)]
 mod guard;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use askbridge::{
     desk::Submission,
-    question::{Outcome, Reason, Value as Given},
+    question::{Outcome, Question, Reason, Value as Given},
 };
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn got(bridge: &Bridge) -> Vec<Option<Given>> {
 async fn open_questions_are_listed() {
     let bridge = Bridge::start().await;
     bridge.ask(choice("q-1")).await;
-    bridge.ask(askbridge::question::Question { session: Some("t/ü".to_owned()), ..choice("q-1") }).await;
+    bridge.ask(Question { session: Some("t/ü".to_owned()), ..choice("q-1") }).await;
     let all = bridge.http.get("/v1/questions").await.is(200).json();
     assert_eq!(all["questions"][0]["id"], "bridge-1");
     assert_eq!(all["questions"][1]["question"]["sessionId"], "t/ü");
@@ -203,7 +203,7 @@ async fn a_malformed_request_is_refused() {
         let problem = bridge.http.send(method, path, &[], "").await.is(400).json();
         assert!(problem["detail"].as_str().unwrap().contains("UTF-8"), "{problem}");
     }
-    assert!(bridge.http.send("PUT", "/v1/questions", &[], "").await.is(405).has("allow: get,head"));
+    assert!(bridge.http.send("PUT", "/v1/questions", &[], "").await.is(405).has("allow: get,head,post"));
     let (long, many) = ("x".repeat(1 << 16), "X: y\r\n".repeat(200));
     for (request, status) in [
         ("nonsense\r\n\r\n".to_owned(), "400"),
@@ -269,12 +269,31 @@ async fn settled_questions_are_counted() {
     }
     bridge.http.post("/v1/questions/bridge-1/reply", A).await.is(204);
     bridge.withdraw(2).await;
+    let rejected = bridge.ask(choice("q")).await;
+    bridge.http.post(&format!("/v1/questions/bridge-{rejected}/reject"), "").await.is(204);
+    // Names of another version share one label, so that their number is bounded.
+    let read = |outcome| serde_json::from_value::<Outcome>(outcome).unwrap();
+    for outcome in [
+        json!({ "status": "rejected", "reason": "of_next_year" }),
+        json!({ "status": "rejected", "reason": "of_the_year_after" }),
+        json!({ "status": "dreamt" }),
+    ] {
+        let number = bridge.ask(choice("q")).await;
+        bridge.settle(number, read(outcome)).await;
+    }
+    let foreign = Question { origin: serde_json::from_value(json!("of_next_year")).unwrap(), ..choice("q") };
+    let number = bridge.ask(foreign).await;
+    bridge.settle(number, Outcome::Failed).await;
     let metrics = bridge.http.get("/metrics").await;
     for line in [
         "askbridge_bridges 1",
         "askbridge_questions_open 1",
-        r#"askbridge_questions_settled_total{outcome="answered",responder="http",origin="sandboxagent"} 1"#,
-        r#"askbridge_questions_settled_total{outcome="withdrawn",responder="bridge",origin="sandboxagent"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="answered",reason="",responder="http",origin="sandboxagent"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="rejected",reason="user",responder="http",origin="sandboxagent"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="rejected",reason="other",responder="bridge",origin="sandboxagent"} 2"#,
+        r#"askbridge_questions_settled_total{outcome="failed",reason="",responder="bridge",origin="other"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="other",reason="",responder="bridge",origin="sandboxagent"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="rejected",reason="withdrawn",responder="bridge",origin="sandboxagent"} 1"#,
         r#"askbridge_question_answer_seconds_bucket{le="1"} 0"#,
         r#"askbridge_question_answer_seconds_bucket{le="5"} 1"#,
         "askbridge_question_answer_seconds_count 1",
@@ -288,4 +307,6 @@ async fn the_interface_describes_itself() {
     let bridge = Bridge::start().await;
     let document = bridge.http.get("/v1/openapi.json").await.is(200).json();
     assert_eq!(document, askbridge::serve::openapi::document());
+    let document = bridge.http.get("/v1/openrpc.json").await.is(200).json();
+    assert_eq!(document, askbridge::serve::openrpc::document());
 }
