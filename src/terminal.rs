@@ -5,8 +5,15 @@ use std::{borrow::Cow, fmt::Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Characters in a row that take no column, in a line that may be cut. Scripts and emoji need up to about 8.
+/// Characters in a row that take no column of their own, in a line that may be cut. Scripts need up to about 8, and an
+/// emoji of a family up to 10.
 const MARKS: usize = 16;
+/// ZWNJ, which parts letters that would be joined.
+const NON_JOINER: char = '\u{200c}';
+/// ZWJ, which joins letters or emoji.
+const JOINER: char = '\u{200d}';
+/// The selector that makes an emoji of the character before it.
+const EMOJI_SELECTOR: char = '\u{fe0f}';
 
 /// Returns the text with everything that is not printable made visible; newlines and tabs stay.
 ///
@@ -70,16 +77,24 @@ fn fitting(line: &str, most: usize) -> &str {
     &line[..ends.take_while(fits).last().unwrap_or(0)]
 }
 
-/// Returns where more than [`MARKS`] characters in a row take no column.
+/// Returns where more than [`MARKS`] characters in a row take no column of their own.
 fn marks_end(line: &str) -> usize {
-    let mut marks = 0;
+    let (mut marks, mut before) = (0, None);
     for (start, c) in line.char_indices() {
-        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
+        // A chain of joined emoji counts as one character, and may be as long as a text.
+        let is_joined = before == Some(JOINER) || is_skin_tone(c);
+        marks = if is_joined || c.width() == Some(0) { marks + 1 } else { 0 };
         if marks > MARKS {
             return start;
         }
+        before = Some(c);
     }
     line.len()
+}
+
+/// Whether this changes the colour of the emoji before it.
+fn is_skin_tone(c: char) -> bool {
+    matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
 }
 
 /// Fills a line up to this many columns.
@@ -89,8 +104,8 @@ pub fn padded(line: &str, columns: usize) -> String {
 
 fn shown(text: &str, stays: fn(char) -> bool, push: fn(&mut String, char)) -> Cow<'_, str> {
     let mut before = None;
-    let first = text.char_indices().find(|&(_, c)| {
-        let harmless = stays(c) || is_printable(c, before);
+    let first = text.char_indices().find(|&(start, c)| {
+        let harmless = stays(c) || is_printable(c, before, &text[start + c.len_utf8()..]);
         before = Some(c);
         !harmless
     });
@@ -99,8 +114,8 @@ fn shown(text: &str, stays: fn(char) -> bool, push: fn(&mut String, char)) -> Co
     let mut out = String::with_capacity(text.len() + 16);
     out.push_str(&text[..start]);
     let mut before = out.chars().next_back();
-    for c in text[start..].chars() {
-        if stays(c) || is_printable(c, before) {
+    for (place, c) in text[start..].char_indices() {
+        if stays(c) || is_printable(c, before, &text[start + place + c.len_utf8()..]) {
             out.push(c);
         } else {
             push(&mut out, c);
@@ -135,17 +150,36 @@ fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
     debug_assert!(written.is_ok(), "a String takes everything");
 }
 
-fn is_printable(c: char, before: Option<char>) -> bool {
+fn is_printable(c: char, before: Option<char>, after: &str) -> bool {
     match c {
         ' '..='~' => true,
         // A selector belongs to the emoji or digit before it; a second one can only hide something.
         '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(takes_selector),
-        _ => !c.is_control() && !is_invisible(c),
+        NON_JOINER | JOINER => {
+            before.zip(after.chars().next()).is_some_and(|(before, after)| joins(before, after))
+        }
+        _ => is_visible(c),
     }
 }
 
 fn takes_selector(before: char) -> bool {
-    matches!(before, '0'..='9' | '#' | '*') || (!before.is_ascii() && is_printable(before, None))
+    matches!(before, '0'..='9' | '#' | '*') || (!before.is_ascii() && is_visible(before))
+}
+
+/// Whether a joiner or non-joiner between these characters is ordinary text: a family of emoji, or Persian. At the
+/// edge of a text, repeated, or between ASCII letters, it could only hide something.
+fn joins(before: char, after: char) -> bool {
+    let is_letter = |c: char| match c.is_ascii() {
+        true => c.is_ascii_alphanumeric(),
+        false => is_visible(c) && !c.is_whitespace(),
+    };
+    let is_before = is_letter(before) || before == EMOJI_SELECTOR;
+    is_before && is_letter(after) && !(before.is_ascii() && after.is_ascii())
+}
+
+/// Whether this is a character of its own, and can be seen.
+fn is_visible(c: char) -> bool {
+    !c.is_control() && !is_invisible(c) && !matches!(c, '\u{fe0e}' | '\u{fe0f}')
 }
 
 /// Whether a terminal shows nothing for this character, or shows its neighbours elsewhere.
@@ -224,6 +258,40 @@ mod tests {
         ] {
             assert_eq!(printable(hostile), shown);
         }
+    }
+
+    #[test]
+    fn joiners_between_visible_characters_are_ordinary_text() {
+        let family = "👩\u{200d}👩\u{200d}👧";
+        for text in [
+            family,
+            "👩🏽\u{200d}❤\u{fe0f}\u{200d}💋\u{200d}👨🏽",
+            "می\u{200c}خواهم",
+            "PDF\u{200c}ها",
+            "क\u{94d}\u{200d}ष",
+        ] {
+            assert!(matches!(printable(text), Cow::Borrowed(same) if same == text), "{text}");
+            assert_eq!(cut(text, 80), text);
+            let json = serde_json::to_string(text).unwrap();
+            assert_eq!(printable_json(&json), json);
+        }
+        assert_eq!((width(family), padded(family, 3)), (2, format!("{family} ")));
+        for (hidden, shown) in [
+            ("yes\u{200d}no", "yes\\u{200d}no"),
+            ("\u{200d}é", "\\u{200d}é"),
+            ("é\u{200c}", "é\\u{200c}"),
+            ("é\u{200d} é", "é\\u{200d} é"),
+            ("é\u{200d}\u{200d}é", "é\\u{200d}\\u{200d}é"),
+            ("é\u{200d}\u{200b}é", "é\\u{200d}\\u{200b}é"),
+            ("é\u{200c}\u{1b}", "é\\u{200c}␛"),
+            ("é\u{200c}.", "é\\u{200c}."),
+        ] {
+            assert_eq!(printable(hidden), shown);
+        }
+        assert_eq!(printable_json("\"é\u{200d}\""), "\"é\\u200d\"", "the quote is not part of the text");
+        // A terminal that does not join them would break its layout over a chain without end.
+        let chain = "👩".to_owned() + &"\u{200d}👩🏽".repeat(100);
+        assert!(cut(&chain, 80).chars().count() <= MARKS + 2);
     }
 
     #[test]
