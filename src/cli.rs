@@ -39,6 +39,8 @@ pub enum Command {
     Proxy(Deferred<ProxyArgs>),
     /// List the open questions of all bridges on this machine
     List(Deferred<ListArgs>),
+    /// Show what runs: each bridge with its agent, its folder and its open questions, and what does not reply
+    Status(Deferred<StatusArgs>),
     /// Show one question, and how it can be answered
     Show(Deferred<ShowArgs>),
     /// Answer a question
@@ -147,14 +149,24 @@ pub struct ProxyArgs {
 
 /// Options of `askbridge list`.
 #[derive(Debug, Args)]
+#[command(after_help = help::LIST)]
 pub struct ListArgs {
-    /// Print JSON, as `schema/question_listing.schema.json` says
+    /// Print JSON, with everything that is asked (schema: question_list.schema.json)
     #[arg(long)]
     pub json: bool,
 
-    /// Go on, and print what changes: on a terminal the whole list, otherwise a line for each change
+    /// Keep the list up to date: on a terminal in place, elsewhere with a line for each change
     #[arg(long)]
     pub watch: bool,
+}
+
+/// Options of `askbridge status`.
+#[derive(Debug, Args)]
+#[command(after_help = help::STATUS)]
+pub struct StatusArgs {
+    /// Print JSON (schema: machine_status.schema.json)
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `askbridge show`.

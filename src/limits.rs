@@ -104,6 +104,8 @@ pub const REQUESTS_BYTES: usize = 8 * MIB;
 pub const REPLIES_BYTES: usize = 12 * MIB;
 /// Length of a message that a program of ours reads from a bridge, which may be of another version.
 pub const MESSAGE: usize = 16 * MIB;
+/// Number of threads on which a command reads the listings of bridges.
+pub const READERS: usize = 4;
 /// Number of messages of a subscription that a program of ours has not looked at yet. Beyond that it subscribes anew.
 pub const MESSAGES: usize = 8;
 /// Size of the questions in one message of a subscription. A bigger question comes alone.
@@ -153,6 +155,9 @@ pub const STALE: Duration = Duration::from_secs(60);
 pub const RECONNECT_BACK_OFF: Duration = Duration::from_secs(16);
 /// Handshake timeout: how long a bridge may take to greet before other bridges are shown without it.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a command that shows all bridges waits after the last message of any of them: then it shows what it has, and
+/// names those that did not reply.
+pub const PATIENCE: Duration = Duration::from_millis(300);
 /// Back-off after a connection could not be accepted, such as for want of file descriptors.
 pub const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 /// The longest back-off after many connections over HTTP in a row could not be accepted.

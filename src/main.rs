@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Proxy(args) => ended(compose::proxy(&args.settings())),
         Command::Inbox(args) => command::run(command::inbox(&args.settings())),
         Command::List(args) => command::run(command::list(&args.options())),
+        Command::Status(args) => command::run(command::status(&args.options())),
         Command::Show(args) => command::run(command::show(&args.options())),
         Command::Answer(args) => command::run(command::answer(&args.options())),
         Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),

@@ -68,6 +68,7 @@ mod cli {
             ("help-proxy", &["proxy", "--help"]),
             ("help-inbox", &["inbox", "--help"]),
             ("help-list", &["list", "--help"]),
+            ("help-status", &["status", "--help"]),
             ("help-show", &["show", "--help"]),
             ("help-answer", &["answer", "--help"]),
             ("help-reject", &["reject", "--help"]),

@@ -15,6 +15,7 @@ use askbridge::{
         self,
         sandboxagent::{request::RequestQuestionParams, response::NativeResult},
     },
+    present::{listing::QuestionList, status::MachineStatus},
     question::{
         Answer, FieldError, Origin, Outcome, PreviewFormat, Provenance, Purpose, Question, Reason, Responder,
         input::AnswerInput,
@@ -59,6 +60,8 @@ fn the_published_schemas_match_the_types() {
         ("answer_input.schema.json", schema::<AnswerInput>()),
         ("refusal.schema.json", schema::<Detail>()),
         ("bridge_status.schema.json", schema::<BridgeStatus>()),
+        ("machine_status.schema.json", schema::<MachineStatus>()),
+        ("question_list.schema.json", schema::<QuestionList>()),
     ];
     let mut outdated = Vec::new();
     for (name, schema) in schemas {

@@ -2,8 +2,12 @@
 //! The bridges are left to `bridges.rs`.
 
 use std::{
+    fs,
     hint::black_box,
     io::{self, Write},
+    os::unix::{fs::DirBuilderExt, net::UnixListener},
+    path::Path,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -21,24 +25,33 @@ const QUESTIONS: u64 = 100;
 /// The number of samples of an operation on all bridges, and of an operation on one question.
 const FEW: usize = 11;
 const MANY: usize = 1000;
+/// The number of runs of a command.
+const SOME: usize = 25;
+/// The name of each operation, and how long it took each time.
+type Rows = Vec<(&'static str, Vec<Duration>)>;
+
 /// After this time, a question that is not seen is an error.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Takes and prints all measurements.
 pub(crate) fn all() -> io::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let bridges = bridges::start(folder.path(), BRIDGES, QUESTIONS)?;
+    let runtime_folder = tempfile::tempdir()?;
+    let folder = runtime_folder.path().join("askbridge");
+    fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    let bridges = bridges::start(&folder, BRIDGES, QUESTIONS)?;
+    let commands = commands(runtime_folder.path(), &folder, &bridges)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let rows = runtime.block_on(async {
         let mut opens = Vec::new();
         for _ in 0..FEW {
             let start = Instant::now();
-            black_box(Machine::open(folder.path()).await.map_err(io::Error::other)?);
+            black_box(Machine::open(&folder).await.map_err(io::Error::other)?);
             opens.push(start.elapsed());
         }
-        let machine = Machine::open(folder.path()).await.map_err(io::Error::other)?;
+        let machine = Machine::open(&folder).await.map_err(io::Error::other)?;
         let open = machine.store().read(|_, snapshot| snapshot.open_count()) as u64;
-        if open != BRIDGES as u64 * QUESTIONS {
+        // The commands have answered some.
+        if open != BRIDGES as u64 * QUESTIONS - 2 * SOME as u64 {
             return Err(io::Error::other(format!("{open} questions are open")));
         }
         let mut rows = vec![("join all bridges", opens)];
@@ -54,7 +67,37 @@ pub(crate) fn all() -> io::Result<()> {
             followed = machine.follow() => Err(io::Error::other(format!("not followed: {followed:?}"))),
         }
     })?;
-    show(rows)
+    show(commands.into_iter().chain(rows).collect())
+}
+
+/// Measures commands from their start to their exit.
+fn commands(runtime_folder: &Path, folder: &Path, bridges: &[Bridge]) -> io::Result<Rows> {
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
+        command.args(args).env("XDG_RUNTIME_DIR", runtime_folder).stdin(Stdio::null());
+        let start = Instant::now();
+        let output = command.output()?;
+        let took = start.elapsed();
+        match output.status.success() && output.stderr.is_empty() {
+            true => Ok(took),
+            false => Err(io::Error::other(format!("{args:?}: {output:?}"))),
+        }
+    };
+    let answer = |place: usize| run(&["answer", &id(&bridges[place], QUESTIONS).to_string(), "a"]);
+    let mut rows: Rows = vec![
+        ("`list`, from start to exit", (0..SOME).map(|_| run(&["list"])).collect::<io::Result<_>>()?),
+        ("`list --json`", (0..SOME).map(|_| run(&["list", "--json"])).collect::<io::Result<_>>()?),
+        ("`answer`", (0..SOME).map(answer).collect::<io::Result<_>>()?),
+    ];
+    let frozen = folder.join("frozen.sock");
+    let listener = UnixListener::bind(&frozen)?;
+    rows.push((
+        "`answer` while a bridge is frozen",
+        (SOME..2 * SOME).map(answer).collect::<io::Result<_>>()?,
+    ));
+    drop(listener);
+    fs::remove_file(frozen)?;
+    Ok(rows)
 }
 
 fn lists(machine: &Machine) -> io::Result<Vec<Duration>> {
@@ -69,7 +112,8 @@ fn lists(machine: &Machine) -> io::Result<Vec<Duration>> {
 
 fn finds(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let find = |place: usize| {
-        let (bridge, number) = (&bridges[place % BRIDGES].name, 1 + (place / BRIDGES) as u64 % QUESTIONS);
+        let (bridge, number) =
+            (&bridges[place % BRIDGES].name, 1 + (place / BRIDGES) as u64 % (QUESTIONS - 1));
         let bridge = bridge.as_str();
         let short: IdPrefix =
             format!("{}-{number}", &bridge[..bridge.len() - 1]).parse().map_err(io::Error::other)?;
@@ -86,6 +130,7 @@ fn finds(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
 async fn answers(machine: &Machine, bridges: &[Bridge]) -> io::Result<Vec<Duration>> {
     let mut times = Vec::new();
     for place in 0..MANY {
+        // The questions from the other end were answered by the commands.
         let id = id(&bridges[place % BRIDGES], 1 + (place / BRIDGES) as u64);
         let values = [("q0".to_owned(), Value::Text("a".to_owned()))].into();
         let submission = Submission::Answer(Answer { values, ..Answer::default() });
@@ -116,7 +161,7 @@ fn id(bridge: &Bridge, number: u64) -> QuestionId {
     QuestionId { bridge: bridge.name.clone(), asker: Asker::Agent, number }
 }
 
-fn show(rows: Vec<(&str, Vec<Duration>)>) -> io::Result<()> {
+fn show(rows: Rows) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let title = format!("{} open questions of {BRIDGES} bridges, ms", BRIDGES as u64 * QUESTIONS);
     writeln!(out, "{title:<42}{:>10}{:>10}{:>10}", "median", "p99", "times")?;

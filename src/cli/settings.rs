@@ -2,11 +2,11 @@
 
 use super::{
     AnswerArgs, AskArgs, BridgeArgs, ClientQuestions, HttpArgs, InboxArgs, ListArgs, LogArgs, LogFormat,
-    LogLevel, ProxyArgs, RunArgs, ShowArgs,
+    LogLevel, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
 };
 use crate::{
     acp::Tier,
-    command::{AnswerOptions, AskOptions, ListOptions, ShowOptions},
+    command::{AnswerOptions, AskOptions, ListOptions, ShowOptions, StatusOptions},
     config,
 };
 
@@ -89,6 +89,13 @@ impl ListArgs {
     /// Returns how to list.
     pub fn options(&self) -> ListOptions {
         ListOptions { json: self.json, watch: self.watch }
+    }
+}
+
+impl StatusArgs {
+    /// Returns how to show the status.
+    pub fn options(&self) -> StatusOptions {
+        StatusOptions { json: self.json }
     }
 }
 

@@ -2,14 +2,16 @@
 
 use super::{
     CommandError,
-    run::{join, print, shown, warn},
-    screen::Room,
+    listed::{lines, listing},
+    run::{print, shown, warn},
+    screen::{Room, stdout_closed},
     watch::watch,
 };
 use crate::{
-    control::{Inbox, protocol::Listing},
+    control::client::Depth,
     exit,
-    present::{table::table, text},
+    machine::{Machine, discovery},
+    present::text,
 };
 
 /// What `list` prints.
@@ -23,21 +25,22 @@ pub struct ListOptions {
 
 /// Lists the open questions.
 pub async fn list(options: &ListOptions) -> Result<u8, CommandError> {
-    let machine = join().await?;
+    let folder = discovery::folder()?;
     if options.watch {
-        let followed = machine.clone();
+        let machine = Machine::open_soon(&folder).await?;
         return tokio::select! {
-            followed = followed.follow() => Ok(followed.map(|()| exit::OK)?),
-            watched = watch(&machine, options.json) => shown(watched),
+            followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
+            watched = watch(&machine, &folder, options.json) => watched,
+            () = stdout_closed() => Ok(exit::OK),
         };
     }
+    let depth = if options.json { Depth::Whole } else { Depth::Outline };
+    let machine = Machine::glance(&folder, depth).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
-    let (revision, open) = machine.store().read(|revision, snapshot| (revision, snapshot.open()));
-    let text = if options.json {
-        text::json(&Listing::new(revision, open).with_unreadable(gaps.unreadable))?
-    } else {
-        table(&open, Room::now().columns)
-    };
-    shown(print(&text))
+    if options.json {
+        return shown(print(&text::json(&listing(&machine, &gaps))?));
+    }
+    let lines = lines(&machine, &folder, &gaps, Room::now());
+    shown(print(&(lines.join("\n") + "\n")))
 }

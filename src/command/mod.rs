@@ -9,9 +9,13 @@ mod typed;
 
 mod screen;
 
+mod listed;
+
 mod list;
 
 mod watch;
+
+mod status;
 
 mod show;
 
@@ -29,5 +33,6 @@ pub use inbox::inbox;
 pub use list::{ListOptions, list};
 pub use run::run;
 pub use show::{ShowOptions, show};
+pub use status::{StatusOptions, status};
 pub use submit::{answer, extend, reject};
 pub use typed::AnswerOptions;

@@ -9,6 +9,7 @@ use std::{
 
 use super::CommandError;
 use crate::{
+    control::client::Depth,
     desk::{IdPrefix, Record, Refusal},
     exit,
     machine::{Gaps, Machine, Missing, discovery},
@@ -35,22 +36,32 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
     })
 }
 
-/// Joins the inboxes of all bridges of this machine.
-pub(super) async fn join() -> Result<Machine, CommandError> {
-    Ok(Machine::open(&discovery::folder()?).await?)
+/// Finds a question, open or settled. Only the bridges that the ID may name are connected to. Where none of them has the
+/// question, all are: the agent itself may have given it this ID.
+pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
+    let folder = discovery::folder()?;
+    if let Ok(typed) = id.parse::<IdPrefix>() {
+        let machine = Machine::open_for(&folder, &typed).await?;
+        match machine.seek(&typed).await {
+            Ok(record) => return Ok((machine, typed, record)),
+            Err(Missing::Refused(Refusal::NotFound)) => {}
+            Err(missing) => return Err(unfound(id, missing)),
+        }
+    }
+    let machine = Machine::glance(&folder, Depth::Outline).await?;
+    let record = machine.seek_own(id).map_err(|missing| unfound(id, missing))?;
+    let typed = IdPrefix::from(&record.id);
+    let machine = Machine::open_for(&folder, &typed).await?;
+    let record = machine.seek(&typed).await.map_err(|missing| unfound(id, missing))?;
+    Ok((machine, typed, record))
 }
 
-/// Finds a question, open or settled. Only the bridges that may have it are connected to.
-pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
-    let refused = |refusal| CommandError::Refused(id.to_owned(), refusal);
-    // A text that cannot be an ID is that of no question.
-    let typed: IdPrefix = id.parse().map_err(|_| refused(Refusal::NotFound))?;
-    let machine = Machine::open_for(&discovery::folder()?, &typed).await?;
-    match machine.seek(&typed).await {
-        Ok(record) => Ok((machine, typed, record)),
-        Err(Missing::Refused(refusal)) => Err(refused(refusal)),
-        Err(Missing::Unreadable) => Err(CommandError::Unreadable(id.to_owned())),
-        Err(Missing::Unasked(gaps)) => Err(CommandError::Unsure(id.to_owned(), gaps)),
+fn unfound(id: &str, missing: Missing) -> CommandError {
+    let id = id.to_owned();
+    match missing {
+        Missing::Refused(refusal) => CommandError::Refused(id, refusal),
+        Missing::Unreadable => CommandError::Unreadable(id),
+        Missing::Unasked(gaps) => CommandError::Unsure(id, gaps),
     }
 }
 

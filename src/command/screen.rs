@@ -1,8 +1,30 @@
-//! The size of the terminal that a command prints to.
+//! The terminal that a command prints to: its size, what is drawn on it, and when it is closed.
+//! What is drawn is left to `watch.rs`.
 
-use std::io;
+use std::{future::pending, io};
 
-use rustix::termios::tcgetwinsize;
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+    termios::tcgetwinsize,
+};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    task::spawn_blocking,
+};
+
+use super::run::print;
+
+/// Switches to the alternate screen, which has no scrollback; hides the cursor, and lets no line wrap.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+/// Undoes [`ENTER`]: the screen is as it was before.
+const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+/// Puts the cursor at the top.
+const HOME: &str = "\x1b[H";
+/// Clears the rest of the line, and ends it.
+const END: &str = "\x1b[K\n";
+/// Clears all that is below.
+const CLEAR_BELOW: &str = "\x1b[J";
 
 /// How much a terminal shows.
 #[derive(Clone, Copy, Debug)]
@@ -12,12 +34,58 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Returns the size of our terminal. If stdout is none, there is room for everything.
-    pub(super) fn now() -> Self {
-        let size = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
-        size.map_or(Room { columns: usize::MAX, lines: usize::MAX }, |size| Room {
-            columns: size.ws_col.into(),
-            lines: size.ws_row.into(),
-        })
+    /// Returns the size of our terminal, or `None` if stdout is none.
+    pub(super) fn now() -> Option<Self> {
+        let size = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0)?;
+        Some(Room { columns: size.ws_col.into(), lines: size.ws_row.into() })
     }
+}
+
+/// The alternate screen of our terminal, until this is dropped.
+pub(super) struct Screen {
+    stops: Signal,
+}
+
+impl Screen {
+    /// Switches to the alternate screen. What ends the process has to be caught, so that this is dropped.
+    pub(super) fn enter() -> io::Result<Self> {
+        // Otherwise the shell's prompt would stand in the middle of the list after Ctrl-Z.
+        let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
+        let screen = Screen { stops };
+        print(ENTER)?;
+        Ok(screen)
+    }
+
+    /// Draws these lines in place of those before.
+    pub(super) fn draw(&self, lines: &[String]) -> io::Result<()> {
+        let lines: Vec<_> = lines.iter().flat_map(|line| [line, END]).collect();
+        print(&format!("{HOME}{}{CLEAR_BELOW}", lines.concat()))
+    }
+
+    /// Waits until the terminal asks the process to stop, stops it, and returns once it goes on.
+    pub(super) async fn stopped(&mut self) -> io::Result<()> {
+        if self.stops.recv().await.is_none() {
+            return pending().await;
+        }
+        print(LEAVE)?;
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+        print(ENTER)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing undone.
+        print(LEAVE).unwrap_or_default();
+    }
+}
+
+/// Waits until the other end of our stdout is closed. A file is never closed.
+pub(super) async fn stdout_closed() {
+    // The kernel reports a closed end whatever is asked for. The thread ends with the process.
+    let closed = spawn_blocking(|| {
+        let stdout = io::stdout();
+        while poll(&mut [PollFd::new(&stdout, PollFlags::empty())], None) == Err(Errno::INTR) {}
+    });
+    closed.await.unwrap_or_default();
 }

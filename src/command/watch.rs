@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
+    path::Path,
     sync::Arc,
     time::Duration,
 };
@@ -10,85 +11,107 @@ use std::{
 use tokio::time::sleep;
 
 use super::{
-    run::{print, say},
-    screen::Room,
+    CommandError,
+    listed::{lines, listing},
+    run::{print, say, shown},
+    screen::{Room, Screen},
 };
 use crate::{
-    control::{Batch, Inbox, protocol::Listing},
+    control::{Batch, Inbox},
     desk::{Event, QuestionId, Record, State},
     machine::{Gaps, Machine},
-    present::{
-        gaps,
-        table::{row, table},
-        text,
-    },
+    present::{bridges::Bridges, gaps, table::row, text},
+    signals::Signals,
     terminal::cut,
 };
 
 /// How often a list on a terminal is drawn again, for the times in it.
 const REDRAW: Duration = Duration::from_secs(1);
-/// Puts the cursor at the top, and clears what is below.
-const CLEAR: &str = "\x1b[H\x1b[2J";
 
-/// Prints what changes, until stdout is closed or cannot be written to.
-pub(super) async fn watch(machine: &Machine, as_json: bool) -> io::Result<()> {
-    let is_drawn = !as_json && io::stdout().is_terminal();
+/// Prints what changes, until stdout is closed or cannot be written to, or until a signal ends it.
+pub(super) async fn watch(machine: &Machine, folder: &Path, as_json: bool) -> Result<u8, CommandError> {
+    if as_json || !io::stdout().is_terminal() {
+        return shown(report(machine, as_json).await);
+    }
+    let mut signals = Signals::catch()?;
+    let screen = Screen::enter()?;
+    tokio::select! {
+        drawn = redraw(machine, folder, screen) => shown(drawn),
+        code = signals.next() => Ok(code),
+    }
+}
+
+/// Draws the list again each time that something changes.
+async fn redraw(machine: &Machine, folder: &Path, mut screen: Screen) -> io::Result<()> {
+    let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
+    loop {
+        let gaps = left_out.borrow_and_update().clone();
+        let room = Room::now().unwrap_or(Room { columns: 80, lines: 24 });
+        screen.draw(&drawn(lines(machine, folder, &gaps, Some(room)), room, &gaps))?;
+        tokio::select! {
+            next = follower.next() => match next {
+                Some(_) => {}
+                None => return Ok(()),
+            },
+            Ok(()) = left_out.changed() => {}
+            stopped = screen.stopped() => stopped?,
+            () = sleep(REDRAW) => {}
+        }
+    }
+}
+
+/// Prints a line for each change, or the whole list as JSON on a line.
+async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
     let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
     let (mut said, mut known) = (Vec::new(), Known::default());
     loop {
-        let (mut batch, mut has_gaps) = (None, false);
+        let mut batch = None;
         tokio::select! {
             next = follower.next() => match next {
                 Some(next) => batch = Some(next),
                 None => return Ok(()),
             },
-            Ok(()) = left_out.changed() => has_gaps = true,
-            () = sleep(REDRAW), if is_drawn => {}
+            Ok(()) = left_out.changed() => {}
         }
-        let now = left_out.borrow_and_update().clone();
-        if !is_drawn {
-            said = warn(&now, &said);
+        let gaps = left_out.borrow_and_update().clone();
+        said = warn(&gaps, &said);
+        match batch {
+            _ if as_json => print(&text::json_line(&listing(machine, &gaps))?)?,
+            Some(batch) => print(&known.changes(machine, batch))?,
+            None => {}
         }
-        let text = match (as_json, batch) {
-            (true, Some(_)) => listing(machine, &now)?,
-            (true, None) if has_gaps => listing(machine, &now)?,
-            (false, _) if is_drawn => drawn(&open(machine), Room::now(), &now),
-            (false, Some(batch)) => known.changes(machine, batch),
-            (_, None) => continue,
-        };
-        print(&text)?;
     }
 }
 
 /// Says on stderr what is left out since it was last said, and returns all that is left out.
-fn warn(gaps: &Gaps, said: &[String]) -> Vec<String> {
+pub(super) fn warn(gaps: &Gaps, said: &[String]) -> Vec<String> {
     let lines = gaps::lines(gaps);
     lines.iter().filter(|line| !said.contains(line)).for_each(|line| say(line));
     lines
 }
 
-fn open(machine: &Machine) -> Vec<Arc<Record>> {
-    machine.store().read(|_, snapshot| snapshot.open())
-}
-
-fn listing(machine: &Machine, gaps: &Gaps) -> io::Result<String> {
-    let listing = machine.store().read(|revision, snapshot| Listing::new(revision, snapshot.open()));
-    text::json_line(&listing.with_unreadable(gaps.unreadable))
-}
-
-/// Draws the list again: as many of the oldest questions as there is room for, above what is left out.
-fn drawn(open: &[Arc<Record>], room: Room, gaps: &Gaps) -> String {
-    let below: String =
-        gaps::lines(gaps).iter().map(|line| cut(line, room.columns).into_owned() + "\n").collect();
+/// Returns as much of a list as there is room for, above what is left out. The newest questions stay in view.
+fn drawn(list: Vec<String>, room: Room, gaps: &Gaps) -> Vec<String> {
+    let below: Vec<_> = gaps::lines(gaps).iter().map(|line| cut(line, room.columns).into_owned()).collect();
     // The cursor stands on a line of its own.
-    let most = room.lines.saturating_sub(1 + below.lines().count()).max(1);
-    let mut table = table(open, room.columns);
-    let count = table.lines().count();
-    if count > most {
-        let kept: String = table.split_inclusive('\n').take(most - 1).collect();
-        table = format!("{kept}… and {} more\n", count - (most - 1));
+    let mut lines = folded(list, room.lines.saturating_sub(1 + below.len()));
+    lines.extend(below);
+    lines
+}
+
+/// Leaves out the oldest questions of a list that has more lines than this, and says how many. The first line has the
+/// heads of the columns.
+fn folded(list: Vec<String>, most: usize) -> Vec<String> {
+    if list.len() <= most.max(1) {
+        return list;
     }
-    format!("{CLEAR}{table}{below}")
+    // The last question is shown at least; then how many there are before it; then the heads.
+    let shown = most.saturating_sub(2).max(1);
+    let older = list.len() - 1 - shown;
+    let mut list = list.into_iter();
+    let heads = list.next().filter(|_| most > 2);
+    let fold = (most > 1).then(|| format!("… and {older} older"));
+    heads.into_iter().chain(fold).chain(list.skip(older)).collect()
 }
 
 /// The open questions that were printed.
@@ -99,12 +122,13 @@ impl Known {
     /// Returns a line for each thing that happened.
     fn changes(&mut self, machine: &Machine, batch: Batch) -> String {
         let mut lines = String::new();
+        let bridges = Bridges::new(machine.status());
         match batch {
             Batch::Snapshot { open, .. } => {
                 let mut gone = std::mem::take(&mut self.0);
                 for record in open {
                     self.0.extend(gone.remove_entry(&record.id));
-                    lines += &self.change(record);
+                    lines += &self.change(record, &bridges);
                 }
                 for id in gone.into_keys() {
                     lines += &settled(&id, machine.store().read(|_, snapshot| snapshot.get(&id).cloned()));
@@ -117,7 +141,7 @@ impl Known {
                             self.0.remove(&record.id);
                             settled(&record.id, Some(Arc::clone(&record)))
                         }
-                        event => self.change(Arc::clone(event.record())),
+                        event => self.change(Arc::clone(event.record()), &bridges),
                     };
                 }
             }
@@ -126,7 +150,7 @@ impl Known {
     }
 
     /// Returns a line that says what is new about an open question, if anything is.
-    fn change(&mut self, record: Arc<Record>) -> String {
+    fn change(&mut self, record: Arc<Record>, bridges: &Bridges) -> String {
         let before = self.0.insert(record.id.clone(), Arc::clone(&record));
         let word = match before {
             None => "opened",
@@ -135,11 +159,33 @@ impl Known {
             Some(before) if before.deadline != record.deadline => "extended",
             Some(_) => return String::new(),
         };
-        format!("{word} {}\n", row(&record).join("  "))
+        format!("{word} {}\n", row(&record, bridges).join("  "))
     }
 }
 
 fn settled(id: &QuestionId, record: Option<Arc<Record>>) -> String {
     let settlement = record.as_ref().and_then(|record| record.settlement.as_deref());
     format!("settled {id}  {}\n", settlement.map_or_else(|| "gone".to_owned(), text::settlement))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_questions_stay_in_view() {
+        let list: Vec<String> = ["ID", "a", "b", "c", "d"].map(str::to_owned).into();
+        for (most, shown) in [
+            (9, "ID a b c d"),
+            (5, "ID a b c d"),
+            (4, "ID … and 2 older c d"),
+            (3, "ID … and 3 older d"),
+            (2, "… and 3 older d"),
+            (1, "d"),
+            (0, "d"),
+        ] {
+            assert_eq!(folded(list.clone(), most).join(" "), shown, "{most}");
+        }
+        assert_eq!(folded(vec!["no question is open".to_owned()], 0), ["no question is open"]);
+    }
 }

@@ -1,6 +1,6 @@
 //! The inbox of one bridge: the questions of its agent, and those that programs ask through it.
 
-use std::{future::pending, sync::Arc};
+use std::{future::pending, sync::Arc, time::Instant};
 
 use super::{
     handover::{Intake, Port, Submitter, pair},
@@ -18,6 +18,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct BridgeInbox {
     identity: Arc<Identity>,
+    started: Instant,
     store: Store,
     submitter: Submitter,
     programs: Programs,
@@ -33,7 +34,8 @@ impl BridgeInbox {
         let setup = Setup { bridge, asker: Asker::Program, started: started_at, key };
         let programs = Programs::new(setup, store.clone());
         let work = Work { intake, programs: programs.clone() };
-        (BridgeInbox { identity: Arc::new(identity), store, submitter, programs }, port, work)
+        let (identity, started) = (Arc::new(identity), Instant::now());
+        (BridgeInbox { identity, started, store, submitter, programs }, port, work)
     }
 
     /// Returns this bridge's status.
@@ -81,7 +83,8 @@ impl Inbox for BridgeInbox {
     }
 
     fn status(&self) -> Vec<BridgeStatus> {
-        vec![self.identity.status(self.store.read(|_, snapshot| snapshot.open_count()))]
+        let open = self.store.read(|_, snapshot| snapshot.open_count());
+        vec![self.identity.status(self.started.elapsed(), open)]
     }
 
     async fn ended(&self) {

@@ -21,11 +21,14 @@ use tokio::{
         UnixStream,
         unix::{OwnedReadHalf, OwnedWriteHalf},
     },
+    sync::Semaphore,
+    task::spawn_blocking,
 };
 
 use super::{
     lines::LineReader,
-    protocol::{BridgeStatus, Delta, Reply, method},
+    outline::ListingOutline,
+    protocol::{BridgeStatus, Delta, Listing, Readable, Reply, method},
 };
 use crate::{
     desk::{QuestionId, Record, Refusal, Submission, refusal::Detail},
@@ -74,24 +77,87 @@ pub struct Client {
     greeting: BridgeStatus,
 }
 
-impl Client {
+/// A connection over which one call after the other is made.
+struct Line {
+    reader: LineReader<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+}
+
+impl Line {
     /// Greets the bridge at the other end, however long it takes to answer.
-    pub async fn connect(stream: UnixStream) -> Result<Self, ConnectError> {
-        let (reader, mut writer) = stream.into_split();
-        let mut lines = LineReader::new(reader, limits::MESSAGE);
-        let greeting =
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{}\"}}\n", method::STATUS);
-        writer.write_all(greeting.as_bytes()).await?;
-        let reply = lines.next().await.ok_or(ConnectError::NotABridge)??;
+    async fn greet(stream: UnixStream) -> Result<(Self, BridgeStatus), ConnectError> {
+        let (reader, writer) = stream.into_split();
+        let mut line = Line { reader: LineReader::new(reader, limits::MESSAGE), writer };
+        let reply = line.call(method::STATUS).await?;
         // It took our line for a request over HTTP.
         if reply.starts_with("HTTP/") {
             return Err(ConnectError::OlderProtocol);
         }
-        let greeting = read_greeting(&reply).ok_or(ConnectError::NotABridge)?;
+        let mut greeting: Vec<BridgeStatus> = read_result(&reply).ok_or(ConnectError::NotABridge)?;
+        let greeting = greeting.pop().ok_or(ConnectError::NotABridge)?;
+        Ok((line, greeting))
+    }
+
+    /// Calls a method without parameters, and returns the reply.
+    async fn call(&mut self, method: &str) -> Result<String, ConnectError> {
+        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{method}\"}}\n");
+        self.writer.write_all(call.as_bytes()).await?;
+        Ok(self.reader.next().await.ok_or(ConnectError::NotABridge)??)
+    }
+}
+
+/// Reads what a call returned.
+fn read_result<T: serde::de::DeserializeOwned>(reply: &str) -> Option<T> {
+    /// The response to a call.
+    #[derive(serde::Deserialize)]
+    struct Response<T> {
+        result: T,
+    }
+
+    serde_json::from_str::<Response<T>>(reply).ok().map(|response| response.result)
+}
+
+/// Lets so many listings be read at once: more threads than cores gain nothing.
+static READERS: Semaphore = Semaphore::const_new(limits::READERS);
+
+/// How much of each question is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// What a list shows.
+    Outline,
+    /// All of it.
+    Whole,
+}
+
+/// Greets the bridge at the other end, and reads its open questions once. The connection is closed then: this is much
+/// faster than to follow what changes.
+pub async fn read_once(
+    stream: UnixStream,
+    depth: Depth,
+) -> Result<(BridgeStatus, Readable<Record>), ConnectError> {
+    let (mut line, status) = Line::greet(stream).await?;
+    if status.protocol == 0 {
+        return Err(ConnectError::OlderProtocol);
+    }
+    let reply = line.call(method::LIST).await?;
+    // Other bridges are read on other threads meanwhile. A semaphore that is never closed cannot fail.
+    let _turn = READERS.acquire().await;
+    let questions = spawn_blocking(move || match depth {
+        Depth::Outline => read_result::<ListingOutline>(&reply).map(ListingOutline::into_records),
+        Depth::Whole => read_result::<Listing>(&reply).map(|listing| listing.questions),
+    });
+    let questions = questions.await.ok().flatten();
+    Ok((status, questions.ok_or(ConnectError::NotABridge)?))
+}
+
+impl Client {
+    /// Greets the bridge at the other end, however long it takes to answer.
+    pub async fn connect(stream: UnixStream) -> Result<Self, ConnectError> {
+        let (Line { reader, writer }, greeting) = Line::greet(stream).await?;
         let client = ClientBuilder::default()
             .request_timeout(limits::WAIT)
             .max_buffer_capacity_per_subscription(limits::MESSAGES)
-            .build_with_tokio(Sender(writer), Receiver(lines));
+            .build_with_tokio(Sender(writer), Receiver(reader));
         Ok(Client { client, greeting })
     }
 
@@ -154,16 +220,6 @@ impl Client {
         let result: Box<RawValue> = self.client.request(method, params).await.map_err(refused)?;
         Ok(Reply::read(&result))
     }
-}
-
-fn read_greeting(reply: &str) -> Option<BridgeStatus> {
-    /// The response to the greeting.
-    #[derive(serde::Deserialize)]
-    struct Greeting {
-        result: Vec<BridgeStatus>,
-    }
-
-    serde_json::from_str::<Greeting>(reply).ok()?.result.pop()
 }
 
 fn params<const N: usize>(members: [(&str, Box<RawValue>); N]) -> ObjectParams {

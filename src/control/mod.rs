@@ -7,6 +7,8 @@ pub mod store;
 
 pub mod handover;
 
+mod outline;
+
 pub mod protocol;
 
 pub mod inbox;

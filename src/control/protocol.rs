@@ -4,7 +4,7 @@
 //! names that it does not know, ignores members that it does not know, and counts a question that it cannot read
 //! instead of hiding others because of it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -61,11 +61,31 @@ pub struct BridgeStatus {
     /// When it started, by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub started_at: Timestamp,
+    /// The number of milliseconds that it has run, by a clock that is never set. Its questions are timed by this clock:
+    /// `startedAt` plus this is the time by which to read their `openedAt` and `deadline`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uptime_ms: Option<u64>,
     /// The number of its open questions.
     pub open: usize,
     /// The number of its questions that the sender cannot read because they need a newer askbridge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
+}
+
+impl BridgeStatus {
+    /// Returns what the time is by the bridge's own clock, which differs from ours once a clock was set or the machine
+    /// slept. `None` where it does not say.
+    pub fn now(&self) -> Option<Timestamp> {
+        Some(self.started_at.after(Duration::from_millis(self.uptime_ms?)))
+    }
+
+    /// Returns the status as it is this much later.
+    #[must_use]
+    pub fn later(mut self, passed: Duration) -> Self {
+        let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
+        self.uptime_ms = self.uptime_ms.map(|uptime| uptime.saturating_add(passed));
+        self
+    }
 }
 
 /// Describes a bridge.
@@ -82,8 +102,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns the status of the bridge, which runs in this process.
-    pub fn status(&self, open: usize) -> BridgeStatus {
+    /// Returns the status of the bridge, which runs in this process and has run for this long.
+    pub fn status(&self, uptime: Duration, open: usize) -> BridgeStatus {
         let Identity { bridge, agent, folder, started_at } = self.clone();
         let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION").to_owned());
         BridgeStatus {
@@ -94,9 +114,11 @@ impl Identity {
             agent,
             folder,
             started_at,
+            uptime_ms: Some(0),
             open,
             unreadable: 0,
         }
+        .later(uptime)
     }
 }
 
@@ -169,6 +191,8 @@ pub struct Delta {
 pub struct Readable<T> {
     /// The items that could be read.
     pub items: Vec<Arc<T>>,
+    /// The lengths of the items' JSON, where they were read from some.
+    pub sizes: Vec<usize>,
     /// What could be read of the others.
     pub unreadable: Vec<Unreadable>,
 }
@@ -184,13 +208,13 @@ pub struct Unreadable {
 
 impl<T> Default for Readable<T> {
     fn default() -> Self {
-        Readable { items: Vec::new(), unreadable: Vec::new() }
+        Readable { items: Vec::new(), sizes: Vec::new(), unreadable: Vec::new() }
     }
 }
 
 impl<T> From<Vec<Arc<T>>> for Readable<T> {
     fn from(items: Vec<Arc<T>>) -> Self {
-        Readable { items, unreadable: Vec::new() }
+        Readable { items, ..Readable::default() }
     }
 }
 
@@ -205,7 +229,10 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Readable<T> {
         let mut list = Readable::default();
         for raw in Vec::<Box<RawValue>>::deserialize(deserializer)? {
             match serde_json::from_str::<T>(raw.get()) {
-                Ok(item) => list.items.push(Arc::new(item)),
+                Ok(item) => {
+                    list.items.push(Arc::new(item));
+                    list.sizes.push(raw.get().len());
+                }
                 Err(_) => list.unreadable.push(Unreadable::read(&raw)),
             }
         }

@@ -148,8 +148,14 @@ impl Editor<'_> {
 
     /// Takes over a question as it is now.
     pub fn put(&mut self, record: Arc<Record>) {
-        if let Some(event) = self.state.snapshot.put(record) {
-            self.state.log.push(event);
+        let size = record.size();
+        self.put_sized(record, size);
+    }
+
+    /// Takes over a question as it is now, whose JSON has this length.
+    pub fn put_sized(&mut self, record: Arc<Record>, size: usize) {
+        if let Some(event) = self.state.snapshot.put_sized(record, size) {
+            self.state.log.push_sized(event, size);
         }
     }
 

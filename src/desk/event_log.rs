@@ -52,11 +52,16 @@ impl EventLog {
 
     /// Records an event.
     pub fn push(&mut self, event: Event) {
+        let bytes = event.record().size();
+        self.push_sized(event, bytes);
+    }
+
+    /// Records an event, where it is known how many bytes its record takes as JSON.
+    pub fn push_sized(&mut self, event: Event, bytes: usize) {
         // A follower that was away needs the last that is known of a question.
         if !matches!(event, Event::Opened(_)) {
             self.supersede(&event);
         }
-        let bytes = event.record().size();
         self.bytes += bytes;
         self.entries.push_back(Entry { number: self.next, bytes, event });
         self.next += 1;

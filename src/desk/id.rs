@@ -129,6 +129,11 @@ impl IdPrefix {
         self.number.is_some()
     }
 
+    /// Returns what was typed of the bridge's name.
+    pub fn bridge(&self) -> &str {
+        &self.bridge
+    }
+
     /// Returns whether a bridge of this name may have the question.
     pub fn may_be_in(&self, bridge: &str) -> bool {
         bridge.starts_with(&self.bridge)

@@ -102,6 +102,12 @@ impl Snapshot {
     /// Takes over a question as it is now. Returns what happened, if anything did. A settled question stays as it is; a
     /// lost one that is found again is lost no longer.
     pub fn put(&mut self, record: Arc<Record>) -> Option<Event> {
+        let bytes = record.size();
+        self.put_sized(record, bytes)
+    }
+
+    /// Takes over a question as [`Snapshot::put`] does, where it is known how many bytes its record takes as JSON.
+    pub fn put_sized(&mut self, record: Arc<Record>, bytes: usize) -> Option<Event> {
         if let Some(index) = self.settled.iter().rposition(|(known, _)| known.id == record.id) {
             if self.settled.get(index).is_some_and(|(known, _)| known.state != State::Lost) {
                 return None;
@@ -110,13 +116,12 @@ impl Snapshot {
             self.settled_bytes -= bytes;
         }
         if !record.is_open() {
-            return Some(self.settle(record));
+            return Some(self.settle(record, bytes));
         }
         let is_same = |(known, _): &(Arc<Record>, usize)| Arc::ptr_eq(known, &record) || **known == *record;
         if self.open.get(&record.id).is_some_and(is_same) {
             return None;
         }
-        let bytes = record.size();
         self.open_bytes += bytes;
         match self.open.insert(record.id.clone(), (Arc::clone(&record), bytes)) {
             None => Some(Event::Opened(record)),
@@ -139,12 +144,12 @@ impl Snapshot {
     pub fn lose(&mut self, id: &QuestionId, told: Settlement) -> Option<Event> {
         let mut record = Record::clone(&self.open.get(id)?.0).settled(told);
         record.state = State::Lost;
-        Some(self.settle(Arc::new(record)))
+        let bytes = record.size();
+        Some(self.settle(Arc::new(record), bytes))
     }
 
-    fn settle(&mut self, record: Arc<Record>) -> Event {
+    fn settle(&mut self, record: Arc<Record>, bytes: usize) -> Event {
         self.forget(&record.id);
-        let bytes = record.size();
         self.settled_bytes += bytes;
         self.settled.push_back((Arc::clone(&record), bytes));
         while (self.settled.len() > limits::REMEMBERED || self.settled_bytes > limits::REMEMBERED_BYTES)

@@ -23,7 +23,7 @@ use crate::{
     control::{
         BridgeInbox,
         bridge_inbox::assumed,
-        client::{CallError, Client},
+        client::{CallError, Client, Depth},
         inbox::Inbox,
         protocol::BridgeStatus,
         store::Store,
@@ -75,9 +75,38 @@ impl Machine {
         Self::join(folder, None, None).await
     }
 
-    /// Joins the inboxes of the bridges that may have this question. No other bridge is connected to.
+    /// Joins the inboxes of the bridges whose sockets are in this directory now, and waits no longer than
+    /// [`limits::PATIENCE`] for those that do not reply.
+    pub async fn open_soon(folder: &Path) -> Result<Self, DiscoveryError> {
+        let (machine, found) = Machine::search(folder).await?;
+        machine.connections().visit_all(&found).await;
+        Ok(machine)
+    }
+
+    /// Reads the open questions of the bridges whose sockets are in this directory now, with the same patience. No
+    /// bridge stays connected: what changes is not seen, and nothing can be submitted.
+    pub async fn glance(folder: &Path, depth: Depth) -> Result<Self, DiscoveryError> {
+        let (machine, found) = Machine::search(folder).await?;
+        machine.connections().read_all(&found, depth).await;
+        Ok(machine)
+    }
+
+    async fn search(folder: &Path) -> Result<(Self, Vec<(BridgeName, PathBuf)>), DiscoveryError> {
+        let found = discovery::sockets(folder).await?.into_iter().collect();
+        Ok((Machine::new(folder, None, None), found))
+    }
+
+    /// Joins the inbox of the bridge that this ID names, or where that is shortened, the inboxes of the bridges whose
+    /// names begin so. No other bridge is connected to.
     pub async fn open_for(folder: &Path, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
-        Self::join(folder, Some(typed.clone()), None).await
+        match discovery::socket_of(folder, typed) {
+            Some((bridge, path)) => {
+                let machine = Machine::new(folder, Some(typed.clone()), None);
+                machine.connections().visit(&bridge, &path).await;
+                Ok(machine)
+            }
+            None => Self::join(folder, Some(typed.clone()), None).await,
+        }
     }
 
     /// Joins all inboxes, and asks questions through `own`, whose socket is in this directory too: its questions are
@@ -91,11 +120,16 @@ impl Machine {
         typed: Option<IdPrefix>,
         own: Option<BridgeInbox>,
     ) -> Result<Self, DiscoveryError> {
-        let shared = Shared { folder: folder.to_owned(), typed, connections: Arc::default(), own };
+        let machine = Machine::new(folder, typed, own);
         let found = discovery::sockets(folder).await?;
-        let meant = found.iter().filter(|(bridge, _)| shared.means(bridge));
-        join_all(meant.map(|(bridge, path)| shared.connections.visit(bridge, path))).await;
-        Ok(Machine { shared: Arc::new(shared) })
+        let meant = found.iter().filter(|(bridge, _)| machine.shared.means(bridge));
+        join_all(meant.map(|(bridge, path)| machine.connections().visit(bridge, path))).await;
+        Ok(machine)
+    }
+
+    fn new(folder: &Path, typed: Option<IdPrefix>, own: Option<BridgeInbox>) -> Self {
+        let shared = Shared { folder: folder.to_owned(), typed, connections: Arc::default(), own };
+        Machine { shared: Arc::new(shared) }
     }
 
     /// Follows the bridges, and those that come, until the future is dropped.
@@ -107,6 +141,30 @@ impl Machine {
     /// Returns what is left out, and where a change of that can be waited for.
     pub fn gaps(&self) -> watch::Receiver<Gaps> {
         self.shared.connections.gaps()
+    }
+
+    /// Returns the IDs of the open questions that need a newer askbridge, as far as they are known.
+    pub fn unreadable(&self) -> Vec<QuestionId> {
+        self.connections().unreadable()
+    }
+
+    /// Finds the open question to which its agent gave this ID.
+    ///
+    /// # Errors
+    /// See [`Missing`].
+    pub fn seek_own(&self, id: &str) -> Result<Arc<Record>, Missing> {
+        let mut open = self.store().read(|_, snapshot| snapshot.open());
+        open.retain(|record| record.question.id == id && !id.is_empty());
+        let gaps = self.gaps().borrow().clone();
+        match &open[..] {
+            [] if !gaps.unreachable.is_empty() || !gaps.older.is_empty() => Err(Missing::Unasked(gaps)),
+            [] => Err(Missing::Refused(Refusal::NotFound)),
+            [only] => Ok(Arc::clone(only)),
+            several => {
+                let ids = several.iter().map(|record| record.id.clone()).collect();
+                Err(Missing::Refused(Refusal::Ambiguous(ids)))
+            }
+        }
     }
 
     /// Finds a question as [`Inbox::look_up`] does, and says why there is none.
@@ -386,6 +444,58 @@ mod tests {
         assert_eq!(*machine.gaps().borrow(), Gaps::default());
         assert_eq!(machine.seek(&typed("k3-2")).await, Err(Missing::Refused(Refusal::NotFound)));
         assert!(frozen.accept().is_err(), "the other bridge was connected to");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_frozen_bridge_delays_a_glance_by_no_more_than_the_patience() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        let frozen = folder.path().join("mute.sock");
+        let _listener = listen(&frozen);
+        drop(listen(&folder.path().join("dead.sock")));
+        for watches in [false, true] {
+            let start = Instant::now();
+            let opened = async {
+                match watches {
+                    true => Machine::open_soon(folder.path()).await,
+                    false => Machine::glance(folder.path(), Depth::Outline).await,
+                }
+            };
+            let machine = soon(opened).await.unwrap();
+            assert!(start.elapsed() >= limits::PATIENCE && start.elapsed() <= 2 * limits::PATIENCE);
+            assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 1);
+            assert_eq!(machine.status().len(), 1);
+            let gaps = Gaps { unreachable: vec![frozen.clone()], ..Gaps::default() };
+            assert_eq!(*machine.gaps().borrow(), gaps, "a dead bridge is not one that does not reply");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_id_that_an_agent_gave_is_found_where_it_is_unique() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut one = PlayedBridge::start(folder.path(), "one");
+        one.open("a").await;
+        let machine = open(&folder).await;
+        assert_eq!(machine.seek_own("q").unwrap().id, id("one-1"));
+        for unknown in ["", "Q", "one-1"] {
+            assert_eq!(machine.seek_own(unknown), Err(Missing::Refused(Refusal::NotFound)), "{unknown}");
+        }
+        let mut two = PlayedBridge::start(folder.path(), "two");
+        two.open("a").await;
+        let several = Refusal::Ambiguous(vec![id("one-1"), id("two-1")]);
+        assert_eq!(open(&folder).await.seek_own("q"), Err(Missing::Refused(several)));
+    }
+
+    #[tokio::test]
+    async fn a_whole_name_is_that_of_one_bridge() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "k3");
+        bridge.open("a").await;
+        let longer = listen(&folder.path().join("k3f9q2.sock"));
+        let machine = soon(Machine::open_for(folder.path(), &typed("k3-1"))).await.unwrap();
+        assert_eq!(machine.seek(&typed("k3-1")).await.unwrap().id, id("k3-1"));
+        assert!(longer.accept().is_err(), "the other bridge was connected to");
     }
 
     #[tokio::test(start_paused = true)]

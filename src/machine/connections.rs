@@ -3,28 +3,28 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    iter::repeat,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::SystemTime,
 };
 
-use futures::{StreamExt, stream};
+use futures::{StreamExt, future::join_all, stream};
 use tokio::{sync::watch, time::timeout};
 
 use super::{
     gaps::Gaps,
-    handshake::{Feed, Greeting, get, greet, subscribe},
+    handshake::{Feed, Greeting, get, greet, look, subscribe},
+    intake::{lost, put_all},
     link::{Link, Peer, gaps},
 };
 use crate::{
     control::{
-        client::{CallError, Client},
-        protocol::{BridgeStatus, Delta, Unreadable},
-        store::{Editor, Store},
+        client::{CallError, Client, Depth},
+        protocol::{BridgeStatus, Delta, Readable},
+        store::Store,
     },
-    desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal, Settlement},
+    desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal},
     limits,
-    question::{Outcome, Provenance, Reason},
 };
 
 /// The bridges whose sockets were found, and the store of their questions.
@@ -33,6 +33,8 @@ pub(super) struct Connections {
     pub store: Store,
     links: Mutex<BTreeMap<BridgeName, Link>>,
     gaps: watch::Sender<Gaps>,
+    /// Changes with each message of a bridge.
+    heard: watch::Sender<()>,
 }
 
 /// What is behind a socket.
@@ -54,6 +56,54 @@ impl Connections {
         }
     }
 
+    /// Connects to the bridges behind these sockets that reply in time.
+    pub(super) async fn visit_all(&self, found: &[(BridgeName, PathBuf)]) {
+        let visits = join_all(found.iter().map(|(bridge, path)| self.meet(bridge, path)));
+        self.wait_for_all(found, visits).await;
+    }
+
+    /// Reads the open questions of the bridges behind these sockets that reply in time.
+    pub(super) async fn read_all(&self, found: &[(BridgeName, PathBuf)], depth: Depth) {
+        let reads = join_all(found.iter().map(|(bridge, path)| self.read(bridge, path, depth)));
+        self.wait_for_all(found, reads).await;
+    }
+
+    /// Waits until all bridges are done, or until those that are left have not said anything for
+    /// [`limits::PATIENCE`].
+    async fn wait_for_all<T>(&self, found: &[(BridgeName, PathBuf)], all: impl Future<Output = T>) {
+        for (bridge, path) in found {
+            self.change(bridge, path, |_| ());
+        }
+        let mut heard = self.heard.subscribe();
+        // However slowly a bridge says something, this comes to an end.
+        let silence = timeout(limits::HANDSHAKE_TIMEOUT, async {
+            while timeout(limits::PATIENCE, heard.changed()).await.is_ok() {}
+        });
+        tokio::select! {
+            _ = all => return,
+            _ = silence => {}
+        }
+        for link in self.lock().values_mut().filter(|link| matches!(link.peer, Peer::New)) {
+            link.peer = Peer::Unreachable;
+        }
+        self.tell(self.lock());
+    }
+
+    /// Reads the open questions of a bridge once.
+    async fn read(&self, bridge: &BridgeName, path: &Path, depth: Depth) {
+        let greeting = look(bridge, path, depth).await;
+        self.heard.send_replace(());
+        match greeting {
+            Greeting::Met((greeted, questions)) => {
+                self.take_over(bridge, path, true, questions);
+                self.change(bridge, path, |link| link.peer = Peer::Read(greeted));
+            }
+            Greeting::Older => self.miss(bridge, path, Peer::Older),
+            Greeting::Gone => self.forget(bridge),
+            Greeting::Unreachable => self.miss(bridge, path, Peer::Unreachable),
+        }
+    }
+
     /// Connects to the bridge behind a socket, however long it takes: a process that was stopped goes on where it was.
     pub(super) async fn wait_for(&self, bridge: &BridgeName, path: &Path) -> Met {
         let meeting = self.meet(bridge, path);
@@ -69,8 +119,10 @@ impl Connections {
 
     /// Connects to a bridge, and takes over its first snapshot.
     async fn meet(&self, bridge: &BridgeName, path: &Path) -> Met {
-        let (connection, mut feed) = match greet(bridge, path).await {
-            Greeting::Connected(connection, feed) => (connection, feed),
+        let greeting = greet(bridge, path).await;
+        self.heard.send_replace(());
+        let (connection, mut feed) = match greeting {
+            Greeting::Met(met) => met,
             Greeting::Older => {
                 self.miss(bridge, path, Peer::Older);
                 return Met::Unreachable;
@@ -142,31 +194,42 @@ impl Connections {
     ) -> bool {
         let Delta { snapshot, more, questions, .. } = delta;
         let begins = snapshot && feed.listed.is_none();
-        let (items, strange): (Vec<_>, Vec<_>) = questions.items.into_iter().partition(|record| {
-            // A bridge speaks for its own questions only.
-            record.id.bridge == *bridge && record.bridge == *bridge
-        });
-        if !strange.is_empty() && !std::mem::replace(&mut feed.warned, true) {
-            tracing::warn!(%bridge, "a bridge lists questions of another bridge; they are left out");
-        }
-        let mut unreadable = questions.unreadable;
-        unreadable.retain(|item| item.id.as_ref().is_none_or(|id| id.bridge == *bridge));
         if snapshot {
             let listed = feed.listed.get_or_insert_default();
-            listed.extend(items.iter().map(|record| record.id.clone()));
-            listed.extend(unreadable.iter().filter_map(|item| item.id.clone()));
+            let own = |id: &&QuestionId| id.bridge == *bridge;
+            listed.extend(questions.items.iter().map(|record| &record.id).filter(own).cloned());
+            listed
+                .extend(questions.unreadable.iter().filter_map(|item| item.id.as_ref()).filter(own).cloned());
             if listed.len() > limits::LISTED {
                 tracing::warn!(%bridge, "a bridge lists more questions than one may have");
                 return false;
             }
         }
-        let left_out = self.store.edit(|editor| put_all(editor, &items, &unreadable));
-        self.change(bridge, path, |link| link.count(begins, &items, unreadable, left_out));
+        let has_strange = self.take_over(bridge, path, begins, questions);
+        if has_strange && !std::mem::replace(&mut feed.warned, true) {
+            tracing::warn!(%bridge, "a bridge lists questions of another bridge; they are left out");
+        }
+        self.heard.send_replace(());
         if snapshot && !more {
             let listed = feed.listed.take().unwrap_or_default();
             self.ask_about_missing(bridge, client, &listed).await;
         }
         true
+    }
+
+    /// Takes over questions as a bridge says that they are. Returns whether there are some of another bridge among them:
+    /// a bridge speaks for its own questions only.
+    fn take_over(&self, bridge: &BridgeName, path: &Path, begins: bool, questions: Readable<Record>) -> bool {
+        let Readable { items, sizes, mut unreadable, .. } = questions;
+        let count = items.len();
+        let sizes = sizes.into_iter().map(Some).chain(repeat(None));
+        let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
+        items.retain(|(record, _)| record.id.bridge == *bridge && record.bridge == *bridge);
+        unreadable.retain(|item| item.id.as_ref().is_none_or(|id| id.bridge == *bridge));
+        let left_out = self.store.edit(|editor| put_all(editor, &items, &unreadable));
+        let items: Vec<_> = items.into_iter().map(|(record, _)| record).collect();
+        self.change(bridge, path, |link| link.count(begins, &items, unreadable, left_out));
+        items.len() < count
     }
 
     /// Asks what became of questions that were open or lost, and are not in a snapshot.
@@ -212,20 +275,9 @@ impl Connections {
         self.tell(links);
     }
 
-    /// Records that a bridge cannot be asked, and logs it the first time.
+    /// Records that a bridge cannot be asked. Telling it is left to what follows the [`Gaps`].
     fn miss(&self, bridge: &BridgeName, path: &Path, peer: Peer) {
-        let is_older = matches!(peer, Peer::Older);
-        let is_news = self.change(bridge, path, |link| {
-            let was_missed = matches!(link.peer, Peer::Unreachable | Peer::Older);
-            link.peer = peer;
-            !was_missed
-        });
-        let socket = path.display();
-        match is_older {
-            _ if !is_news => {}
-            true => tracing::warn!(%socket, "a bridge speaks an older protocol; its questions are left out"),
-            false => tracing::warn!(%socket, "a bridge does not reply; its questions are left out"),
-        }
+        self.change(bridge, path, |link| link.peer = peer);
     }
 
     fn change<T>(&self, bridge: &BridgeName, path: &Path, change: impl FnOnce(&mut Link) -> T) -> T {
@@ -298,6 +350,11 @@ impl Connections {
         links.values().any(|link| link.unreadable.matching(typed).next().is_some())
     }
 
+    /// Returns the IDs of the questions that need a newer askbridge, as far as they are known.
+    pub(super) fn unreadable(&self) -> Vec<QuestionId> {
+        self.lock().values().flat_map(|link| link.unreadable.ids().cloned()).collect()
+    }
+
     /// Returns the connected bridges, oldest first.
     pub(super) fn status(&self) -> Vec<BridgeStatus> {
         let statuses = self.lock().values().filter_map(Link::status).collect::<Vec<_>>();
@@ -316,26 +373,4 @@ impl Connections {
         // No code that holds it can leave it half changed.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Puts questions into the store, and returns the IDs of those that there is no room for. What is known of a question
-/// that cannot be read any more is out of date.
-fn put_all(editor: &mut Editor<'_>, items: &[Arc<Record>], unreadable: &[Unreadable]) -> Vec<QuestionId> {
-    let mut left_out = Vec::new();
-    for record in items {
-        let is_new = editor.snapshot().get(&record.id).is_none();
-        if is_new && record.is_open() && editor.snapshot().bytes() + record.size() > limits::MACHINE_BYTES {
-            left_out.push(record.id.clone());
-        } else {
-            editor.put(Arc::clone(record));
-        }
-    }
-    unreadable.iter().filter_map(|item| item.id.as_ref()).for_each(|id| editor.forget(id));
-    left_out
-}
-
-/// Returns what followers are told about a question whose bridge disappeared. A responder that asks for it is told that
-/// nothing is known: the agent may have got an answer, and the question may be found again.
-fn lost() -> Settlement {
-    Settlement::new(Outcome::Rejected(Reason::AgentGone), Provenance::bridge(), SystemTime::now().into())
 }

@@ -15,7 +15,10 @@ use std::{
 use thiserror::Error;
 use tokio::net::UnixStream;
 
-use crate::{desk::BridgeName, limits};
+use crate::{
+    desk::{BridgeName, IdPrefix},
+    limits,
+};
 
 /// The extension of a socket's file.
 const NAMED: &str = "sock";
@@ -29,9 +32,23 @@ pub enum DiscoveryError {
     /// None of the variables is set that say where the directory could be.
     #[error("no directory for the inbox: set XDG_RUNTIME_DIR, XDG_STATE_HOME or HOME")]
     NoFolder,
-    /// The directory belongs to another user, can be entered by others, or is a symlink.
-    #[error("{0} must be a directory owned by you with mode 0700, not a symlink")]
-    NotPrivate(PathBuf),
+    /// Another user owns the directory.
+    #[error("{0} belongs to another user: set XDG_RUNTIME_DIR to a directory of yours")]
+    NotOwned(PathBuf),
+    /// The directory's mode lets other users enter it.
+    #[error("{path} can be entered by other users: its mode is {mode:04o} and must be 0700")]
+    NotPrivate {
+        /// The directory.
+        path: PathBuf,
+        /// The bits of its mode.
+        mode: u32,
+    },
+    /// There is a symlink in the place of the directory.
+    #[error("{0} is a symlink and must be a directory: replace it by one with mode 0700")]
+    Symlink(PathBuf),
+    /// There is a file in the place of the directory.
+    #[error("{0} is not a directory: remove it")]
+    NotADirectory(PathBuf),
     /// The directory's path leaves no room for the name of a socket.
     #[error("{0} is too long for the name of a socket: set XDG_RUNTIME_DIR to a shorter path")]
     TooLong(PathBuf),
@@ -59,14 +76,27 @@ pub fn folder() -> Result<PathBuf, DiscoveryError> {
         .or_else(|| Some(path("HOME")?.join(".local/state")))
         .ok_or(DiscoveryError::NoFolder)?;
     let folder = base.join("askbridge");
-    make(&folder)?;
-    // The target of a symlink could be changed by another user.
-    let metadata = fs::symlink_metadata(&folder).map_err(at(&folder))?;
-    let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
-    if !metadata.is_dir() || !is_own || metadata.mode() & 0o077 != 0 {
-        return Err(DiscoveryError::NotPrivate(folder));
+    let made = make(&folder);
+    match fs::symlink_metadata(&folder) {
+        // What stands there says more than why it could not be created.
+        Ok(metadata) => check(&folder, &metadata)?,
+        Err(error) => return Err(made.err().unwrap_or_else(|| at(&folder)(error))),
     }
-    Ok(folder)
+    made.map(|()| folder)
+}
+
+/// Checks that no other user can change what is in the directory.
+fn check(folder: &Path, metadata: &fs::Metadata) -> Result<(), DiscoveryError> {
+    let path = folder.to_owned();
+    let mode = metadata.mode() & 0o7777;
+    match () {
+        // Its target could be changed by another user.
+        () if metadata.is_symlink() => Err(DiscoveryError::Symlink(path)),
+        () if !metadata.is_dir() => Err(DiscoveryError::NotADirectory(path)),
+        () if metadata.uid() != rustix::process::geteuid().as_raw() => Err(DiscoveryError::NotOwned(path)),
+        () if mode & 0o077 != 0 => Err(DiscoveryError::NotPrivate { path, mode }),
+        () => Ok(()),
+    }
 }
 
 fn make(folder: &Path) -> Result<(), DiscoveryError> {
@@ -146,6 +176,13 @@ pub async fn sockets(folder: &Path) -> Result<BTreeMap<BridgeName, PathBuf>, Dis
         }
     }
     Ok(found)
+}
+
+/// Returns the socket of the bridge whose whole name this ID begins with, if there is one.
+pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf)> {
+    let bridge: BridgeName = typed.bridge().parse().ok()?;
+    let path = folder.join(bridge.as_str()).with_extension(NAMED);
+    is_socket(&path).then_some((bridge, path))
 }
 
 fn bridge(path: &Path) -> Option<BridgeName> {

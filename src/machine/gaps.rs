@@ -62,6 +62,11 @@ impl Counted {
         self.ids.len() + self.others
     }
 
+    /// Returns the IDs of the counted questions, as far as they are known.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &QuestionId> {
+        self.ids.iter()
+    }
+
     /// Returns the IDs of those that this stands for, as far as they are known.
     pub(super) fn matching<'a>(&'a self, typed: &'a IdPrefix) -> impl Iterator<Item = &'a QuestionId> {
         self.ids.iter().filter(|id| typed.matches(id))

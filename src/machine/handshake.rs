@@ -1,6 +1,6 @@
 //! The first words with a bridge: which protocol it speaks, whether its name is that of its socket, and its changes.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc, time::Instant};
 
 use tokio::{
     net::UnixStream,
@@ -10,8 +10,8 @@ use tokio::{
 use super::discovery;
 use crate::{
     control::{
-        client::{CallError, Changes, Client, ConnectError},
-        protocol::{BridgeStatus, Delta, PROTOCOL, Reply},
+        client::{CallError, Changes, Client, ConnectError, Depth, read_once},
+        protocol::{BridgeStatus, Delta, PROTOCOL, Readable, Reply},
     },
     desk::{BridgeName, IdPrefix, QuestionId, Record},
     limits,
@@ -21,7 +21,25 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Connection {
     pub client: Arc<Client>,
-    pub status: BridgeStatus,
+    pub greeted: Greeted,
+}
+
+/// What a bridge said of itself, and when.
+#[derive(Debug)]
+pub(super) struct Greeted {
+    status: BridgeStatus,
+    at: Instant,
+}
+
+impl Greeted {
+    fn now(status: BridgeStatus) -> Self {
+        Greeted { status, at: Instant::now() }
+    }
+
+    /// Returns the bridge's status as far as it is known by now.
+    pub(super) fn status(&self) -> BridgeStatus {
+        self.status.clone().later(self.at.elapsed())
+    }
 }
 
 /// What changes in a bridge, over one connection.
@@ -47,9 +65,9 @@ impl Feed {
 
 /// What came of a handshake.
 #[derive(Debug)]
-pub(super) enum Greeting {
+pub(super) enum Greeting<T> {
     /// A bridge that speaks our protocol, or a newer one.
-    Connected(Box<Connection>, Box<Feed>),
+    Met(T),
     /// A bridge that speaks a protocol from before protocols had versions.
     Older,
     /// No process listens there any more.
@@ -58,11 +76,30 @@ pub(super) enum Greeting {
     Unreachable,
 }
 
-/// Connects to the bridge behind a socket, however long that takes.
-pub(super) async fn greet(bridge: &BridgeName, path: &Path) -> Greeting {
+/// Connects to the bridge behind a socket, however long that takes, to follow its changes.
+pub(super) async fn greet(bridge: &BridgeName, path: &Path) -> Greeting<(Box<Connection>, Box<Feed>)> {
+    meet(path, async |stream| connect(bridge, stream).await).await
+}
+
+/// Reads the open questions of the bridge behind a socket once, however long that takes.
+pub(super) async fn look(
+    bridge: &BridgeName,
+    path: &Path,
+    depth: Depth,
+) -> Greeting<(Box<Greeted>, Readable<Record>)> {
+    meet(path, async |stream| {
+        let (status, questions) = read_once(stream, depth).await?;
+        let greeted = Greeted::now(status);
+        check(bridge, &greeted.status)?;
+        Ok((Box::new(greeted), questions))
+    })
+    .await
+}
+
+async fn meet<T>(path: &Path, talk: impl AsyncFnOnce(UnixStream) -> Result<T, Failure>) -> Greeting<T> {
     match discovery::connect(path).await {
-        Ok(Some(stream)) => match connect(bridge, stream).await {
-            Ok((connection, feed)) => return Greeting::Connected(Box::new(connection), Box::new(feed)),
+        Ok(Some(stream)) => match talk(stream).await {
+            Ok(met) => return Greeting::Met(met),
             Err(Failure::Older) => return Greeting::Older,
             Err(Failure::Other(error)) => {
                 tracing::debug!(socket = %path.display(), error, "the handshake with a bridge failed");
@@ -102,9 +139,16 @@ impl From<CallError> for Failure {
     }
 }
 
-async fn connect(bridge: &BridgeName, stream: UnixStream) -> Result<(Connection, Feed), Failure> {
+async fn connect(bridge: &BridgeName, stream: UnixStream) -> Result<(Box<Connection>, Box<Feed>), Failure> {
     let client = Arc::new(Client::connect(stream).await?);
-    let status = client.greeting().clone();
+    let greeted = Greeted::now(client.greeting().clone());
+    check(bridge, &greeted.status)?;
+    let feed = Feed::new(client.subscribe().await?);
+    Ok((Box::new(Connection { client, greeted }), Box::new(feed)))
+}
+
+/// Checks that a bridge speaks a protocol that we understand, and has the name of its socket.
+fn check(bridge: &BridgeName, status: &BridgeStatus) -> Result<(), Failure> {
     if status.protocol == 0 {
         return Err(Failure::Older);
     }
@@ -115,8 +159,7 @@ async fn connect(bridge: &BridgeName, stream: UnixStream) -> Result<(Connection,
     if status.protocol > PROTOCOL {
         tracing::debug!(%bridge, protocol = status.protocol, "a bridge speaks a newer protocol");
     }
-    let feed = Feed::new(client.subscribe().await?);
-    Ok((Connection { client, status }, feed))
+    Ok(())
 }
 
 /// Follows a bridge again, from a snapshot on. `None` where it is gone.

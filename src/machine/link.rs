@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     gaps::{Counted, Gaps},
-    handshake::{Connection, Feed},
+    handshake::{Connection, Feed, Greeted},
 };
 use crate::{
     control::protocol::{BridgeStatus, Unreadable},
@@ -32,6 +32,8 @@ pub(super) enum Peer {
     /// The feed is here until it is followed. Until then it is kept: a connection whose subscription was cancelled may
     /// be closed before the reply to an answer is read.
     Connected(Box<Connection>, Option<Box<Feed>>),
+    /// The bridge was read once, and is not connected.
+    Read(Box<Greeted>),
     Unreachable,
     Older,
 }
@@ -43,8 +45,11 @@ impl Link {
     }
 
     pub(super) fn status(&self) -> Option<BridgeStatus> {
-        let Peer::Connected(connection, _) = &self.peer else { return None };
-        let mut status = connection.status.clone();
+        let mut status = match &self.peer {
+            Peer::Connected(connection, _) => connection.greeted.status(),
+            Peer::Read(greeted) => greeted.status(),
+            Peer::New | Peer::Unreachable | Peer::Older => return None,
+        };
         status.unreadable = self.unreadable.count();
         Some(status)
     }
@@ -87,7 +92,7 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = &'a Link>) -> Gaps {
         match link.peer {
             Peer::Unreachable => gaps.unreachable.push(link.path.clone()),
             Peer::Older => gaps.older.push(link.path.clone()),
-            Peer::New | Peer::Connected(..) => {}
+            Peer::New | Peer::Connected(..) | Peer::Read(_) => {}
         }
         gaps.unreadable += link.unreadable.count();
         gaps.left_out += link.left_out.count();

@@ -11,6 +11,8 @@ mod handshake;
 
 mod link;
 
+mod intake;
+
 mod connections;
 
 mod follow;

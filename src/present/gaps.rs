@@ -6,7 +6,7 @@ use crate::{machine::Gaps, terminal::printable_line};
 
 /// Returns a line for each reason why questions are left out.
 pub fn lines(gaps: &Gaps) -> Vec<String> {
-    let unreachable = unreachable(gaps).map(|sockets| format!("questions may be missing; {sockets}"));
+    let unreachable = unreachable(gaps).map(|sockets| format!("questions may be missing: {sockets}"));
     let mut lines: Vec<_> =
         unreachable.into_iter().chain(gaps.older.iter().map(|path| older(path))).collect();
     lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
@@ -15,7 +15,7 @@ pub fn lines(gaps: &Gaps) -> Vec<String> {
     lines
 }
 
-/// Says which bridges could not be asked, on one line.
+/// Says which bridges did not reply, on one line.
 pub fn unasked(gaps: &Gaps) -> String {
     let older = gaps.older.iter().map(|path| older(path));
     unreachable(gaps).into_iter().chain(older).collect::<Vec<_>>().join("; ")
@@ -23,11 +23,16 @@ pub fn unasked(gaps: &Gaps) -> String {
 
 fn unreachable(gaps: &Gaps) -> Option<String> {
     let sockets: Vec<_> = gaps.unreachable.iter().map(|path| path.display().to_string()).collect();
-    let text = format!("could not be asked: {}", sockets.join(", "));
-    (!sockets.is_empty()).then(|| printable_line(&text).into_owned())
+    let count = match sockets.len() {
+        0 => return None,
+        1 => "a bridge".to_owned(),
+        several => format!("{several} bridges"),
+    };
+    Some(printable_line(&format!("{count} did not reply: {}", sockets.join(", "))).into_owned())
 }
 
-fn older(path: &Path) -> String {
+/// Says that a bridge speaks an older protocol, and what to do.
+pub(super) fn older(path: &Path) -> String {
     let socket = path.display().to_string();
     format!("{} speaks an older protocol: restart the agent that it wraps", printable_line(&socket))
 }
@@ -57,7 +62,7 @@ mod tests {
         assert_eq!(
             lines(&gaps),
             [
-                "questions may be missing; could not be asked: /r/a.sock, /r/b.sock",
+                "questions may be missing: 2 bridges did not reply: /r/a.sock, /r/b.sock",
                 "/r/old.sock speaks an older protocol: restart the agent that it wraps",
                 "2 questions need a newer askbridge",
                 "1 question is left out: there is no room for more",

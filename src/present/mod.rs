@@ -4,6 +4,14 @@ pub mod text;
 
 pub mod gaps;
 
+pub mod bridges;
+
+mod columns;
+
 pub mod table;
+
+pub mod listing;
+
+pub mod status;
 
 pub mod question;

@@ -3,87 +3,174 @@
 
 use std::sync::Arc;
 
-use super::text::{self, place, short, since, span, until};
-use crate::{
-    desk::Record,
-    terminal::{cut, padded, width},
+use super::{
+    bridges::Bridges,
+    columns::{Column, Columns, Step},
+    text::{self, NONE, place, span},
 };
+use crate::desk::{Record, State};
 
-/// The longest session that is listed.
-const SESSION: usize = 20;
+/// The heads of the columns, in their order.
+const HEADS: [&str; 7] = ["ID", "AGENT", "PROJECT", "AGE", "ENDS", "SHOWN", "QUESTION"];
+/// With so many columns, most questions can be read as a whole.
+const COMFORT: usize = 40;
+/// With fewer columns, a question cannot be told from others.
+const LEAST: usize = 20;
+/// The least columns of an agent or a project before it is left out.
+const NAME: usize = 12;
 
-/// Lists the open questions, each on a line that takes no more columns than this.
-pub fn table(open: &[Arc<Record>], columns: usize) -> String {
-    if open.is_empty() {
-        return "no question is open\n".to_owned();
+/// Returns the lines of a list of the open questions, its heads first. On a terminal of so many columns, the others give
+/// way to what is asked; elsewhere nothing is cut.
+pub fn table(open: &[Arc<Record>], bridges: &Bridges, room: Option<usize>) -> Vec<String> {
+    let mut cells: [Vec<String>; 7] = Default::default();
+    for record in open {
+        for (column, cell) in cells.iter_mut().zip(row(record, bridges)) {
+            column.push(cell);
+        }
     }
-    let heads = ["ID", "AGE", "ENDS", "SHOWN", "SESSION", "QUESTION"].map(str::to_owned);
-    let rows: Vec<_> = [heads].into_iter().chain(open.iter().map(|record| row(record))).collect();
-    let widest = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
-    let widths = [0, 1, 2, 3, 4].map(widest).into_iter().chain([0]).collect::<Vec<_>>();
-    let lines = rows.iter().map(|row| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| padded(cell, *width));
-        cut(cells.collect::<Vec<_>>().join("  ").trim_end(), columns).into_owned() + "\n"
-    });
-    lines.collect()
+    let has_ends = cells[4].iter().any(|ends| ends != NONE);
+    let mut columns: Vec<_> =
+        HEADS.into_iter().zip(cells).map(|(head, cells)| Column::new(head, cells)).collect();
+    let Some(question) = columns.pop() else { return Vec::new() };
+    let mut columns = Columns::new(columns, question);
+    if let Some(room) = room {
+        columns.fit(room, &steps(has_ends));
+    }
+    columns.lines()
 }
 
-/// Returns the cells of one question: its ID, age, time left, place, session and text.
-pub fn row(record: &Record) -> [String; 6] {
-    let ends = record.deadline.map(|deadline| span(until(deadline)));
+/// Returns what gives way to the question, the least important first.
+fn steps(has_ends: bool) -> Vec<(usize, Step)> {
+    let mut steps = vec![
+        (COMFORT, Step::Drop("SHOWN")),
+        (COMFORT, Step::Cut("AGENT", NAME)),
+        (COMFORT, Step::Cut("PROJECT", NAME)),
+        (LEAST, Step::Drop("AGENT")),
+        (LEAST, Step::Drop("AGE")),
+        (LEAST, Step::Drop("PROJECT")),
+        (LEAST, Step::Drop("ENDS")),
+    ];
+    if !has_ends {
+        steps.insert(3, (LEAST, Step::Drop("ENDS")));
+    }
+    steps
+}
+
+/// Returns the cells of one question, on one printable line each.
+pub fn row(record: &Record, bridges: &Bridges) -> [String; 7] {
+    let now = bridges.now(record);
+    let ends = match record.deadline {
+        // It cannot expire any more.
+        _ if record.state == State::Delivering => "sent".to_owned(),
+        Some(deadline) => span(deadline.since(now)),
+        None => NONE.to_owned(),
+    };
     [
         record.id.to_string(),
-        span(since(record.opened_at)),
-        ends.unwrap_or_else(|| "-".to_owned()),
+        bridges.agent(record).map_or_else(|| NONE.to_owned(), |agent| text::line(&agent)),
+        text::project(&record.question).unwrap_or_else(|| NONE.to_owned()),
+        span(now.since(record.opened_at)),
+        ends,
         place(record).to_owned(),
-        session(record),
-        text::heading(record),
+        text::line(&record.question.headline()),
     ]
-}
-
-fn session(record: &Record) -> String {
-    record.question.session.as_ref().map_or_else(|| "-".to_owned(), |session| short(session, SESSION))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::terminal::width;
 
-    fn record(session: &str, message: &str) -> Record {
-        let question = json!({
-            "questionId": "q", "sessionId": session, "message": message, "fields": [], "origin": "kiro",
-            "dangerous": false, "blocking": true,
+    fn record(id: &str, question: &Value, more: &Value) -> Arc<Record> {
+        let mut whole = json!({
+            "questionId": "q", "message": "", "fields": [], "origin": "kiro", "dangerous": false, "blocking": true,
         });
-        let record = json!({ "id": "k3f9q2-1", "bridge": "k3f9q2", "question": question, "openedAt": "2026-11-21T12:00:00Z" });
+        let mut record = json!({ "id": id, "bridge": "k3f9q2", "openedAt": "2026-11-21T12:00:00Z" });
+        for (whole, more) in [(&mut whole, question), (&mut record, more)] {
+            for (name, value) in more.as_object().expect("an object") {
+                whole[name] = value.clone();
+            }
+        }
+        record["question"] = whole;
         serde_json::from_value(record).expect("a record")
     }
 
+    /// A bridge by whose clock it is 12:05.
+    fn bridges() -> Bridges {
+        let status = json!({
+            "protocol": 1, "bridge": "k3f9q2", "pid": 1, "version": "1.0.0", "open": 1, "folder": "/",
+            "agent": "npx -y @zed-industries/claude-code-acp@0.9.1", "startedAt": "2026-11-21T11:00:00Z",
+            "uptimeMs": 65 * 60 * 1000,
+        });
+        Bridges::new(vec![serde_json::from_value(status).expect("a status")])
+    }
+
+    fn some() -> Vec<Arc<Record>> {
+        let fields = json!([{ "name": "q0", "label": "Which database should the payments service use?", "kind": "text" }]);
+        let codex = json!({
+            "agent": "Codex", "project": "/data/me/payments", "fields": fields, "message": "Codex needs your input to continue.",
+        });
+        let claude = json!({ "message": "Deploy?", "project": "/data/me/a-project-with-a-long-name" });
+        vec![
+            record("k3f9q2-1", &codex, &json!({ "deadline": "2026-11-21T12:15:00Z", "elsewhere": true })),
+            record("k3f9q2-12", &claude, &json!({ "state": "delivering" })),
+        ]
+    }
+
+    fn lines(open: &[Arc<Record>], room: Option<usize>) -> String {
+        table(open, &bridges(), room).join("\n")
+    }
+
     #[test]
-    fn row_cannot_break_its_layout() {
-        let [id, _, ends, shown, session, question] = row(&record("s\n1", "Sure?\x1b[2J\nReally?"));
+    fn columns_give_way_to_the_question() {
+        let open = some();
+        let whole = "
+ID         AGENT            PROJECT                     AGE  ENDS  SHOWN       QUESTION
+k3f9q2-1   Codex            payments                    5m   10m   elsewhere   Which database should the payments service use?
+k3f9q2-12  claude-code-acp  a-project-with-a-long-name  5m   sent  delivering  Deploy?";
+        let at_80 = "
+ID         AGENT         PROJECT       AGE  ENDS  QUESTION
+k3f9q2-1   Codex         payments      5m   10m   Which database should the pay…
+k3f9q2-12  claude-code…  a-project-w…  5m   sent  Deploy?";
+        let at_40 = "
+ID         ENDS  QUESTION
+k3f9q2-1   10m   Which database should …
+k3f9q2-12  sent  Deploy?";
+        for (room, shown) in [(Some(200), whole), (None, whole), (Some(80), at_80), (Some(40), at_40)] {
+            assert_eq!("\n".to_owned() + &lines(&open, room), shown, "{room:?}");
+        }
+        let without_end = [record("k3f9q2-3", &json!({ "message": "Deploy?" }), &json!({}))];
+        assert_eq!(
+            lines(&without_end, Some(40)),
+            "ID        PROJECT  AGE  QUESTION\nk3f9q2-3  -        5m   Deploy?"
+        );
+    }
+
+    #[test]
+    fn text_of_an_agent_cannot_break_the_layout() {
+        let hostile = json!({ "agent": "a\n1", "project": "/x/b\u{1b}", "message": "Sure?\x1b[2J\nReally?" });
+        let [id, agent, project, _, ends, shown, question] =
+            row(&record("k3f9q2-1", &hostile, &json!({})), &bridges());
         assert_eq!([&*id, &*ends, &*shown], ["k3f9q2-1", "-", "client"]);
-        assert_eq!(session, "s\u{240a}1");
+        assert_eq!((&*agent, &*project), ("a\u{240a}1", "b\u{241b}"));
         assert_eq!(question, "Sure?\u{241b}[2J\u{240a}Really?");
     }
 
     #[test]
-    fn long_session_is_cut() {
-        let [.., session, _] = row(&record(&"s".repeat(50), "Sure?"));
-        assert_eq!(width(&session), SESSION);
-    }
-
-    #[test]
-    fn stacked_marks_are_cut() {
+    fn long_and_stacked_text_is_cut_on_a_terminal_and_whole_in_a_pipe() {
         let marks = "e".to_owned() + &"\u{301}".repeat(3001);
-        for cell in row(&record(&marks, &marks)) {
-            assert!(cell.chars().count() < 40, "{} characters", cell.chars().count());
+        for text in [&*marks, &"認".repeat(3001)] {
+            let record =
+                record("k3f9q2-1", &json!({ "agent": text, "project": text, "message": text }), &json!({}));
+            for room in [40, 80, 200] {
+                for line in table(&[Arc::clone(&record)], &bridges(), Some(room)) {
+                    assert!(width(&line) <= room && line.chars().count() < 300, "{room}: {line}");
+                }
+            }
+            let piped = lines(&[record], None);
+            assert_eq!(piped.matches(text).count(), 3, "{piped}");
         }
-    }
-
-    #[test]
-    fn empty_inbox_is_said() {
-        assert_eq!(table(&[], 80), "no question is open\n");
     }
 }

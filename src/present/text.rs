@@ -9,12 +9,16 @@ use serde::Serialize;
 
 use crate::{
     desk::{Record, Refusal, Settlement, State, Timestamp},
-    question::{Answer, Outcome, Provenance, Responder, Value},
+    question::{Answer, Outcome, Provenance, Question, Responder, Value},
     terminal::{cut, printable_json, printable_line},
 };
 
-/// The most columns of a question on one line.
+/// The most columns of a question in a sentence.
 const HEADING: usize = 80;
+/// Stands where nothing is known, or nothing applies.
+pub const NONE: &str = "-";
+/// Programs that fetch another one and run it, which is the one of interest.
+const LAUNCHERS: [&str; 4] = ["npx", "bunx", "pnpx", "uvx"];
 
 /// Returns a value as JSON, over several lines.
 pub fn json(value: &impl Serialize) -> io::Result<String> {
@@ -61,9 +65,66 @@ pub fn short(text: &str, most: usize) -> String {
     cut(&printable_line(text.trim()), most).into_owned()
 }
 
+/// Returns a text on one line, whole.
+pub fn line(text: &str) -> String {
+    printable_line(text.trim()).into_owned()
+}
+
 /// Returns what a question asks, on one line.
 pub fn heading(record: &Record) -> String {
-    short(record.question.heading(), HEADING)
+    short(&record.question.headline(), HEADING)
+}
+
+/// Returns the short name of an agent that names itself: a name as it is, and the program of a command.
+pub fn agent(name: &str) -> String {
+    let first = name.split_whitespace().next().unwrap_or_default();
+    if first.contains('/') || LAUNCHERS.contains(&first) { program(name) } else { name.to_owned() }
+}
+
+/// Returns the name of the program that a command runs, without folder, scope and version.
+pub fn program(command: &str) -> String {
+    let words: Vec<_> = command.split_whitespace().collect();
+    let first = words.first().map_or("", |word| last_part(word));
+    if let (env!("CARGO_PKG_NAME"), [_, subcommand, ..]) = (first, &*words) {
+        return format!("{first} {subcommand}");
+    }
+    let launched = match LAUNCHERS.contains(&first) {
+        true => words[1..].iter().find(|word| !word.starts_with('-')),
+        false => None,
+    };
+    let name = launched.map_or(first, |word| last_part(word));
+    // `@` in the first place is that of a scope.
+    let version = name.char_indices().skip(1).find(|(_, c)| *c == '@');
+    version.map_or(name, |(at, _)| &name[..at]).to_owned()
+}
+
+fn last_part(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the last part of the folder that the question's session works in, on one line.
+pub fn project(question: &Question) -> Option<String> {
+    let folder = question.project.as_deref().filter(|folder| !folder.is_empty())?;
+    let name = last_part(folder);
+    Some(line(if name.is_empty() { folder } else { name }))
+}
+
+/// Returns all that a question asks, as plain text: its title and text, and each field with its help and its options.
+/// It is as the agent wrote it: what prints it has to make it printable.
+pub fn asked(question: &Question) -> String {
+    let mut parts: Vec<String> = question.title.iter().cloned().collect();
+    parts.push(question.message.clone());
+    for field in &question.fields {
+        let label = Some(field.label.clone()).filter(|label| *label != question.message);
+        let options = field.kind.options().iter().map(|option| match &option.description {
+            Some(description) => format!("- {}: {description}", option.label),
+            None => format!("- {}", option.label),
+        });
+        let lines: Vec<_> = label.into_iter().chain(field.help.clone()).chain(options).collect();
+        parts.push(lines.join("\n"));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n\n")
 }
 
 /// Returns how a question was settled.
@@ -137,6 +198,45 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    #[test]
+    fn an_agent_is_named_in_short() {
+        for (said, short) in [
+            ("Claude Agent", "Claude Agent"),
+            ("@zed-industries/claude-code-acp", "claude-code-acp"),
+            ("/opt/bin/agent --acp", "agent"),
+            ("npx -y @zed-industries/claude-code-acp@0.9.1", "claude-code-acp"),
+        ] {
+            assert_eq!(agent(said), short, "{said}");
+        }
+        for (command, name) in [
+            ("gemini --acp", "gemini"),
+            ("uvx agent@latest", "agent"),
+            ("npx", "npx"),
+            ("/opt/askbridge ask", "askbridge ask"),
+            ("", ""),
+            ("/", ""),
+        ] {
+            assert_eq!(program(command), name, "{command}");
+        }
+    }
+
+    #[test]
+    fn all_that_is_asked_is_plain_text() {
+        let fields = serde_json::json!([
+            { "name": "a", "label": "Which?", "help": "Choose well.", "kind": "choice", "options": [
+                { "value": "x", "label": "X", "description": "the first" }, { "value": "y", "label": "Y" },
+            ] },
+            { "name": "b", "label": "Why?", "kind": "text" },
+        ]);
+        let fields = serde_json::from_value(fields).expect("fields");
+        let mut question = Question::new(crate::question::Origin::Kiro, "q", fields);
+        question.title = Some("Setup".to_owned());
+        assert_eq!(asked(&question), "Setup\n\nWhich?\nChoose well.\n- X: the first\n- Y\n\nWhy?");
+        question.message = "Why?".to_owned();
+        question.fields.remove(0);
+        assert_eq!(asked(&question), "Setup\n\nWhy?");
+    }
 
     #[test]
     fn span_has_one_unit() {

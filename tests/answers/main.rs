@@ -40,6 +40,9 @@ mod sockets;
 mod hostile;
 
 #[cfg(test)]
+mod readme;
+
+#[cfg(test)]
 mod played;
 
 #[cfg(test)]

@@ -109,6 +109,11 @@ impl Shared {
         match method {
             "bridge_status" => return json!({ "result": [self.status] }),
             "question_subscribe" => return json!({ "result": 7 }),
+            "question_list" => {
+                let questions = self.first.iter().filter_map(|delta| delta["questions"].as_array());
+                let questions: Vec<_> = questions.flatten().collect();
+                return json!({ "result": { "protocol": 99, "revision": 7, "questions": questions } });
+            }
             _ => {}
         }
         let id = call["params"]["id"].as_str().unwrap_or_default();

@@ -69,17 +69,49 @@ fn a_list_is_as_wide_as_the_terminal_and_its_columns_stand_below_each_other() {
 }
 
 #[test]
-fn a_watched_list_is_as_high_as_the_terminal() {
+fn the_question_is_seen_on_a_narrow_terminal() {
+    let machine = TestMachine::new();
+    let _asks = asks(&machine);
+    machine.questions(1);
+    let (mut list, mut screen) = start(&machine, &["list"], 40, 24);
+    let text = shown(&mut screen, |_| false);
+    assert_eq!(list.wait().code(), Some(0), "{text}");
+    let [head, row] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    assert!(head.ends_with("QUESTION") && row.contains("データベース"), "{text}");
+    assert!(text.lines().all(|line| askbridge::terminal::width(line) <= 40), "{text}");
+}
+
+#[test]
+fn a_watched_list_is_as_high_as_the_terminal_and_shows_the_newest() {
     let machine = TestMachine::new();
     let _client = machine.client("native", "several questions", &[], &[]);
     let ids: Vec<_> = machine.questions(3).iter().map(name).collect();
-    let (_watch, mut screen) = start(&machine, &["list", "--watch"], 80, 4);
-    let text = shown(&mut screen, |text| text.matches("more").count() == 2);
-    let drawn: Vec<_> = text.split("\x1b[H\x1b[2J").filter(|drawn| drawn.contains("more")).collect();
-    assert!(drawn.len() == 2, "it is drawn again: {text}");
+    let (mut watch, mut screen) = start(&machine, &["list", "--watch"], 80, 4);
+    let mut text = shown(&mut screen, |text| text.matches("older").count() == 2);
+    assert!(text.starts_with("\x1b[?1049h"), "the scrollback is left alone: {text:?}");
+    assert!(!text.contains("\x1b[2J"), "{text:?}");
+    let drawn: Vec<_> = text.split("\x1b[H").filter(|drawn| drawn.contains("older")).collect();
+    assert!(drawn.len() == 2, "it is drawn again: {text:?}");
     for drawn in drawn {
-        let lines: Vec<_> = drawn.lines().collect();
-        assert!(lines[0].starts_with("ID ") && lines[1].starts_with(&ids[0]), "{text}");
-        assert_eq!(lines[2..], ["… and 2 more"], "{text}");
+        let lines: Vec<_> = drawn.lines().map(|line| line.trim_end_matches("\x1b[K")).collect();
+        assert!(lines[0].starts_with("ID ") && lines[2].starts_with(&ids[2]), "{text:?}");
+        assert_eq!(lines[1], "… and 2 older", "{text:?}");
+    }
+    let pid = rustix::process::Pid::from_raw(watch.pid().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    text += &shown(&mut screen, |_| false);
+    assert_eq!(watch.wait().code(), Some(130), "{text:?}");
+    assert!(text.ends_with("\x1b[?25h\x1b[?1049l"), "the screen is as it was: {text:?}");
+}
+
+#[test]
+fn watching_ends_once_stdout_is_closed() {
+    let machine = TestMachine::new();
+    for args in [&["list", "--watch"][..], &["list", "--watch", "--json"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let mut watch = Running::start(machine.command(args), Stdio::null(), writer);
+        // Nothing changes from now on.
+        drop(reader);
+        assert_eq!(watch.wait().code(), Some(0), "{args:?}");
     }
 }

@@ -1,0 +1,32 @@
+//! `askbridge status`: the bridges of this machine, where they were looked for, and what does not reply.
+
+use super::{
+    CommandError,
+    run::{print, shown},
+    screen::Room,
+};
+use crate::{
+    control::{Inbox, client::Depth},
+    machine::{Machine, discovery},
+    present::{status::MachineStatus, text},
+};
+
+/// What `status` prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatusOptions {
+    /// Prints JSON.
+    pub json: bool,
+}
+
+/// Shows the bridges of this machine.
+pub async fn status(options: &StatusOptions) -> Result<u8, CommandError> {
+    let folder = discovery::folder()?;
+    let machine = Machine::glance(&folder, Depth::Outline).await?;
+    let gaps = machine.gaps().borrow().clone();
+    let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
+    if options.json {
+        return shown(print(&text::json(&status)?));
+    }
+    let lines = status.lines(Room::now().map(|room| room.columns));
+    shown(print(&(lines.join("\n") + "\n")))
+}

@@ -1,0 +1,171 @@
+//! What runs on this machine, as a table and as JSON: the bridges, where they were looked for, and what does not reply.
+//! Joining the bridges is left to `machine`.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Serialize;
+
+use super::{
+    columns::{Column, Columns, Step},
+    text::{self, NONE, span},
+};
+use crate::{control::BridgeStatus, desk::QuestionId, machine::Gaps, terminal::printable_line};
+
+/// With so many columns, most folders can be read as a whole.
+const COMFORT: usize = 30;
+/// The least columns of a folder, and of an agent before it is left out.
+const LEAST: usize = 12;
+
+/// The bridges of this machine.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(title = "MachineStatus"))]
+pub struct MachineStatus {
+    /// The directory that was searched for the sockets of bridges.
+    pub directory: PathBuf,
+    /// The bridges that replied, oldest first. A program that asks, and `askbridge inbox`, count as bridges.
+    pub bridges: Vec<BridgeStatus>,
+    /// The sockets of bridges that did not reply.
+    pub unreachable: Vec<PathBuf>,
+    /// The sockets of bridges that speak a protocol of a version before 1.
+    pub older: Vec<PathBuf>,
+    /// The IDs of the open questions that need a newer askbridge, as far as they can be read.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub unreadable: Vec<QuestionId>,
+}
+
+impl MachineStatus {
+    /// Returns the bridges that were found in this directory, and what is left out.
+    pub fn new(
+        directory: &Path,
+        bridges: Vec<BridgeStatus>,
+        gaps: &Gaps,
+        unreadable: Vec<QuestionId>,
+    ) -> Self {
+        MachineStatus {
+            directory: directory.to_owned(),
+            bridges,
+            unreachable: gaps.unreachable.clone(),
+            older: gaps.older.clone(),
+            unreadable,
+        }
+    }
+
+    /// Returns the status as lines for people. On a terminal of so many columns, it is cut to them.
+    pub fn lines(&self, room: Option<usize>) -> Vec<String> {
+        let directory = self.directory.display().to_string();
+        let directory = printable_line(&directory);
+        if self.bridges.is_empty() && self.unreachable.is_empty() && self.older.is_empty() {
+            return vec![format!("no bridge runs (looked in {directory})")];
+        }
+        let mut lines = if self.bridges.is_empty() { Vec::new() } else { self.table(room) };
+        let mut notes = vec![format!("looked in {directory}")];
+        notes.extend(self.unreachable.iter().map(|path| format!("did not reply: {}", socket(path))));
+        notes.extend(self.older.iter().map(|path| super::gaps::older(path)));
+        notes.extend(self.unreadable.iter().map(|id| format!("{id} needs a newer askbridge")));
+        let unnamed = self.bridges.iter().map(|bridge| bridge.unreadable).sum::<usize>();
+        match unnamed.saturating_sub(self.unreadable.len()) {
+            0 => {}
+            1 => notes.push("1 more question without a readable ID needs a newer askbridge".to_owned()),
+            more => notes.push(format!("{more} more questions without a readable ID need a newer askbridge")),
+        }
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        // Text that says what to do is not cut: a terminal wraps it.
+        lines.extend(notes);
+        lines
+    }
+
+    fn table(&self, room: Option<usize>) -> Vec<String> {
+        let column = |head, cell: &dyn Fn(&BridgeStatus) -> String| {
+            Column::new(head, self.bridges.iter().map(cell).collect())
+        };
+        let up = |bridge: &BridgeStatus| {
+            bridge.uptime_ms.map_or_else(|| NONE.to_owned(), |uptime| span(Duration::from_millis(uptime)))
+        };
+        let columns = vec![
+            column("BRIDGE", &|bridge| bridge.bridge.to_string()),
+            column("PID", &|bridge| bridge.pid.to_string()),
+            column("VERSION", &|bridge| text::line(&bridge.version)),
+            column("AGENT", &|bridge| text::line(&text::program(&bridge.agent))),
+            column("OPEN", &|bridge| bridge.open.to_string()),
+            column("UP", &up),
+        ];
+        let mut columns = Columns::new(columns, column("FOLDER", &|bridge| text::line(&bridge.folder)));
+        if let Some(room) = room {
+            let steps = [
+                (COMFORT, Step::Cut("AGENT", LEAST)),
+                (LEAST, Step::Drop("VERSION")),
+                (LEAST, Step::Drop("AGENT")),
+                (LEAST, Step::Drop("UP")),
+            ];
+            columns.fit(room, &steps);
+        }
+        columns.lines()
+    }
+}
+
+fn socket(path: &Path) -> String {
+    printable_line(&path.display().to_string()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn status() -> MachineStatus {
+        let bridge = |name: &str, agent: &str, folder: &str, unreadable: usize| {
+            let status = json!({
+                "protocol": 1, "bridge": name, "pid": 4321, "version": "0.1.0", "agent": agent, "folder": folder,
+                "startedAt": "2026-11-21T12:00:00Z", "uptimeMs": 7_200_000, "open": 2, "unreadable": unreadable,
+            });
+            serde_json::from_value(status).expect("a status")
+        };
+        let bridges = vec![
+            bridge("k3f9q2", "npx @zed-industries/claude-code-acp", "/data/me/src/payments", 2),
+            bridge("m4b7xa", "/opt/bin/\u{1b}agent --acp", "/data/me/a-project-with-a-long-name", 0),
+        ];
+        let gaps = Gaps { unreachable: vec!["/run/mute.sock".into()], ..Gaps::default() };
+        let unreadable = vec!["k3f9q2-4".parse().expect("an ID")];
+        MachineStatus::new(Path::new("/run"), bridges, &gaps, unreadable)
+    }
+
+    #[test]
+    fn each_bridge_is_a_line_and_what_is_missing_is_named() {
+        let notes = "
+looked in /run
+did not reply: /run/mute.sock
+k3f9q2-4 needs a newer askbridge
+1 more question without a readable ID needs a newer askbridge";
+        let whole = "BRIDGE  PID   VERSION  AGENT            OPEN  UP  FOLDER
+k3f9q2  4321  0.1.0    claude-code-acp  2     2h  /data/me/src/payments
+m4b7xa  4321  0.1.0    \u{241b}agent           2     2h  /data/me/a-project-with-a-long-name
+";
+        let at_80 = "BRIDGE  PID   VERSION  AGENT            OPEN  UP  FOLDER
+k3f9q2  4321  0.1.0    claude-code-acp  2     2h  /data/me/src/payments
+m4b7xa  4321  0.1.0    \u{241b}agent           2     2h  /data/me/a-project-with-a-lon…
+";
+        let at_40 = "BRIDGE  PID   OPEN  UP  FOLDER
+k3f9q2  4321  2     2h  /data/me/src/pa…
+m4b7xa  4321  2     2h  /data/me/a-proj…
+";
+        for (room, shown) in [(None, whole), (Some(200), whole), (Some(80), at_80), (Some(40), at_40)] {
+            assert_eq!(status().lines(room).join("\n"), shown.to_owned() + notes, "{room:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_machine_says_where_it_looked() {
+        let mut status = MachineStatus::new(Path::new("/run"), Vec::new(), &Gaps::default(), Vec::new());
+        assert_eq!(status.lines(None), ["no bridge runs (looked in /run)"]);
+        status.unreachable.push("/run/mute.sock".into());
+        assert_eq!(status.lines(None), ["looked in /run", "did not reply: /run/mute.sock"]);
+    }
+}
