@@ -84,6 +84,16 @@ agent ? Choose one option
     }
 
     #[test]
+    fn a_required_field_is_asked_again_and_an_optional_one_may_be_left_out() {
+        let args = ["--dialect", "kimi", "--tier", "forms", "--prompt", "a question with fields"];
+        let (code, shown) = run(&args, "\n1\n\nskip\n");
+        assert!(shown.contains("an answer is required here; skip rejects the question"), "{shown}");
+        let hints: Vec<_> = shown.lines().filter(|line| line.starts_with("  you >")).collect();
+        assert!(hints[0].contains("1-2 (skip rejects all)"), "{shown}");
+        assert_eq!(code, 0, "{shown}");
+    }
+
+    #[test]
     fn fields_are_asked_one_after_the_other() {
         let (code, shown) = run(&["--prompt", "a question with fields"], "sqlite\n1,3\n\n");
         assert!(

@@ -88,6 +88,10 @@ impl<W: Write> Conversation<W> {
         };
         match typed {
             Ok(TypedLine::Values(values)) => draft.answers.push(values),
+            Ok(TypedLine::Nothing) if count > 1 && fields[draft.answers.len()].required => {
+                self.draft = Some(draft);
+                return Ok(Some("an answer is required here; skip rejects the question".to_owned()));
+            }
             Ok(TypedLine::Nothing) if count > 1 => draft.answers.push(Vec::new()),
             Ok(TypedLine::Nothing | TypedLine::Skip) => draft.answers = vec![Vec::new(); count],
             Err(why) => {

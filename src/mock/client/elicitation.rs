@@ -75,6 +75,7 @@ fn field(key: &str, property: &Value, required: bool) -> Option<ClientField> {
         options,
         multiple,
         custom: false,
+        required,
         kind,
     })
 }

@@ -24,6 +24,8 @@ pub(super) struct ClientField {
     pub(super) multiple: bool,
     /// Whether it takes a text beside its options.
     pub(super) custom: bool,
+    /// Whether the question cannot be answered without it.
+    pub(super) required: bool,
     /// Whether it is an optional text beside other fields, such as a note, which is left out by default.
     pub(super) secondary: bool,
     pub(super) kind: ValueKind,
@@ -66,6 +68,13 @@ impl ClientForm {
             Value::Array(questions) => questions.iter().map(ClientField::read).collect(),
             _ => Some(vec![ClientField::read(params)?]),
         };
+        // The shape of the extension does not say which fields are required. What the bridge adds to it does.
+        let added = &params["_meta"]["askbridge"]["fields"];
+        let fields = fields.map(|mut fields| {
+            let places = fields.iter_mut().enumerate();
+            places.for_each(|(place, field)| field.required = added[place]["required"] == true);
+            fields
+        });
         fields.filter(|fields| !fields.is_empty()).map(|fields| Self { message: None, fields })
     }
 }
@@ -82,6 +91,7 @@ impl ClientField {
             options,
             multiple: field["multiple"] == true || field["multiSelect"] == true,
             custom: field["custom"] == true,
+            required: false,
             secondary: false,
             kind: ValueKind::Text,
         })
@@ -96,7 +106,11 @@ impl ClientField {
             (count, false) => format!("1-{count}"),
         };
         let other = if self.custom && !self.options.is_empty() { " or a text" } else { "" };
-        let enter = if fields > 1 { "Enter leaves it out, skip rejects all" } else { "Enter rejects" };
+        let enter = match (fields, self.required) {
+            (0 | 1, _) => "Enter rejects",
+            (_, true) => "skip rejects all",
+            (_, false) => "Enter leaves it out, skip rejects all",
+        };
         format!("{answer}{other} ({enter})")
     }
 
@@ -158,7 +172,8 @@ impl ClientField {
         self.options.iter().any(ClientChoice::is_marked)
     }
 
-    /// Returns the value of the option with this number, value or label, in this order of precedence.
+    /// Returns the value of the option with this number, value or label, in this order of precedence. A `y` and an `n`
+    /// stand for an option that is a yes or a no.
     pub(super) fn option(&self, typed: &str) -> Option<String> {
         let numbered = typed.parse::<usize>().ok().and_then(|n| self.options.get(n.checked_sub(1)?));
         let by_value = || self.options.iter().find(|option| option.value == typed);
@@ -168,7 +183,16 @@ impl ClientField {
             let same = |text: &str| text.to_lowercase() == typed;
             self.options.iter().find(|option| same(&option.value) || same(option.name()))
         };
-        let found = numbered.or_else(by_value).or_else(by_label).or_else(by_any_case)?;
+        let by_letter = || {
+            let word = match typed {
+                "y" | "Y" => "yes",
+                "n" | "N" => "no",
+                _ => return None,
+            };
+            let is_word = |text: &str| text.eq_ignore_ascii_case(word);
+            self.options.iter().find(|option| is_word(&option.value) || is_word(option.name()))
+        };
+        let found = numbered.or_else(by_value).or_else(by_label).or_else(by_any_case).or_else(by_letter)?;
         Some(found.value.clone())
     }
 
@@ -286,6 +310,25 @@ mod tests {
         for typed in ["0", "3", "-1", "option-c", "1,2"] {
             assert!(letters().typed(typed).unwrap_err().contains("from 1 to 2"), "{typed}");
         }
+    }
+
+    #[test]
+    fn a_letter_stands_for_yes_or_no_where_there_is_such_an_option() {
+        let sure = field(json!({ "prompt": "?", "options": [["a", "Yes"], ["no", "Not now"], ["n2", "N"]] }));
+        assert_eq!(sure.typed("y"), values(&["a"]));
+        assert_eq!(sure.typed("n"), values(&["n2"]), "a label takes precedence");
+        assert!(letters().typed("y").is_err());
+    }
+
+    #[test]
+    fn a_required_field_is_not_said_to_be_left_out_by_enter() {
+        let questions = json!([{ "question": "a" }, { "question": "b" }]);
+        let fields = json!([{ "required": true }, { "required": false }]);
+        let params = json!({ "questions": questions, "_meta": { "askbridge": { "fields": fields } } });
+        let fields = ClientForm::read(&params).unwrap().fields;
+        assert_eq!(fields[0].hint(2), "a text (skip rejects all)");
+        assert_eq!(fields[1].hint(2), "a text (Enter leaves it out, skip rejects all)");
+        assert_eq!(fields[0].hint(1), "a text (Enter rejects)");
     }
 
     #[test]
