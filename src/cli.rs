@@ -6,20 +6,25 @@ mod http;
 #[cfg(feature = "mock")]
 mod mock;
 mod settings;
+mod shell;
+mod tips;
+mod values;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use deferred::Deferred;
 use http::DEFAULT_ADDRESS;
 pub use http::{HttpArgs, InboxArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
+pub use shell::{CompleteArgs, CompletionsArgs, ManArgs};
+pub use tips::{explain, parse};
 
 /// Catch the questions that a coding agent asks over ACP, and give it exactly one answer
 #[derive(Debug, Parser)]
-#[command(name = "askbridge", version, after_help = help::RUN, max_term_width = 100)]
+#[command(name = "askbridge", version, after_help = help::TOP, max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -55,6 +60,11 @@ pub enum Command {
     Inbox(Deferred<InboxArgs>),
     /// Print a script that completes this program's command line in a shell
     Completions(Deferred<CompletionsArgs>),
+    /// Write the man pages into a directory
+    Man(Deferred<ManArgs>),
+    /// Print how a command line can go on, for the scripts of `completions`
+    #[command(hide = true)]
+    Complete(Deferred<CompleteArgs>),
     /// Be a deterministic ACP agent, for trying clients and for CI
     #[cfg(feature = "mock")]
     MockAgent(Deferred<MockAgentArgs>),
@@ -71,7 +81,7 @@ pub enum Command {
 pub struct BridgeArgs {
     /// Reject a question that has no answer within this time, such as 90s, 10m or 500ms
     /// [default: never]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", value_parser = values::timeout)]
     pub timeout: Option<humantime::Duration>,
 
     /// How the client is asked, whatever it says that it can show
@@ -151,7 +161,7 @@ pub struct ProxyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::LIST)]
 pub struct ListArgs {
-    /// Print JSON, with everything that is asked (schema: question_list.schema.json)
+    /// Print JSON, with all that is asked: an object that has the open questions in `questions`
     #[arg(long)]
     pub json: bool,
 
@@ -173,10 +183,10 @@ pub struct StatusArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::ANSWER)]
 pub struct ShowArgs {
-    /// The question's name
+    /// The question's ID
     pub id: String,
 
-    /// Print JSON, as `schema/question_record.schema.json` says
+    /// Print the question as JSON, with all that is known of it
     #[arg(long)]
     pub json: bool,
 }
@@ -185,12 +195,12 @@ pub struct ShowArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::ANSWER)]
 pub struct AnswerArgs {
-    /// The question's name
+    /// The question's ID
     pub id: String,
 
-    /// The answer to each field in turn: the value or label of an option, a text, a number, yes or no; several
-    /// options are separated by commas, or given one by one where there is one field; anything that is not a
-    /// comma-separated list of options is taken as free text; "" leaves a field out
+    /// The answer to each field in turn: the number, label or value of an option, a text, a number, yes or no; several
+    /// options are separated by commas, or given one by one where there is one field; "" leaves a field out; `-` reads
+    /// stdin
     #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     pub values: Vec<String>,
 
@@ -198,7 +208,12 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     pub field: Vec<String>,
 
-    /// A remark on the field with this name, or on the first field (can be repeated)
+    /// A text of your own, as it is, even if it looks like an option: alone where there is one field, otherwise behind
+    /// the field's name (can be repeated)
+    #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
+    pub text: Vec<String>,
+
+    /// A note on the field with this name, or on the first field (can be repeated, once for each field)
     #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
     pub note: Vec<String>,
 }
@@ -207,10 +222,10 @@ pub struct AnswerArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::ANSWER)]
 pub struct RejectArgs {
-    /// The question's name
+    /// The question's ID
     pub id: String,
 
-    /// The reason, which is shown with the outcome
+    /// The reason, in your own words: it is shown with the outcome
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub reason: Option<String>,
 }
@@ -219,23 +234,33 @@ pub struct RejectArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::ANSWER)]
 pub struct ExtendArgs {
-    /// The question's name
+    /// The question's ID
     pub id: String,
 
     /// How much more time it gets, such as 90s, 10m or 2h
+    #[arg(value_parser = values::duration)]
     pub duration: humantime::Duration,
 }
 
 /// Options of `askbridge ask`.
 #[derive(Debug, Args)]
-#[command(after_help = help::ASK)]
+#[command(after_help = help::ASK, group = ArgGroup::new("asked").required(true))]
 pub struct AskArgs {
     /// What is asked
-    #[arg(long, value_name = "TEXT", required_unless_present = "form")]
+    #[arg(value_name = "QUESTION", group = "asked", value_parser = values::text)]
+    pub text: Option<String>,
+
+    /// What is asked, where it begins with a dash
+    #[arg(long, value_name = "TEXT", group = "asked", value_parser = values::text, allow_hyphen_values = true)]
     pub question: Option<String>,
 
-    /// An option, and what the person sees instead of its value (can be repeated) [default: a free text]
-    #[arg(long, value_name = "VALUE[=LABEL]", allow_negative_numbers = true)]
+    /// Ask for a yes or a no, and exit with 0 or 1
+    #[arg(long, value_name = "TEXT", group = "asked", value_parser = values::text, conflicts_with = "option")]
+    pub confirm: Option<String>,
+
+    /// An option, and what the person sees instead of its value; `\=` is a `=` in the value (can be repeated)
+    /// [default: a free text]
+    #[arg(long, value_name = "VALUE[=LABEL]", value_parser = values::text, allow_negative_numbers = true)]
     pub option: Vec<String>,
 
     /// Let several options be chosen
@@ -246,25 +271,22 @@ pub struct AskArgs {
     #[arg(long, visible_alias = "free", requires = "option")]
     pub other: bool,
 
-    /// Read the whole question from a file, or from stdin if it is `-`, as JSON: what
-    /// `schema/request_question.params.schema.json` says
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["question", "option", "many", "other"])]
+    /// Read the whole question from a file, or from stdin if it is `-`, as JSON: the parameters of
+    /// `_sandboxagent/session/request_question`, such as {"prompt": "Deploy?", "options": ["yes", "no"]}
+    #[arg(long, value_name = "FILE", group = "asked", conflicts_with_all = ["option", "many", "other"])]
     pub form: Option<PathBuf>,
 
     /// How long to wait, such as 90s, 10m or 500ms [default: as long as it takes]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", value_parser = values::timeout)]
     pub timeout: Option<humantime::Duration>,
 
-    /// Print what became of it as JSON, as `schema/settlement.schema.json` says, whatever it is
+    /// The name that `list` shows as the one that asks
+    #[arg(long, value_name = "NAME", default_value = "askbridge ask", value_parser = values::text)]
+    pub agent: String,
+
+    /// Print how the question ended, as JSON: its `outcome`, and `by` which responder
     #[arg(long)]
     pub json: bool,
-}
-
-/// Options of `askbridge completions`.
-#[derive(Debug, Args)]
-pub struct CompletionsArgs {
-    /// The shell
-    pub shell: clap_complete::Shell,
 }
 
 /// Options that say where the log goes.
@@ -272,15 +294,15 @@ pub struct CompletionsArgs {
 #[command(next_help_heading = "Logging")]
 pub struct LogArgs {
     /// Minimum log level
-    #[arg(long, global = true, value_name = "LEVEL", default_value = "warn")]
+    #[arg(long, global = true, hide = true, value_name = "LEVEL", default_value = "warn")]
     pub log: LogLevel,
 
     /// Append the log to this file instead of writing it to stderr
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, hide = true, value_name = "PATH")]
     pub log_file: Option<PathBuf>,
 
     /// How a log line is written
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, global = true, hide = true, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 }
 

@@ -5,7 +5,7 @@ use std::process::{ExitCode, ExitStatus};
 
 /// Success, where no agent's code takes its place.
 pub const OK: u8 = 0;
-/// The question was rejected.
+/// The question was rejected; with `ask --confirm`, it was answered by no.
 pub const REJECTED: u8 = 1;
 /// The command line was not understood (clap's own code).
 pub const USAGE: u8 = 2;
@@ -17,6 +17,8 @@ pub const SETTLED: u8 = 4;
 pub const DOES_NOT_FIT: u8 = 5;
 /// The bridge cannot be reached, or disappeared before it was known whether the agent got the answer.
 pub const BRIDGE_GONE: u8 = 6;
+/// With `ask --confirm`, the question was rejected: 1 is a no, and nothing else.
+pub const UNCONFIRMED: u8 = 7;
 /// No answer in time; `timeout` uses the same code.
 pub const TIMED_OUT: u8 = 124;
 /// The bridge or the command itself failed; `env` and `timeout` use the same code.

@@ -3,24 +3,27 @@
 
 mod compose;
 
-use std::{io::Write, process::ExitCode};
+use std::{
+    io::{ErrorKind, Write},
+    process::ExitCode,
+};
 
 #[cfg(feature = "mock")]
 use askbridge::mock::{agent, client, demo};
 use askbridge::{
-    cli::{Cli, Command},
+    cli::{Command, explain, parse},
     command,
     driver::FatalError,
     exit, log,
 };
-use clap::{CommandFactory, Parser};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = parse();
     let _log = match log::start(&cli.log.settings()) {
         Ok(guard) => guard,
         Err(error) => return fail(exit::FAILED, &error.to_string()),
     };
+    explain(&cli.command);
     match &cli.command {
         Command::Run(args) => ended(compose::run(&args.settings())),
         Command::Proxy(args) => ended(compose::proxy(&args.settings())),
@@ -32,7 +35,9 @@ fn main() -> ExitCode {
         Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),
         Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
         Command::Ask(args) => command::run(command::ask(&args.options())),
-        Command::Completions(args) => completions(args.shell),
+        Command::Completions(args) => written(args.print()),
+        Command::Complete(args) => written(args.print()),
+        Command::Man(args) => written(args.write()),
         #[cfg(feature = "mock")]
         Command::MockAgent(args) => agent::run(&args.settings()),
         #[cfg(feature = "mock")]
@@ -47,12 +52,13 @@ fn ended(result: Result<ExitCode, FatalError>) -> ExitCode {
     result.unwrap_or_else(|error| fail(error.exit_code(), &error.to_string()))
 }
 
-fn completions(shell: clap_complete::Shell) -> ExitCode {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "askbridge", &mut script);
-    // A reader that closes the pipe has what it wants.
-    drop(std::io::stdout().write_all(&script));
-    ExitCode::from(exit::OK)
+/// Returns the exit code of a command that only writes something.
+fn written(result: std::io::Result<()>) -> ExitCode {
+    match result {
+        // A reader that closes the pipe has what it wants.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => fail(exit::FAILED, &error.to_string()),
+        _ => ExitCode::from(exit::OK),
+    }
 }
 
 /// Reports in one line what ended the program, and returns the exit code.

@@ -75,6 +75,7 @@ mod cli {
             ("help-extend", &["extend", "--help"]),
             ("help-ask", &["ask", "--help"]),
             ("help-completions", &["completions", "--help"]),
+            ("help-man", &["man", "--help"]),
             ("help-mock-agent", &["mock-agent", "--help"]),
             ("help-mock-client", &["mock-client", "--help"]),
             ("help-demo", &["demo", "--help"]),
@@ -115,6 +116,10 @@ mod cli {
             ("ask-with-form-and-question", &["ask", "--question", "a", "--form", "-"]),
             ("answer-with-unknown-option", &["answer", "k3-1", "-5", "--feild", "n=-5"]),
             ("answer-with-dash", &["answer", "k3-1", "- one thing"]),
+            ("no-time-to-answer", &["run", "--timeout", "0s", "--", "cat"]),
+            ("no-more-time", &["extend", "k3-1", "0s"]),
+            ("ask-with-empty-option", &["ask", "a", "--option", ""]),
+            ("ask-with-option-twice", &["ask", "a", "--option", "b", "--option=b"]),
             ("unknown-shell", &["completions", "tcl"]),
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
             ("proxy-with-agent", &["proxy", "--", "cat"]),
@@ -166,7 +171,7 @@ mod cli {
 
     #[test]
     fn every_exit_code_is_in_the_help() {
-        let commands = ["run", "answer", "ask", "mock-agent", "mock-client", "demo"];
+        let commands = ["run", "list", "answer", "ask", "inbox", "mock-agent", "mock-client", "demo"];
         let helps = commands.map(|command| vec![command, "--help"]).into_iter().chain([vec!["--help"]]);
         let helps: String = helps.map(|args| run(&args).stdout).collect();
         let told = |code: &str| helps.lines().any(|line| line.split_whitespace().next() == Some(code));

@@ -1,6 +1,16 @@
 //! The texts below the options in `--help`: exit codes, and what else cannot stand beside one option.
 //! The exit codes themselves are in `exit`.
 
+/// Where the options of the log are listed, for the help of the other commands.
+pub(super) const LOGGING: &str = "Logging: --log, --log-file and --log-format, as in `askbridge run --help`.";
+
+/// What stands below the list of commands.
+pub(super) const TOP: &str = "\
+Try it: askbridge demo
+
+The exit codes of a command are in its own help, such as `askbridge run --help`.
+Logging: --log, --log-file and --log-format, as in `askbridge run --help`.";
+
 /// The exit codes of `askbridge run`.
 pub(super) const RUN: &str = "\
 Exit codes of `askbridge run`:
@@ -60,27 +70,56 @@ Exit codes:
 /// How an ID may be shortened, and the exit codes of the commands that answer.
 pub(super) const ANSWER: &str = "\
 An ID may be shortened: k3f9q2-1 to k3-1, and for `show` to k3 while only one question of that \
-bridge is open. To answer, reject or extend it takes the number: the next question is another one. \
-The agent's own ID of an open question is taken as well, if no other open question has the same.
+bridge is open. `answer`, `reject` and `extend` need the number as well, so that a repeated command \
+never hits the next question. The agent's own ID of an open question is taken as well, if no other open \
+question has the same.
 
 Exit codes:
   0    done; or it was done before, in the same way
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
   4    the question is settled already, in another way
-  5    it does not fit the question
+  5    it does not fit the question, or may be a slip
   6    the bridge cannot be asked, or it is not known whether the agent was told
   125  the command itself failed";
 
-/// The exit codes of `askbridge ask`.
+/// What `askbridge ask` prints, and its exit codes.
 pub(super) const ASK: &str = "\
-Prints the answer, one value a line. The question is found like an agent's, and withdrawn when this \
-command is interrupted.
+Prints the answer, one value a line; with --confirm, yes or no. The question is found like an \
+agent's, and withdrawn when this command is interrupted.
+
+  askbridge ask --confirm 'Deploy?' && ./deploy
+  [ \"$(askbridge ask 'Where?' --option eu=Europe --option us=America)\" = eu ] && ./deploy
 
 Exit codes:
-  0        the question was answered
-  1        it was rejected
+  0        the question was answered; with --confirm, by yes
+  1        it was rejected; with --confirm, it was answered by no
   2        the command line was not understood
+  7        with --confirm, it was rejected: there is neither a yes nor a no
   124      no answer came in time
   125      it could not be asked
   128 + N  signal N interrupted the command";
+
+/// The exit codes of `askbridge inbox`.
+pub(super) const INBOX: &str = "\
+Exit codes:
+  128 + N  signal N ended the server
+  2        the command line was not understood
+  125      the server could not be set up, or failed";
+
+/// Where the scripts of `askbridge completions` belong.
+pub(super) const COMPLETIONS: &str = "\
+Completes commands and options, the IDs of open questions, their options, and the agent's command \
+behind `--`.
+
+Where a script belongs, for one user:
+  bash  askbridge completions bash > ~/.local/share/bash-completion/completions/askbridge
+  zsh   askbridge completions zsh > DIR/_askbridge, where DIR is one of $fpath
+  fish  askbridge completions fish > ~/.config/fish/completions/askbridge.fish
+For all users, packages put it into bash-completion/completions, zsh/site-functions and \
+fish/vendor_completions.d below /usr/share.";
+
+/// Where the pages of `askbridge man` belong.
+pub(super) const MAN: &str = "\
+Writes askbridge.1, and one page for each command, such as askbridge-run.1. `man` finds them in \
+~/.local/share/man/man1 or /usr/local/share/man/man1.";

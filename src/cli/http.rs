@@ -7,6 +7,8 @@ use std::{
 
 use clap::Args;
 
+use super::help;
+
 /// Where questions are served by default.
 pub(super) const DEFAULT_ADDRESS: &str = "127.0.0.1:8421";
 
@@ -23,6 +25,7 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
 
 /// Options of `askbridge inbox`.
 #[derive(Debug, Args)]
+#[command(after_help = help::INBOX)]
 pub struct InboxArgs {
     /// Listen on this address, or on this port of 127.0.0.1; port 0 is any that is free. An address that other
     /// machines can reach is your own risk: nothing is encrypted

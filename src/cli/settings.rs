@@ -113,6 +113,7 @@ impl AnswerArgs {
             id: self.id.clone(),
             values: self.values.clone(),
             fields: self.field.clone(),
+            texts: self.text.clone(),
             notes: self.note.clone(),
         }
     }
@@ -122,7 +123,9 @@ impl AskArgs {
     /// Returns what to ask, and how.
     pub fn options(&self) -> AskOptions {
         AskOptions {
-            question: self.question.clone(),
+            question: self.text.clone().or_else(|| self.question.clone()),
+            confirm: self.confirm.clone(),
+            agent: self.agent.clone(),
             options: self.option.clone(),
             many: self.many,
             other: self.other,

@@ -2,7 +2,7 @@
 //! find its question as they find those of agents.
 
 use std::{
-    fs,
+    env, fs,
     io::{self, IsTerminal, Read},
     path::{Path, PathBuf},
     time::Duration,
@@ -18,22 +18,26 @@ use super::{
 use crate::{
     control::{BridgeInbox, Inbox},
     desk::Settlement,
-    dialect, exit,
+    dialect, exit, limits,
     present::text,
-    question::{Origin, Outcome, Question, Reason},
+    question::{Answer, Origin, Outcome, Question, Reason, Value},
     signals::Signals,
     terminal::printable,
     wire::method::REQUEST_QUESTION,
 };
 
-/// The name of the asker, as the other commands show it.
-const ASKER: &str = "askbridge ask";
+/// Bytes of a form. The limits of a question leave less, once it is read.
+const LONGEST_FORM: usize = 2 * limits::QUESTION;
 
 /// What `ask` asks, and what it prints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskOptions {
     /// The text of the question.
     pub question: Option<String>,
+    /// The text of a question that is answered by yes or no, and by the exit code.
+    pub confirm: Option<String>,
+    /// The name of the program that asks, as the other commands show it.
+    pub agent: String,
     /// The options, as `VALUE` or `VALUE=LABEL`. Without any, the answer is a text.
     pub options: Vec<String>,
     /// Lets several options be chosen.
@@ -53,24 +57,25 @@ pub async fn ask(options: &AskOptions) -> Result<u8, CommandError> {
     let question = question(options)?;
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     let mut signals = Signals::catch()?;
-    let mut own = Own::bind(ASKER).map_err(|error| CommandError::Ask(error.to_string()))?;
+    let mut own = Own::bind(&options.agent).map_err(|error| CommandError::Ask(error.to_string()))?;
     own.start()?;
     let settled = tokio::select! {
         settled = settled(&own.inbox, question) => settled?,
         code = signals.next() => return Ok(code),
     };
-    let code = code(&settled);
+    let code = code(&settled, options.confirm.is_some());
     if options.json {
         return Ok(done(code, &text::json(&settled)?));
     }
     let Outcome::Answered(answer) = &settled.outcome else { return Ok(code) };
     let values = names.iter().filter_map(|name| answer.values.get(name));
-    Ok(done(code, &lines(values.flat_map(text::values))))
+    Ok(done(code, &lines(values.flat_map(|value| values_of(value, options.confirm.is_some())))))
 }
 
 /// Returns the exit code that says how the question was settled, and says it on stderr unless it was answered.
-fn code(settled: &Settlement) -> u8 {
-    match settled.outcome {
+fn code(settled: &Settlement, confirm: bool) -> u8 {
+    match &settled.outcome {
+        Outcome::Answered(answer) if confirm && !is_yes(answer) => exit::REJECTED,
         Outcome::Answered(_) => exit::OK,
         Outcome::Rejected(Reason::Timeout) => {
             say("no answer came in time");
@@ -78,8 +83,21 @@ fn code(settled: &Settlement) -> u8 {
         }
         Outcome::Rejected(_) | Outcome::Failed | Outcome::Unknown(_) => {
             say(&format!("the question was {}", text::settlement(settled)));
-            exit::REJECTED
+            if confirm { exit::UNCONFIRMED } else { exit::REJECTED }
         }
+    }
+}
+
+/// Returns whether a confirmation was given. Anything else than a yes is a no.
+fn is_yes(answer: &Answer) -> bool {
+    answer.values.values().eq([&Value::Flag(true)])
+}
+
+/// Returns the texts to print for a value.
+fn values_of(value: &Value, confirm: bool) -> Vec<String> {
+    match value {
+        Value::Flag(flag) if confirm => vec![if *flag { "yes" } else { "no" }.to_owned()],
+        value => text::values(value),
     }
 }
 
@@ -115,7 +133,7 @@ fn lines(values: impl Iterator<Item = String>) -> String {
 fn question(options: &AskOptions) -> Result<Question, CommandError> {
     let params = match &options.form {
         Some(path) => form(path).map_err(|source| CommandError::Read { path: path.clone(), source })?,
-        None => simple(options).to_string().into_bytes(),
+        None => simple(options)?.to_string().into_bytes(),
     };
     let asked = dialect::read(REQUEST_QUESTION, &params, "ask");
     let asked = asked.map_err(CommandError::Ask)?;
@@ -123,24 +141,89 @@ fn question(options: &AskOptions) -> Result<Question, CommandError> {
     question.origin = Origin::Program;
     question.session = question.session.filter(|session| !session.is_empty());
     question.timeout = options.timeout.or(question.timeout);
+    question.agent = Some(options.agent.as_str().into());
+    question.project = env::current_dir().ok().map(|folder| folder.display().to_string().into());
     Ok(question)
 }
 
 fn form(path: &Path) -> io::Result<Vec<u8>> {
-    if path != Path::new("-") {
-        return fs::read(path);
-    }
     let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes)?;
+    let most = u64::try_from(LONGEST_FORM).unwrap_or(u64::MAX).saturating_add(1);
+    match path == Path::new("-") {
+        true => io::stdin().lock().take(most).read_to_end(&mut bytes)?,
+        false => fs::File::open(path)?.take(most).read_to_end(&mut bytes)?,
+    };
+    if bytes.len() > LONGEST_FORM {
+        let error = format!("it is longer than {LONGEST_FORM} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+    }
     Ok(bytes)
 }
 
-fn simple(asked: &AskOptions) -> Json {
-    let options = asked.options.iter().map(|option| match option.split_once('=') {
-        Some((value, label)) => json!({ "value": value, "label": label }),
-        None => json!({ "value": option, "label": option }),
-    });
+/// Returns the parameters of a question with one field.
+fn simple(asked: &AskOptions) -> Result<Json, CommandError> {
+    if let Some(text) = &asked.confirm {
+        let field = json!({ "name": "q0", "label": text, "kind": "confirm", "yes": "Yes", "no": "No", "required": true });
+        return Ok(json!({ "_meta": { "askbridge": { "fields": [field] } } }));
+    }
+    let options: Vec<_> = asked.options.iter().map(|option| split(option)).collect();
+    for (place, (value, label)) in options.iter().enumerate() {
+        if [value, label].iter().any(|text| text.trim().is_empty()) {
+            return Err(CommandError::Usage("an option is empty: it is VALUE or VALUE=LABEL".to_owned()));
+        }
+        if options[..place].iter().any(|(before, said)| before == value || said == label) {
+            return Err(CommandError::Usage(format!("the option “{label}” is given twice")));
+        }
+    }
+    let options = options.iter().map(|(value, label)| json!({ "value": value, "label": label }));
     let options: Vec<_> = options.collect();
     let (question, many, other) = (&asked.question, asked.many, asked.other);
-    json!({ "questions": [{ "question": question, "options": options, "multiple": many, "custom": other }] })
+    Ok(
+        json!({ "questions": [{ "question": question, "options": options, "multiple": many, "custom": other }] }),
+    )
+}
+
+/// Splits `VALUE=LABEL` at the first `=` that has no backslash before it. Without one, the value is the label.
+fn split(option: &str) -> (String, String) {
+    let separator = option.match_indices('=').find(|(at, _)| !option[..*at].ends_with('\\'));
+    let value = separator.map_or(option, |(at, _)| &option[..at]).replace("\\=", "=");
+    let label = separator.map_or_else(|| value.clone(), |(at, _)| option[at + 1..].to_owned());
+    (value, label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_split_at_the_first_plain_equals_sign() {
+        for (option, value, label) in [
+            ("a", "a", "a"),
+            ("a=A", "a", "A"),
+            ("a=b=c", "a", "b=c"),
+            (r"http://x?y\=1=A page", "http://x?y=1", "A page"),
+            (r"x\=1", "x=1", "x=1"),
+            (r"a=b\=c", "a", r"b\=c"),
+            ("=A", "", "A"),
+            ("a=", "a", ""),
+        ] {
+            assert_eq!(split(option), (value.to_owned(), label.to_owned()), "{option}");
+        }
+    }
+
+    #[test]
+    fn empty_and_repeated_options_are_refused() {
+        for (options, told) in [
+            (&["=A"][..], "an option is empty"),
+            (&["a="], "an option is empty"),
+            (&["a", "a"], "the option “a” is given twice"),
+            (&["a=X", "b=X"], "the option “X” is given twice"),
+        ] {
+            let options = options.iter().map(|option| (*option).to_owned()).collect();
+            let asked = AskOptions { options, ..AskOptions::default() };
+            let error = simple(&asked).map(|json| json.to_string()).expect_err(told);
+            assert!(error.to_string().contains(told), "{error}");
+            assert_eq!(error.exit_code(), exit::USAGE);
+        }
+    }
 }

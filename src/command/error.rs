@@ -29,16 +29,22 @@ pub enum CommandError {
     #[error("{0}: the question needs a newer askbridge")]
     Unreadable(String),
     /// The ID has no number, and this is the question that it could mean now.
-    #[error("{}: the question's number is missing; it may be {}: {}", .0, .1.id, text::heading(.1))]
+    #[error("{}: the question's number is missing; it may be {}: {}", .0, .1.id, text::headline(.1))]
     NoNumber(String, Arc<Record>),
     /// Neither a value nor a note was given.
-    #[error("{0}: nothing to answer with: give a VALUE, --field or --note")]
+    #[error("{0}: nothing to answer with: give a VALUE, --field, --text or --note")]
     NoAnswer(String),
+    /// The answer does not fit the question, for a reason that names its fields by their labels.
+    #[error("{0}: the answer does not fit: {1}")]
+    DoesNotFit(String, String),
+    /// The options do not go together, or one of them says nothing.
+    #[error("{0}")]
+    Usage(String),
     /// The question could not be asked.
     #[error("cannot ask: {0}")]
     Ask(String),
     /// The question to ask could not be read.
-    #[error("cannot read the question from {path:?}: {source}")]
+    #[error("cannot read {path:?}: {source}")]
     Read {
         /// The file, or `-` for stdin.
         path: PathBuf,
@@ -60,7 +66,8 @@ impl CommandError {
             CommandError::Refused(_, refusal) => refusal.kind().exit,
             CommandError::Unsure(..) | CommandError::Unreadable(_) => exit::BRIDGE_GONE,
             CommandError::NoNumber(..) => exit::NO_QUESTION,
-            CommandError::NoAnswer(_) => exit::USAGE,
+            CommandError::NoAnswer(_) | CommandError::Usage(_) => exit::USAGE,
+            CommandError::DoesNotFit(..) => exit::DOES_NOT_FIT,
             CommandError::Discovery(_)
             | CommandError::Ask(_)
             | CommandError::Read { .. }

@@ -7,6 +7,8 @@ mod error;
 
 mod typed;
 
+mod near;
+
 mod screen;
 
 mod listed;
@@ -27,10 +29,13 @@ mod ask;
 
 mod inbox;
 
+mod offer;
+
 pub use ask::{AskOptions, ask};
 pub use error::CommandError;
 pub use inbox::inbox;
 pub use list::{ListOptions, list};
+pub use offer::{Offer, offers};
 pub use run::run;
 pub use show::{ShowOptions, show};
 pub use status::{StatusOptions, status};

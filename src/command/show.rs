@@ -3,6 +3,7 @@
 use super::{
     CommandError,
     run::{self, look_up, print, warn},
+    screen::Room,
 };
 use crate::{
     control::Inbox,
@@ -27,7 +28,9 @@ pub async fn show(options: &ShowOptions) -> Result<u8, CommandError> {
     let text = if options.json {
         text::json(&*record)?
     } else {
-        Shown { record: &record, status: status.as_ref() }.to_string()
+        // In a pipe, no text is wrapped.
+        let columns = Room::now().map_or(usize::MAX, |room| room.columns);
+        Shown { record: &record, status: status.as_ref(), columns }.to_string()
     };
     run::shown(print(&text))
 }

@@ -1,60 +1,135 @@
-//! `askbridge answer`, `reject` and `extend`: submits to a question.
+//! `askbridge answer`, `reject` and `extend`: submits to a question, and says what was understood.
 
-use std::time::Duration;
+use std::{
+    io::{self, Read},
+    sync::Arc,
+    time::Duration,
+};
 
 use super::{
     CommandError,
-    run::{self, look_up},
+    run::{self, look_up, say},
     typed::{self, AnswerOptions},
 };
 use crate::{
     control::Inbox,
-    desk::{Record, Refusal, Submission},
-    exit,
-    present::text,
+    desk::{Record, Refusal, Submission, Timestamp},
+    exit, limits,
+    present::{
+        answer,
+        text::{self, span, until},
+    },
     question::{Provenance, Responder},
 };
 
+/// The value that stands for stdin.
+const STDIN: &str = "-";
+/// Bytes of an answer from stdin: with its escapes, it must fit into one request.
+const LONGEST_INPUT: usize = limits::REQUEST / 2;
+
 /// Answers a question.
 pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
-    if options.values.is_empty() && options.fields.is_empty() && options.notes.is_empty() {
+    let AnswerOptions { values, fields, texts, notes, .. } = options;
+    if [values, fields, texts, notes].into_iter().all(Vec::is_empty) {
         return Err(CommandError::NoAnswer(options.id.clone()));
     }
+    // It is read before the question is looked up: a person may take long to type it.
+    let options = with_stdin(options)?;
     let read = |record: &Record| {
         let kept = record.kept.as_ref();
-        let answer = typed::read(&record.question, kept, options).map_err(Refusal::DoesNotFit)?;
+        let mut answer = typed::read(&record.question, kept, &options)
+            .map_err(|errors| CommandError::DoesNotFit(options.id.clone(), errors.join("; ")))?;
+        if !answer.notes.is_empty() && !record.question.notes {
+            answer.notes.clear();
+            say(&format!("{}: the note is left out: this agent has no place for notes", record.id));
+        }
         Ok(Submission::Answer(answer))
     };
-    submit(&options.id, "answered", read).await
+    let done = |record: &Record, submission: &Submission| match submission {
+        Submission::Answer(given) => format!("answered{}", answer::understood(&record.question, given)),
+        _ => String::new(),
+    };
+    submit(&options.id, read, done).await
 }
 
 /// Rejects a question.
 pub async fn reject(id: &str, reason: Option<&str>) -> Result<u8, CommandError> {
-    submit(id, "rejected", |_| Ok(Submission::Reject(reason.map(str::to_owned)))).await
+    let read = |_: &Record| Ok(Submission::Reject(reason.map(str::to_owned)));
+    submit(id, read, |record, _| format!("rejected: {}", text::headline(record))).await
 }
 
 /// Gives a question more time.
 pub async fn extend(id: &str, by: Duration) -> Result<u8, CommandError> {
-    submit(id, "extended", |_| Ok(Submission::Extend(by))).await
+    let until = |deadline: Timestamp| format!("extended: ends in {}, at {deadline}", span(until(deadline)));
+    let done = |record: &Record, _: &Submission| {
+        record.deadline.map_or_else(|| format!("extended: {}", text::headline(record)), until)
+    };
+    submit(id, |_| Ok(Submission::Extend(by)), done).await
 }
 
 async fn submit(
     id: &str,
-    done: &str,
-    read: impl FnOnce(&Record) -> Result<Submission, Refusal>,
+    read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
+    done: impl FnOnce(&Record, &Submission) -> String,
 ) -> Result<u8, CommandError> {
-    let refused = |refusal| CommandError::Refused(id.to_owned(), refusal);
     let (machine, typed, record) = look_up(id).await?;
     if !typed.has_number() {
         // A repeated command means the question that was, and not the next one of the same bridge.
         return Err(CommandError::NoNumber(id.to_owned(), record));
     }
-    let submission = read(&record).map_err(refused)?;
-    machine.submit(&record.id, submission, by()).await.map_err(refused)?;
-    Ok(run::done(exit::OK, &format!("{} {done}: {}\n", record.id, text::heading(&record))))
+    let submission = read(&record)?;
+    let submitted = machine.submit(&record.id, submission.clone(), by()).await;
+    let now: Arc<Record> = submitted.map_err(|refusal| match refusal {
+        Refusal::DoesNotFit(errors) => {
+            CommandError::DoesNotFit(id.to_owned(), answer::errors(&record.question, &errors))
+        }
+        refusal => CommandError::Refused(id.to_owned(), refusal),
+    })?;
+    Ok(run::done(exit::OK, &format!("{} {}\n", record.id, done(&now, &submission))))
 }
 
 fn by() -> Provenance {
     let name = std::env::var("USER").ok().filter(|name| !name.is_empty());
     Provenance { responder: Responder::CommandLine, name }
+}
+
+/// Returns the options with what stdin says in the place of `-`.
+fn with_stdin(options: &AnswerOptions) -> Result<AnswerOptions, CommandError> {
+    let mut options = options.clone();
+    let AnswerOptions { id, values, fields, .. } = &mut options;
+    let mut values: Vec<_> = values.iter_mut().filter(|value| *value == STDIN).collect();
+    let mut fields: Vec<_> = fields
+        .iter_mut()
+        .filter(|field| field.split_once('=').is_some_and(|(_, value)| value == STDIN))
+        .collect();
+    match (&mut *values, &mut *fields) {
+        ([], []) => {}
+        ([value], []) => **value = stdin(id)?,
+        ([], [field]) => {
+            field.truncate(field.len() - STDIN.len());
+            field.push_str(&stdin(id)?);
+        }
+        _ => {
+            let error = "stdin can be one value: `-` stands for it more than once".to_owned();
+            return Err(CommandError::Usage(format!("{id}: {error}")));
+        }
+    }
+    Ok(options)
+}
+
+/// Reads stdin to its end, and cuts one newline there.
+fn stdin(id: &str) -> Result<String, CommandError> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(LONGEST_INPUT).unwrap_or(u64::MAX).saturating_add(1);
+    let read = io::stdin().lock().take(most).read_to_end(&mut bytes);
+    let failed = |source| CommandError::Read { path: STDIN.into(), source };
+    read.map_err(failed)?;
+    if bytes.len() > LONGEST_INPUT {
+        let error = format!("the answer on stdin is longer than {LONGEST_INPUT} bytes");
+        return Err(CommandError::DoesNotFit(id.to_owned(), error));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))?;
+    let text = text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text)).unwrap_or(&text);
+    Ok(text.to_owned())
 }

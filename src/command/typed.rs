@@ -1,9 +1,14 @@
-//! What is typed on the command line, as an answer to a question.
-//! Whether it fits the question is checked by the bridge; here, only a value that cannot be read is an error.
+//! What is typed on the command line, as an answer to a question. A text that may be a slip is never taken for an own
+//! text: an answer cannot be taken back.
+//! Whether an answer fits its question is checked by the bridge; which option a text means is left to `near.rs`.
 
 use std::collections::BTreeMap;
 
-use crate::question::{Answer, Field, FieldError, FieldOption, Kind, Question, Value};
+use super::near::{flag, is_number, meant, nearest, plain};
+use crate::{
+    present::answer::{about, brief},
+    question::{Answer, Field, FieldOption, Kind, Question, Value},
+};
 
 /// An answer, as texts. What they mean depends on the question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,60 +19,72 @@ pub struct AnswerOptions {
     pub values: Vec<String>,
     /// Answers to fields by name, as `NAME=VALUE`.
     pub fields: Vec<String>,
-    /// Remarks on fields, as `NAME=TEXT`, or as the text alone for the first field.
+    /// Own texts, as they are: the text alone where there is one field, otherwise `NAME=TEXT`.
+    pub texts: Vec<String>,
+    /// Notes on fields, as `NAME=TEXT`, or as the text alone for the first field.
     pub notes: Vec<String>,
 }
 
+/// One text that is given for a field.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    /// An option, several of them, or a value of the field's kind.
+    Value(&'a str),
+    /// A text as it is.
+    Text(&'a str),
+}
+
 /// Reads the answer. What was answered already, and is not given again, stays.
+///
+/// # Errors
+/// What cannot be read, a sentence for each: the field is named as a person knows it.
 pub(super) fn read(
     question: &Question,
     kept: Option<&Answer>,
     options: &AnswerOptions,
-) -> Result<Answer, Vec<FieldError>> {
-    let texts = texts(question, options).map_err(|error| vec![error])?;
+) -> Result<Answer, Vec<String>> {
+    let given = sort(question, options).map_err(|error| vec![error])?;
     let mut answer = kept.cloned().unwrap_or_default();
     let mut errors = Vec::new();
     for field in &question.fields {
-        let Some(texts) = texts.get(&*field.name) else { continue };
-        match value(field, texts) {
+        let Some(given) = given.get(&*field.name) else { continue };
+        match value(question, field, given) {
             Ok(value) => drop(answer.values.insert(field.name.clone(), value)),
-            Err(message) => errors.push(error(&field.name, message)),
+            Err(message) => errors.push(format!("{} {message}", about(question, field))),
         }
     }
-    for note in &options.notes {
-        let (field, note) = named(question, note).or_else(|| Some((question.fields.first()?, note))).unzip();
-        if let (Some(field), Some(note)) = (field, note) {
-            answer.notes.insert(field.name.clone(), note.to_owned());
-        }
-    }
+    errors.extend(notes(question, &options.notes, &mut answer).err());
     if errors.is_empty() { Ok(answer) } else { Err(errors) }
 }
 
 /// Sorts what is typed by the names of the fields.
-fn texts<'a>(
+fn sort<'a>(
     question: &'a Question,
     options: &'a AnswerOptions,
-) -> Result<BTreeMap<&'a str, Vec<&'a str>>, FieldError> {
-    let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let count = question.fields.len();
+) -> Result<BTreeMap<&'a str, Vec<Given<'a>>>, String> {
+    let mut sorted: BTreeMap<&str, Vec<Given<'_>>> = BTreeMap::new();
+    let (count, values) = (question.fields.len(), options.values.len());
     for (place, text) in options.values.iter().enumerate() {
         // The only field takes all there is.
-        let field = question
-            .fields
-            .get(if count == 1 { 0 } else { place })
-            .ok_or_else(|| error(text, format!("is one value too many: the question has {count} fields")))?;
+        let field = question.fields.get(if count == 1 { 0 } else { place }).ok_or_else(|| {
+            format!("the question has {count} fields, but {values} values are given: quote a value that has spaces")
+        })?;
         if !text.is_empty() {
-            texts.entry(&field.name).or_default().push(text);
+            sorted.entry(&field.name).or_default().push(Given::Value(text));
         }
     }
     for given in &options.fields {
-        let (field, text) = named(question, given).ok_or_else(|| {
-            let names: Vec<_> = question.fields.iter().map(|field| &*field.name).collect();
-            error(given, format!("names no field: NAME=VALUE, where NAME is one of {}", names.join(", ")))
-        })?;
-        texts.entry(&field.name).or_default().push(text);
+        let (field, text) = named(question, given).ok_or_else(|| unnamed(question, "--field", given))?;
+        sorted.entry(&field.name).or_default().push(Given::Value(text));
     }
-    Ok(texts)
+    for given in &options.texts {
+        let (field, text) = match &*question.fields {
+            [field] => (field, &**given),
+            _ => named(question, given).ok_or_else(|| unnamed(question, "--text", given))?,
+        };
+        sorted.entry(&field.name).or_default().push(Given::Text(text));
+    }
+    Ok(sorted)
 }
 
 /// Splits `NAME=TEXT` where it begins with the name, header or label of a field.
@@ -78,73 +95,273 @@ fn named<'a>(question: &'a Question, given: &'a str) -> Option<(&'a Field, &'a s
     ways.iter().find_map(|way| question.fields.iter().find_map(|field| Some((field, after(way(field)?)?))))
 }
 
-fn value(field: &Field, texts: &[&str]) -> Result<Value, String> {
+fn unnamed(question: &Question, option: &str, given: &str) -> String {
+    let names: Vec<_> = question.fields.iter().map(|field| &*field.name).collect();
+    let names = match &*names {
+        [name] => (*name).to_owned(),
+        names => format!("one of {}", names.join(", ")),
+    };
+    format!("{option} takes NAME=TEXT, where NAME is {names}: there is none in “{}”", brief(given))
+}
+
+/// Adds the notes to the answer.
+fn notes(question: &Question, notes: &[String], answer: &mut Answer) -> Result<(), String> {
+    let mut noted: Vec<&str> = Vec::new();
+    for note in notes {
+        let (field, text) = match (named(question, note), question.fields.first()) {
+            (Some(named), _) => named,
+            // `q1=text` where there is no q1 is a slip: on another field, the note would say something else.
+            (None, _) if seems_named(note) => return Err(unnamed(question, "--note", note)),
+            (None, Some(first)) => (first, &**note),
+            (None, None) => continue,
+        };
+        if noted.contains(&&*field.name) {
+            return Err(format!("{} takes one note, but several are given", about(question, field)));
+        }
+        noted.push(&field.name);
+        answer.notes.insert(field.name.clone(), text.to_owned());
+    }
+    Ok(())
+}
+
+/// Returns whether a text begins with what can only be meant as a name.
+fn seems_named(text: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || "_-.".contains(char))
+    };
+    text.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+fn value(question: &Question, field: &Field, given: &[Given<'_>]) -> Result<Value, String> {
+    let hint = if question.fields.len() == 1 {
+        "`--text TEXT` sends a text as it is".to_owned()
+    } else {
+        format!("`--text {}=TEXT` sends a text as it is", field.name)
+    };
     if let Kind::Choices { options, other, .. } = &field.kind {
-        let mut values = Vec::new();
-        for text in texts {
-            for part in parts(text, options, *other) {
-                let value = chosen(part, options, *other)?;
-                if !values.contains(&value) {
-                    values.push(value);
-                }
+        return Ok(Value::Many(several(given, options, *other, &hint)?));
+    }
+    let [given] = given[..] else {
+        return Err(format!("takes one value, but {} are given", given.len()));
+    };
+    match (&field.kind, given) {
+        (Kind::Choice { other: true, .. } | Kind::Text { .. }, Given::Text(text))
+        | (Kind::Text { .. }, Given::Value(text)) => Ok(Value::Text(text.to_owned())),
+        (Kind::Choice { options, other, .. }, Given::Value(text)) => {
+            Ok(Value::Text(chosen(text, options, *other, &hint)?))
+        }
+        (Kind::Unknown(_), _) => Err("needs a newer askbridge".to_owned()),
+        (_, Given::Text(_)) => Err("takes no own text".to_owned()),
+        (Kind::Number { .. }, Given::Value(text)) => match serde_json::from_str(text.trim()) {
+            Ok(number) => Ok(Value::Number(number)),
+            Err(_) => Err(format!("must be a number, is “{}”", brief(text))),
+        },
+        (Kind::Boolean { .. }, Given::Value(text)) => flagged(text, "yes", "no"),
+        (Kind::Confirm { yes, no }, Given::Value(text)) => flagged(text, yes, no),
+        (Kind::Choices { .. }, Given::Value(_)) => Err("takes several values".to_owned()),
+    }
+}
+
+fn flagged(text: &str, yes: &str, no: &str) -> Result<Value, String> {
+    let own = |word: &str| word.to_lowercase() == text.to_lowercase();
+    match () {
+        () if own(yes) => Ok(Value::Flag(true)),
+        () if own(no) => Ok(Value::Flag(false)),
+        () => flag(text)
+            .map(Value::Flag)
+            .ok_or_else(|| format!("must be “{yes}” or “{no}”, is “{}”", brief(text))),
+    }
+}
+
+/// Returns the values of several options, and an own text beside them.
+fn several(
+    given: &[Given<'_>],
+    options: &[FieldOption],
+    other: bool,
+    hint: &str,
+) -> Result<Vec<String>, String> {
+    let (mut values, mut own) = (Vec::new(), None);
+    for given in given {
+        let text = match given {
+            Given::Text(_) if !other => return Err("takes no own text".to_owned()),
+            Given::Text(text) => {
+                values.push((*text).to_owned());
+                continue;
+            }
+            Given::Value(text) => text,
+        };
+        for part in parts(text, options) {
+            match meant(part, options) {
+                Some(option) if values.contains(&option.value) => {}
+                Some(option) => values.push(option.value.clone()),
+                None if !other => return Err(no_option(part, options)),
+                None => own = own.or(Some(part)),
             }
         }
-        return Ok(Value::Many(values));
     }
-    let [text] = texts[..] else { return Err(format!("takes one value, and {} are given", texts.len())) };
-    let flag = |yes: &str, no: &str| match () {
-        () if text == yes || is_one_of(text, ["yes", "true", "y"]) => Ok(Value::Flag(true)),
-        () if text == no || is_one_of(text, ["no", "false", "n"]) => Ok(Value::Flag(false)),
-        () => Err(format!("is {yes:?} or {no:?}, not {text:?}")),
-    };
-    match &field.kind {
-        Kind::Choice { options, other, .. } => Ok(Value::Text(chosen(text, options, *other)?)),
-        Kind::Number { .. } => match serde_json::from_str(text.trim()) {
-            Ok(number) => Ok(Value::Number(number)),
-            Err(_) => Err(format!("is a number, not {text:?}")),
-        },
-        Kind::Boolean { .. } => flag("yes", "no"),
-        Kind::Confirm { yes, no } => flag(yes, no),
-        Kind::Unknown(_) => Err("needs a newer askbridge".to_owned()),
-        Kind::Text { .. } | Kind::Choices { .. } => Ok(Value::Text(text.to_owned())),
+    let Some(own) = own else { return Ok(values) };
+    let is_alone = values.is_empty() && given.len() == 1;
+    if !is_alone {
+        return Err(format!("{} ({hint})", no_option(own, options)));
     }
+    let [Given::Value(text)] = given[..] else { return Ok(values) };
+    for part in parts(text, options).into_iter().chain([text]) {
+        check_own(part, options, hint)?;
+    }
+    Ok(vec![text.to_owned()])
 }
 
-fn is_one_of(text: &str, words: [&str; 3]) -> bool {
-    words.iter().any(|word| text.eq_ignore_ascii_case(word))
-}
-
-/// Splits at commas, unless all of it is one option; and where another text may be given, only between options.
-fn parts<'a>(text: &'a str, options: &[FieldOption], other: bool) -> Vec<&'a str> {
-    if option(text, options).is_some() {
+/// Splits at commas, unless all of it is one option.
+fn parts<'a>(text: &'a str, options: &[FieldOption]) -> Vec<&'a str> {
+    if meant(text, options).is_some() {
         return vec![text];
     }
-    let parts: Vec<_> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-    let is_text = other && parts.iter().any(|part| option(part, options).is_none());
-    if is_text { vec![text] } else { parts }
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-fn chosen(text: &str, options: &[FieldOption], other: bool) -> Result<String, String> {
-    match option(text, options) {
+/// Returns the value of the option that a text means, or the text where it is one of the person's own.
+fn chosen(text: &str, options: &[FieldOption], other: bool, hint: &str) -> Result<String, String> {
+    match meant(text, options) {
         Some(option) => Ok(option.value.clone()),
-        None if other => Ok(text.to_owned()),
+        None if !other => Err(no_option(text, options)),
+        None if parts(text, options).iter().any(|part| meant(part, options).is_some()) => {
+            Err(format!("takes one option, or a text of your own, not “{}” ({hint})", brief(text)))
+        }
+        None => check_own(text, options, hint).map(|()| text.to_owned()),
+    }
+}
+
+/// Refuses an own text that may be meant as an option.
+fn check_own(text: &str, options: &[FieldOption], hint: &str) -> Result<(), String> {
+    // A single letter is an option of a list that the person remembers.
+    let is_slip = is_number(text) || plain(text).chars().count() <= 1 || nearest(text, options).is_some();
+    if is_slip { Err(format!("{} ({hint})", no_option(text, options))) } else { Ok(()) }
+}
+
+fn no_option(text: &str, options: &[FieldOption]) -> String {
+    /// The most options that an error lists.
+    const LISTED: usize = 8;
+    let (typed, count) = (brief(text), options.len());
+    match nearest(text, options) {
+        Some(option) => format!("has no option “{typed}”: did you mean {}?", brief(&option.label)),
+        None if count > LISTED => {
+            format!(
+                "has no option “{typed}”: choose a number from 1 to {count}, as `askbridge show` lists them"
+            )
+        }
         None => {
-            let values: Vec<_> = options.iter().map(|option| &*option.value).collect();
-            Err(format!("has no option {text:?}, only {}", values.join(", ")))
+            let labels: Vec<_> = options.iter().map(|option| brief(&option.label)).collect();
+            format!("has no option “{typed}”: choose {}, or a number from 1 to {count}", labels.join(", "))
         }
     }
 }
 
-/// Finds an option by its value or its label, in any case where that is needed. Never by its number: a text may be
-/// one as well.
-fn option<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
-    let lower = text.to_lowercase();
-    let by = |fits: &dyn Fn(&FieldOption) -> bool| options.iter().find(|option| fits(option));
-    by(&|option| option.value == text).or_else(|| by(&|option| option.label == text)).or_else(|| {
-        by(&|option| option.value.to_lowercase() == lower || option.label.to_lowercase() == lower)
-    })
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
 
-fn error(field: &str, message: String) -> FieldError {
-    FieldError { field: field.to_owned(), message }
+    use super::*;
+    use crate::question::Origin;
+
+    fn question(fields: &Json) -> Question {
+        Question::new(Origin::SandboxAgent, "q", serde_json::from_value(fields.clone()).expect("fields"))
+    }
+
+    fn strings(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn typed(question: &Question, values: &[&str], texts: &[&str]) -> Result<Json, String> {
+        let options =
+            AnswerOptions { values: strings(values), texts: strings(texts), ..AnswerOptions::default() };
+        let answer = read(question, None, &options).map_err(|errors| errors.join("; "))?;
+        Ok(serde_json::to_value(answer.values).expect("JSON"))
+    }
+
+    fn databases(kind: &str) -> Question {
+        let options = json!([{ "value": "pg", "label": "Postgres" }, { "value": "lite", "label": "SQLite" }]);
+        question(
+            &json!([{ "name": "q0", "label": "Which?", "kind": kind, "other": true, "options": options }]),
+        )
+    }
+
+    #[test]
+    fn an_own_text_that_may_be_meant_as_an_option_needs_the_flag() {
+        let question = databases("choice");
+        for (text, told) in [
+            (
+                "Postgrse",
+                "“Which?” has no option “Postgrse”: did you mean Postgres? (`--text TEXT` sends a text as it is)",
+            ),
+            (
+                "3",
+                "“Which?” has no option “3”: choose Postgres, SQLite, or a number from 1 to 2 (`--text TEXT` sends",
+            ),
+            ("x", "has no option “x”"),
+            ("sqlite, please", "takes one option, or a text of your own, not “sqlite, please”"),
+            ("1,2", "takes one option, or a text of your own, not “1,2”"),
+        ] {
+            let error = typed(&question, &[text], &[]).expect_err(text);
+            assert!(error.contains(told), "{error}");
+            assert_eq!(typed(&question, &[], &[text]), Ok(json!({ "q0": text })));
+        }
+        assert_eq!(typed(&question, &["2"], &[]), Ok(json!({ "q0": "lite" })));
+        assert_eq!(typed(&question, &["MySQL, if it runs"], &[]), Ok(json!({ "q0": "MySQL, if it runs" })));
+    }
+
+    #[test]
+    fn an_own_text_beside_options_needs_the_flag() {
+        let question = databases("choices");
+        for (values, told) in [
+            (&["Postgres, SQLight thing"][..], "has no option “SQLight thing”: choose Postgres"),
+            (&["1,7"], "has no option “7”"),
+            (&["Postgres", "something else"], "has no option “something else”"),
+            (&["something else", "another"], "has no option “something else”"),
+            (&["Postgrse, SQLiet"], "did you mean Postgres?"),
+            (&["a thing, SQLiet"], "did you mean SQLite?"),
+        ] {
+            let error = typed(&question, values, &[]).expect_err("a slip");
+            assert!(error.contains(told), "{error}");
+        }
+        assert_eq!(typed(&question, &["2, postgres,2"], &[]), Ok(json!({ "q0": ["lite", "pg"] })));
+        assert_eq!(typed(&question, &["1"], &["a, b"]), Ok(json!({ "q0": ["pg", "a, b"] })));
+        assert_eq!(
+            typed(&question, &["one thing, and another"], &[]),
+            Ok(json!({ "q0": ["one thing, and another"] }))
+        );
+    }
+
+    #[test]
+    fn an_own_text_is_refused_where_there_is_no_place_for_it() {
+        let options = json!([{ "value": "a", "label": "A" }]);
+        let fields = json!([
+            { "name": "n", "label": "N", "kind": "number" },
+            { "name": "c", "label": "C", "kind": "choices", "options": options },
+        ]);
+        let question = question(&fields);
+        for (text, told) in [
+            ("n=5", "“N” (n) takes no own text"),
+            ("c=A", "“C” (c) takes no own text"),
+            ("d=A", "--text takes NAME=TEXT, where NAME is one of n, c: there is none in “d=A”"),
+        ] {
+            assert_eq!(typed(&question, &[], &[text]), Err(told.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_note_is_for_a_field_that_exists_and_each_field_has_one() {
+        let text = |name: &str| json!({ "name": name, "label": name, "kind": "text" });
+        let question = question(&json!([text("q0"), text("q1")]));
+        let noted = |notes: &[&str]| {
+            let options = AnswerOptions { notes: strings(notes), ..AnswerOptions::default() };
+            let answer = read(&question, None, &options).map_err(|errors| errors.join("; "))?;
+            Ok(serde_json::to_value(answer.notes).expect("JSON"))
+        };
+        assert_eq!(noted(&["q1=x=y", "as it is"]), Ok(json!({ "q0": "as it is", "q1": "x=y" })));
+        assert_eq!(noted(&["if a = b"]), Ok(json!({ "q0": "if a = b" })));
+        let error: String = noted(&["q0=x", "q=1"]).expect_err("there is no q");
+        assert_eq!(error, "--note takes NAME=TEXT, where NAME is one of q0, q1: there is none in “q=1”");
+        let error: String = noted(&["q0=x", "y"]).expect_err("two notes");
+        assert_eq!(error, "“q0” (q0) takes one note, but several are given");
+    }
 }

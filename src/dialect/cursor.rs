@@ -65,7 +65,8 @@ fn read(params: &[u8], fallback_id: &str) -> Result<Question, String> {
     let CursorParams { session_id, tool_call_id, title, questions } = read_params(params)?;
     let fields = questions.into_iter().map(CursorQuestion::into_field).collect::<Result<_, _>>()?;
     let question = Question::new(Origin::Cursor, fallback_id, fields);
-    Ok(Question { session: session_id, title, tool_call: tool_call_id, ..question })
+    // The reply has a place for the ids of options, and for nothing beside them.
+    Ok(Question { session: session_id, title, tool_call: tool_call_id, notes: false, ..question })
 }
 
 impl CursorQuestion {

@@ -2,6 +2,12 @@
 
 pub mod text;
 
+mod ending;
+
+pub mod answer;
+
+pub mod wrap;
+
 pub mod gaps;
 
 pub mod bridges;

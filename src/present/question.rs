@@ -3,11 +3,16 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::text::{self, since, span, until};
+use super::{
+    answer,
+    ending::ending,
+    text::{self, since, span, until},
+    wrap::{self, wrapped},
+};
 use crate::{
     control::BridgeStatus,
     desk::{Record, State},
-    question::{Field, FieldOption, Kind},
+    question::{Field, FieldOption, Kind, Preview, PreviewFormat},
     terminal::{padded, printable, printable_line, width},
 };
 
@@ -15,6 +20,8 @@ use crate::{
 const LONGEST_ALIGNED: usize = 30;
 /// The most columns of an agent's command, which may have a whole script in it.
 const AGENT: usize = 100;
+/// How far the options are indented.
+const INDENT: usize = 4;
 
 /// A question in words.
 pub struct Shown<'a> {
@@ -22,63 +29,146 @@ pub struct Shown<'a> {
     pub record: &'a Record,
     /// Its bridge, if that is known.
     pub status: Option<&'a BridgeStatus>,
+    /// The columns of the terminal, at which text is wrapped.
+    pub columns: usize,
 }
 
 impl Display for Shown<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.head(out)?;
         let question = &self.record.question;
-        if let Some(title) = &question.title {
-            writeln!(out, "\n{}", printable_line(title))?;
-        }
         let heading = question.heading();
-        let asked_below = question.fields.len() == 1 && question.fields[0].label == heading;
-        if !asked_below {
-            writeln!(out, "\n{}", printable(heading))?;
+        if let Some(title) = question.title.as_deref().filter(|title| *title != heading) {
+            self.paragraph(title, out)?;
+        }
+        // The labels below say more than a heading that an agent writes over every form.
+        let is_formula = question.headline() != heading;
+        let is_below = question.fields.len() == 1 && question.fields[0].label == heading;
+        if !is_formula && !is_below {
+            self.paragraph(heading, out)?;
         }
         for field in &question.fields {
-            show_field(field, out)?;
+            self.field(field, out)?;
         }
         self.foot(out)
     }
 }
 
 impl Shown<'_> {
+    /// Writes a text of several lines below an empty one.
+    fn paragraph(&self, text: &str, out: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(out, "\n{}", wrap::indented(&printable(text), 0, self.columns))
+    }
+
+    /// Writes a printable line, wrapped and indented.
+    fn line(&self, text: &str, indent: usize, out: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(out, "{:indent$}{}", "", wrapped(text, indent, indent + 2, self.columns))
+    }
+
     fn head(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.line(&self.state(), 0, out)?;
+        let question = &self.record.question;
+        let agent = question.agent.as_deref().or(self.status.map(|status| &*status.agent));
+        let folder = question.project.as_deref().or(self.status.map(|status| &*status.folder));
+        if let Some(agent) = agent {
+            let folder = folder.map(|folder| format!(" in {}", printable_line(folder))).unwrap_or_default();
+            self.line(&format!("asked by {}{folder}", text::short(agent, AGENT)), 0, out)?;
+        }
+        if let Some(session) = &question.session {
+            self.line(&format!("session {}", printable_line(session)), 0, out)?;
+        }
+        if question.dangerous {
+            self.line("dangerous: a wrong answer can do harm", 0, out)?;
+        }
+        Ok(())
+    }
+
+    /// Returns where the question is in its life.
+    fn state(&self) -> String {
         let Record { id, question, opened_at, deadline, settlement, .. } = self.record;
         match settlement {
-            Some(settled) => writeln!(out, "{id}: {}", text::settlement(settled))?,
+            Some(settled) => {
+                let (ended, detail) = ending(settled, |given| answer::given(question, given));
+                let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+                format!("{id}: {ended}, {} ago{detail}", span(since(settled.at)))
+            }
             None if self.record.state == State::Delivering => {
-                writeln!(out, "{id}: settled, and on its way to the agent")?;
+                format!("{id}: settled, and on its way to the agent")
             }
             None => {
                 let ends = deadline.map(|deadline| format!(", ends in {}", span(until(deadline))));
                 let (age, ends) = (span(since(*opened_at)), ends.unwrap_or_default());
-                writeln!(out, "{id}: open for {age}{ends}, waits {}", waits(self.record))?;
+                format!("{id}: open for {age}{ends}, waits {}", waits(self.record))
             }
         }
-        if let Some(BridgeStatus { agent, folder, .. }) = self.status {
-            writeln!(out, "asked by {} in {}", text::short(agent, AGENT), printable_line(folder))?;
-        }
-        if let Some(session) = &question.session {
-            writeln!(out, "session {}", printable_line(session))?;
-        }
-        if question.dangerous {
-            writeln!(out, "dangerous: a wrong answer can do harm")?;
-        }
-        Ok(())
     }
 
     fn foot(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let Record { id, question, kept, settlement, state, .. } = self.record;
         if let Some(kept) = kept {
-            writeln!(out, "\nanswered so far: {}", text::answer(kept))?;
+            writeln!(out)?;
+            self.line(&format!("answered so far: {}", answer::given(question, kept)), 0, out)?;
         }
         if settlement.is_none() && *state != State::Delivering {
+            // Commands are not wrapped: they are copied.
             let values = vec!["VALUE"; question.fields.len()].join(" ");
             writeln!(out, "\naskbridge answer {id} {values}\naskbridge reject {id}")?;
         }
         Ok(())
+    }
+
+    fn field(&self, field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
+        let header = field.header.as_ref().filter(|header| **header != field.label);
+        let header = header.map(|header| format!("{header}: ")).unwrap_or_default();
+        self.paragraph(&format!("{header}{}", field.label), out)?;
+        let optional = if field.required { "" } else { ", optional" };
+        let secret = if field.secret { ", a secret" } else { "" };
+        let wanted = format!("{}: {}{secret}{optional}", printable_line(&field.name), wanted(&field.kind));
+        self.line(&wanted, 2, out)?;
+        if let Some(help) = &field.help {
+            writeln!(out, "{}", wrap::indented(&printable(help), 2, self.columns))?;
+        }
+        let options = field.kind.options();
+        let widths = options.iter().map(|option| width(&printable_line(&option.label)));
+        let label = widths.filter(|width| *width <= LONGEST_ALIGNED).max().unwrap_or(0);
+        let number = options.len().to_string().len();
+        let mut places = (1..).zip(options);
+        places.try_for_each(|(place, option)| {
+            writeln!(
+                out,
+                "{:INDENT$}{place:>number$}  {}",
+                "",
+                self.option(option, INDENT + number + 2, label)
+            )?;
+            option.preview.as_ref().map_or(Ok(()), |preview| self.preview(preview, out))
+        })
+    }
+
+    /// Returns an option behind its number, which takes so many columns.
+    fn option(&self, option: &FieldOption, start: usize, label_columns: usize) -> String {
+        // A value that is the label in other letters says nothing more, and is taken for it.
+        let is_other = option.value.to_lowercase() != option.label.to_lowercase();
+        let value = is_other.then_some(&*option.value);
+        let beside: Vec<_> =
+            value.into_iter().chain(option.description.as_deref()).map(printable_line).collect();
+        let label = printable_line(&option.label);
+        if beside.is_empty() {
+            return wrapped(&label, start, start, self.columns);
+        }
+        let beside = beside.join("  ");
+        let (label, column) = (padded(&label, label_columns), start + label_columns + 2);
+        // What stands beside the labels has a column of its own, where the terminal is wide enough.
+        if width(&label) > label_columns || column + wrap::LEAST > self.columns {
+            return wrapped(&format!("{label}  {beside}"), start, start, self.columns);
+        }
+        format!("{label}  {}", wrapped(&beside, column, column, self.columns))
+    }
+
+    fn preview(&self, preview: &Preview, out: &mut Formatter<'_>) -> fmt::Result {
+        // A line break would change what source code says.
+        let is_prose = matches!(preview.format, PreviewFormat::Markdown | PreviewFormat::Text);
+        let columns = if is_prose { self.columns } else { usize::MAX };
+        writeln!(out, "{}", wrap::indented(&printable(&preview.text), 2 * INDENT, columns))
     }
 }
 
@@ -86,51 +176,30 @@ fn waits(record: &Record) -> &'static str {
     if record.elsewhere { "to be answered elsewhere" } else { "in the client" }
 }
 
-fn show_field(field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
-    let header = field.header.as_ref().filter(|header| **header != field.label);
-    let header = header.map(|header| format!("{}: ", printable_line(header))).unwrap_or_default();
-    writeln!(out, "\n{header}{}", printable(&field.label))?;
-    let optional = if field.required { "" } else { ", may be left out" };
-    let secret = if field.secret { ", a secret" } else { "" };
-    writeln!(out, "  {}: {}{secret}{optional}", printable_line(&field.name), wanted(&field.kind))?;
-    if let Some(help) = &field.help {
-        writeln!(out, "{}", indented(help, 2))?;
-    }
-    let options = field.kind.options();
-    let widths = options.iter().map(|option| width(&printable_line(&option.value)));
-    let columns = widths.filter(|width| *width <= LONGEST_ALIGNED).max().unwrap_or(0);
-    options.iter().try_for_each(|option| show_option(option, columns, out))
-}
-
-fn show_option(option: &FieldOption, columns: usize, out: &mut Formatter<'_>) -> fmt::Result {
-    let label = (option.label != option.value).then_some(&*option.label);
-    let beside: Vec<_> = label.into_iter().chain(option.description.as_deref()).map(printable_line).collect();
-    let value = padded(&printable_line(&option.value), columns);
-    let line = format!("    {value}  {}", beside.join("  "));
-    writeln!(out, "{}", line.trim_end())?;
-    match &option.preview {
-        Some(preview) => writeln!(out, "{}", indented(&preview.text, 8)),
-        None => Ok(()),
-    }
-}
-
 /// Returns what a field takes.
 fn wanted(kind: &Kind) -> String {
     let default = |value: Option<String>| {
-        value.map(|value| format!(", at first {}", printable_line(&value))).unwrap_or_default()
+        value.map(|value| format!(", default {}", printable_line(&value))).unwrap_or_default()
+    };
+    let label = |value: &String| {
+        let option = kind.options().iter().find(|option| option.value == *value);
+        option.map_or_else(|| value.clone(), |option| option.label.clone())
     };
     let other = if kind.takes_other() { ", or a text" } else { "" };
     match kind {
         Kind::Text { min_length, max_length, pattern, format, default: text, .. } => {
             let format = format.as_ref().map(|format| format!(" ({})", printable_line(format)));
-            let pattern = pattern.as_ref().map(|pattern| format!(", that has {}", printable_line(pattern)));
+            let pattern = pattern.as_ref().map(|pattern| format!(", matches {}", printable_line(pattern)));
             let bounds = bounds(*min_length, *max_length, " characters");
             let default = default(text.as_ref().map(|text| format!("\"{text}\"")));
             format!("a text{}{bounds}{}{default}", format.unwrap_or_default(), pattern.unwrap_or_default())
         }
-        Kind::Choice { default: value, .. } => format!("one of these{other}{}", default(value.clone())),
+        Kind::Choice { default: value, .. } => {
+            format!("one of these{other}{}", default(value.as_ref().map(label)))
+        }
         Kind::Choices { min, max, default: values, .. } => {
-            let values = (!values.is_empty()).then(|| values.join(", "));
+            let values =
+                (!values.is_empty()).then(|| values.iter().map(label).collect::<Vec<_>>().join(", "));
             let bounds = bounds(*min, *max, "");
             format!("any of these, separated by commas{other}{bounds}{}", default(values))
         }
@@ -155,12 +224,6 @@ fn bounds<T: Display>(least: Option<T>, most: Option<T>, unit: &str) -> String {
     least.into_iter().chain(most).collect()
 }
 
-/// Returns a text of several lines, each behind so many spaces.
-fn indented(text: &str, spaces: usize) -> String {
-    let lines: Vec<_> = text.lines().map(|line| format!("{:spaces$}{}", "", printable_line(line))).collect();
-    lines.join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -174,17 +237,12 @@ mod tests {
     #[test]
     fn bounds_and_defaults_of_a_field_are_said() {
         let number = json!({ "kind": "number", "integer": true, "min": 1, "max": 9, "default": 3 });
-        assert_eq!(said(number), "a whole number, at least 1, at most 9, at first 3");
+        assert_eq!(said(number), "a whole number, at least 1, at most 9, default 3");
         let text = json!({ "kind": "text", "minLength": 2, "multiline": false });
         assert_eq!(said(text), "a text, at least 2 characters");
         assert_eq!(
             said(json!({ "kind": "confirm", "yes": "Do\nit", "no": "Leave" })),
             "Do\u{240a}it or Leave"
         );
-    }
-
-    #[test]
-    fn every_line_of_a_preview_is_indented() {
-        assert_eq!(indented("a\n\tb", 2), "  a\n  \u{2409}b");
     }
 }

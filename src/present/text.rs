@@ -7,9 +7,10 @@ use std::{
 
 use serde::Serialize;
 
+use super::ending::{ending, separable};
 use crate::{
     desk::{Record, Refusal, Settlement, State, Timestamp},
-    question::{Answer, Outcome, Provenance, Question, Responder, Value},
+    question::{Answer, Question, Value},
     terminal::{cut, printable_json, printable_line},
 };
 
@@ -70,11 +71,6 @@ pub fn line(text: &str) -> String {
     printable_line(text.trim()).into_owned()
 }
 
-/// Returns what a question asks, on one line.
-pub fn heading(record: &Record) -> String {
-    short(&record.question.headline(), HEADING)
-}
-
 /// Returns the short name of an agent that names itself: a name as it is, and the program of a command.
 pub fn agent(name: &str) -> String {
     let first = name.split_whitespace().next().unwrap_or_default();
@@ -127,38 +123,21 @@ pub fn asked(question: &Question) -> String {
     parts.join("\n\n")
 }
 
-/// Returns how a question was settled.
-pub fn settlement(settlement: &Settlement) -> String {
-    let by = by(&settlement.by);
-    let said = match &settlement.outcome {
-        Outcome::Answered(answered) => format!("answered by {by}: {}", answer(answered)),
-        Outcome::Rejected(reason) => format!("rejected by {by}, {}", reason.name()),
-        Outcome::Failed => format!("left to the agent by {by}"),
-        other => format!("{} by {by}", printable_line(other.status())),
-    };
-    let remark = settlement.remark.as_ref().map(|remark| format!(": {}", printable_line(remark)));
-    said + &remark.unwrap_or_default()
+/// Returns the question itself on one line, without what agents write over every form.
+pub fn headline(record: &Record) -> String {
+    short(&record.question.headline(), HEADING)
 }
 
-fn by(by: &Provenance) -> String {
-    let responder = match &by.responder {
-        Responder::Client => "the client",
-        Responder::Bridge => "the bridge",
-        Responder::CommandLine => "the command line",
-        Responder::Http => "HTTP",
-        Responder::Rpc => "JSON-RPC",
-        Responder::Other(other) => &printable_line(other.as_str()),
-    };
-    match &by.name {
-        Some(name) => format!("{responder} ({})", printable_line(name)),
-        None => responder.to_owned(),
-    }
+/// Returns how a question was settled, where only its answer is known: by the names of its fields.
+pub fn settlement(settlement: &Settlement) -> String {
+    let (ended, detail) = ending(settlement, answer);
+    ended.into_owned() + &detail.map(|detail| format!(": {detail}")).unwrap_or_default()
 }
 
 /// Returns an answer on one line.
 pub fn answer(answer: &Answer) -> String {
     let values = answer.values.iter().map(|(name, value)| {
-        let values: Vec<_> = values(value).iter().map(|text| printable_line(text).into_owned()).collect();
+        let values: Vec<_> = values(value).iter().map(|text| separable(text)).collect();
         format!("{}={}", printable_line(name), values.join(", "))
     });
     let notes = answer
@@ -183,7 +162,13 @@ pub fn values(value: &Value) -> Vec<String> {
 pub fn refusal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Conflict(record) | Refusal::Gone(record) => match &record.settlement {
-            Some(settled) => format!("{} ago it was {}", span(since(settled.at)), settlement(settled)),
+            Some(settled) => {
+                format!(
+                    "{} ago it was {}",
+                    span(since(settled.at)),
+                    super::answer::settlement(&record.question, settled)
+                )
+            }
             None => refusal.to_string(),
         },
         Refusal::NotFound => {

@@ -54,9 +54,17 @@ pub struct Question {
     #[serde(rename = "timeoutMs", default, skip_serializing_if = "Option::is_none", with = "milliseconds")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub timeout: Option<Duration>,
+    /// Whether what asks has a place for notes beside the answer. Without one, it never learns of them.
+    #[serde(default = "has_notes", skip_serializing_if = "Clone::clone")]
+    pub notes: bool,
     /// The patterns of its fields, compiled when they are first needed.
     #[serde(skip)]
     pub patterns: Patterns,
+}
+
+/// Most dialects have a place for notes: a question that does not say so is of one of them.
+fn has_notes() -> bool {
+    true
 }
 
 /// One field of the form.
@@ -294,6 +302,7 @@ impl Question {
             dangerous: false,
             blocking: true,
             timeout: None,
+            notes: true,
             patterns: Patterns::default(),
         }
     }

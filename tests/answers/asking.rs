@@ -20,16 +20,16 @@ fn waits(process: &Process) -> String {
 #[test]
 fn the_answer_is_printed_with_one_value_per_line() {
     let machine = TestMachine::new();
-    for (options, answer, printed) in [
-        (&[][..], &["No Way"][..], "n\n"),
-        (&["--many"], &["n,y"], "n\ny\n"),
-        (&["--other"], &["on Monday"], "on Monday\n"),
+    for (options, answer, said, printed) in [
+        (&[][..], &["No Way"][..], ": No way", "n\n"),
+        (&["--many"], &["n,1"], ": No way, Yes", "n\ny\n"),
+        (&["--other"], &["on Monday"], " with your own text: “on Monday”", "on Monday\n"),
     ] {
         let asks = machine.start(&[&YES_OR_NO, options].concat());
         let id = waits(&asks);
         assert_eq!(machine.question(), id);
         assert!(machine.ok(&["show", &id]).contains("asked by askbridge ask in "));
-        assert_eq!(machine.ok(&[&["answer", &id], answer].concat()), format!("{id} answered: Deploy?\n"));
+        assert_eq!(machine.ok(&[&["answer", &id], answer].concat()), format!("{id} answered{said}\n"));
         let run = end(asks);
         assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::OK), printed), "{run:?}");
     }
@@ -51,7 +51,7 @@ fn each_outcome_has_its_exit_code() {
     machine.ok(&["reject", &waits(&asks), "--reason", "not on a Friday"]);
     let run = end(asks);
     assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::REJECTED), ""));
-    assert!(run.stderr.contains("rejected by the command line (somebody), user: not on a Friday"), "{run:?}");
+    assert!(run.stderr.contains("rejected by the command line (somebody): not on a Friday"), "{run:?}");
 
     let run = machine.run(&[&YES_OR_NO[..], &["--timeout", "50ms"]].concat());
     assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::TIMED_OUT), ""), "{run:?}");
@@ -65,11 +65,39 @@ fn each_outcome_has_its_exit_code() {
 }
 
 #[test]
+fn a_confirmation_is_said_by_the_exit_code() {
+    let machine = TestMachine::new();
+    let asked = ["ask", "--confirm", "Deploy?", "--agent", "a hook"];
+    for (answer, code, printed) in [
+        (&["answer", "y"][..], exit::OK, "yes\n"),
+        (&["answer", "No"], exit::REJECTED, "no\n"),
+        (&["reject"], exit::UNCONFIRMED, ""),
+    ] {
+        let asks = machine.start(&asked);
+        let id = waits(&asks);
+        let question = machine.questions(1).remove(0);
+        assert_eq!((&question["question"]["agent"]), &json!("a hook"));
+        let folder = std::env::current_dir().unwrap();
+        assert_eq!(question["question"]["project"].as_str(), folder.to_str());
+        machine.ok(&[&[answer[0], &id], &answer[1..]].concat());
+        let run = end(asks);
+        assert_eq!((run.code, run.stdout.as_str()), (i32::from(code), printed), "{run:?}");
+    }
+    let run = machine.run(&[&asked[..], &["--timeout", "50ms"]].concat());
+    assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::TIMED_OUT), ""), "{run:?}");
+    let asks = machine.start(&["ask", "Deploy?", "--option", r"a\=b=A", "--option", "c"]);
+    machine.ok(&["answer", &waits(&asks), "A"]);
+    assert_eq!(end(asks).stdout, "a=b\n");
+}
+
+#[test]
 fn a_deadline_can_be_extended_while_the_command_waits() {
     let machine = TestMachine::new();
     let asks = machine.start(&[&YES_OR_NO[..], &["--timeout", "1h"]].concat());
     let id = waits(&asks);
-    machine.ok(&["extend", &id, "1h"]);
+    let said = machine.ok(&["extend", &id, "1h"]);
+    let until = machine.questions(1)[0]["deadline"].as_str().unwrap().to_owned();
+    assert_eq!(said, format!("{id} extended: ends in 119m, at {until}\n"));
     assert!(machine.ok(&["show", &id]).contains("ends in 119m"));
     machine.ok(&["answer", &id, "y"]);
     let run = end(asks);

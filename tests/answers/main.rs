@@ -31,6 +31,15 @@ mod screen;
 mod hints;
 
 #[cfg(test)]
+mod shown;
+
+#[cfg(test)]
+mod shells;
+
+#[cfg(test)]
+mod by_hand;
+
+#[cfg(test)]
 mod delivery;
 
 #[cfg(test)]
@@ -39,8 +48,6 @@ mod sockets;
 #[cfg(test)]
 mod hostile;
 
-#[cfg(test)]
-mod readme;
 
 #[cfg(test)]
 mod played;

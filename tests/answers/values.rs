@@ -6,7 +6,7 @@ use askbridge::exit;
 use serde_json::{Value, json};
 
 use crate::{
-    machine::{ASKBRIDGE, TestMachine, name},
+    machine::{ASKBRIDGE, TestMachine, end, name},
     support::Process,
 };
 
@@ -53,16 +53,20 @@ fn options() -> Value {
 }
 
 #[test]
-fn an_option_is_named_by_its_value_or_its_label_and_never_by_its_number() {
+fn an_option_is_named_by_its_value_its_label_or_its_number() {
     let field =
         json!([{ "name": "c", "label": "?", "kind": "choice", "required": true, "options": options() }]);
-    for (typed, value) in [("1", "1"), ("One", "2"), ("TEN", "1"), ("both", "a, b")] {
+    for (typed, value) in [("1", "1"), ("One", "2"), ("TEN", "1"), ("both", "a, b"), ("3", "a, b")] {
         check(&field, &[typed], json!([[value]]));
     }
-    refuse(&field, &["3"], "has no option \"3\", only 1, 2, a, b");
-    refuse(&field, &["1", "2"], "takes one value, and 2 are given");
+    refuse(&field, &["4"], "“?” has no option “4”: choose Ten, One, Both, or a number from 1 to 3\n");
+    refuse(&field, &["1", "2"], "“?” takes one value, but 2 are given");
+    refuse(&field, &["--text", "Ten"], "“?” takes no own text");
     let other = json!([{ "name": "c", "label": "?", "kind": "choice", "other": true, "options": options() }]);
-    check(&other, &["3"], json!([["3"]]));
+    check(&other, &["3"], json!([["a, b"]]));
+    check(&other, &["--text", "3"], json!([["3"]]));
+    check(&other, &["--text", "-"], json!([["-"]]));
+    refuse(&other, &["Tne"], "has no option “Tne”: did you mean Ten? (`--text TEXT` sends a text as it is)");
 }
 
 #[test]
@@ -73,7 +77,7 @@ fn several_options_are_separated_by_commas_or_given_one_by_one() {
     check(&field, &["a, b"], json!([["a, b"]]));
     check(&field, &["--field", "m=1", "--field", "m=both"], json!([["1", "a, b"]]));
     refuse(&field, &["1,2", "Both"], "must have at most 2 entries");
-    refuse(&field, &["1,7"], "has no option \"7\"");
+    refuse(&field, &["1,7"], "has no option “7”");
 }
 
 #[test]
@@ -81,10 +85,11 @@ fn a_text_beside_the_options_may_have_commas() {
     let field =
         json!([{ "name": "m", "label": "?", "kind": "choices", "other": true, "options": options() }]);
     check(&field, &["yes, but later"], json!([["yes, but later"]]));
-    check(&field, &["1, yes"], json!([["1, yes"]]));
+    refuse(&field, &["1, yes"], "has no option “yes”");
+    refuse(&field, &["One", "later, perhaps"], "has no option “later”");
     check(&field, &["one, TEN"], json!([["2", "1"]]));
-    check(&field, &["--field", "m=1,2", "--field", "m=yes, 1"], json!([["1", "2", "yes, 1"]]));
-    check(&field, &["One", "later, perhaps"], json!([["2", "later, perhaps"]]));
+    check(&field, &["--field", "m=1,2", "--text", "yes, 1"], json!([["1", "2", "yes, 1"]]));
+    check(&field, &["One", "--text", "later, perhaps"], json!([["2", "later, perhaps"]]));
 }
 
 #[test]
@@ -102,12 +107,87 @@ fn each_kind_of_field_is_read() {
     let notes = ["", "2", "--note", "n=few", "--note", "all of it"];
     let heard = check(&fields, &notes, json!([[], ["2"], [], []]));
     assert_eq!(heard["_meta"]["askbridge"]["notes"], json!({ "0": "all of it", "1": "few" }));
-    refuse(&fields, &["", "many"], "is a number, not \"many\"");
-    refuse(&fields, &["", "0"], "must be at least 1, is 0");
-    refuse(&fields, &["", "", "maybe"], "is \"yes\" or \"no\", not \"maybe\"");
-    refuse(&fields, &["", "", "", "perhaps"], "is \"Do it\" or \"Leave it\"");
-    refuse(&fields, &["1", "2", "y", "y", "z"], "one value too many: the question has 4 fields");
+    refuse(&fields, &["", "many"], "“Num” (n) must be a number, is “many”");
+    refuse(&fields, &["", "0"], "“Num” (n) must be at least 1, is 0");
+    refuse(&fields, &["", "", "maybe"], "“Flag” (b) must be “yes” or “no”, is “maybe”");
+    refuse(&fields, &["", "", "", "perhaps"], "“Sure?” (c) must be “Do it” or “Leave it”");
+    refuse(&fields, &["1", "2", "y", "y", "z"], "the question has 4 fields, but 5 values are given");
     refuse(&fields, &["--field", "x=1"], "NAME is one of t, n, b, c");
+}
+
+#[test]
+fn a_value_may_be_read_from_stdin() {
+    let text = |name: &str| json!({ "name": name, "label": "?", "kind": "text" });
+    for (args, stdin, values) in [
+        (&["-", "b"][..], "a\nb\n\n", json!([["a\nb\n"], ["b"]])),
+        (&["--field", "t=b", "--field", "s=-"], "a\r\n", json!([["a"], ["b"]])),
+        (&["a", "-"], "", json!([["a"], []])),
+    ] {
+        let machine = TestMachine::new();
+        let (mut bridge, id) = asked(&machine, &json!([text("s"), text("t")]));
+        let mut answers = machine.start(&[&["answer", &id], args].concat());
+        answers.send_bytes(stdin.as_bytes());
+        answers.close_stdin();
+        let run = end(answers);
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        assert_eq!(heard(&mut bridge)["answers"], values, "{args:?}");
+    }
+    let machine = TestMachine::new();
+    let run = machine.run(&["answer", "k3-1", "-", "-"]);
+    assert_eq!(run.code, i32::from(exit::USAGE), "{run:?}");
+    for (bytes, code) in [(&b"\xff"[..], exit::FAILED), (&[b'x'; 600_000], exit::DOES_NOT_FIT)] {
+        let mut answers = machine.start(&["answer", "k3-1", "-"]);
+        answers.send_bytes(bytes);
+        answers.close_stdin();
+        let run = end(answers);
+        assert!(
+            run.code == i32::from(code) && run.stderr.contains("stdin") | run.stderr.contains("\"-\""),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
+fn the_success_line_says_what_was_understood() {
+    let fields = json!([
+        { "name": "d", "label": "Which database?", "header": "Database", "kind": "choice", "other": true, "options": options() },
+        { "name": "t", "label": "Token", "kind": "text", "secret": true },
+    ]);
+    let machine = TestMachine::new();
+    let (_bridge, id) = asked(&machine, &fields);
+    let said = machine.ok(&["answer", &id, "2", "hunter2", "--note", "d=for now"]);
+    assert_eq!(said, format!("{id} answered: Database: One (note: “for now”); Token: (secret)\n"));
+    let machine = TestMachine::new();
+    let (_bridge, id) = asked(&machine, &json!([fields[0]]));
+    let said = machine.ok(&["answer", &id, "--text", "2\u{1b}[2J"]);
+    assert_eq!(said, format!("{id} answered with your own text: “2\u{241b}[2J”\n"));
+    assert!(machine.ok(&["show", &id]).contains(" ago: own text “2"));
+}
+
+#[test]
+fn a_note_without_a_place_is_said_and_one_without_a_field_is_refused() {
+    let machine = TestMachine::new();
+    let client = ["mock-client", "--tier", "silent", "--leave-open", "--prompt", "a question, forever", "--"];
+    let bridge = [
+        ASKBRIDGE,
+        "run",
+        "--client-questions",
+        "none",
+        "--",
+        ASKBRIDGE,
+        "mock-agent",
+        "--dialect",
+        "cursor",
+    ];
+    let _client = machine.start(&[&client[..], &bridge].concat());
+    let id = name(&machine.questions(1)[0]);
+    let run = machine.run(&["answer", &id, "1", "--note", "q=1"]);
+    assert_eq!(run.code, i32::from(exit::DOES_NOT_FIT), "{run:?}");
+    assert!(run.stderr.contains("--note takes NAME=TEXT, where NAME is "), "{run:?}");
+    let run = machine.run(&["answer", &id, "1", "--note", "why not"]);
+    assert_eq!((run.code, &*run.stdout), (0, &*format!("{id} answered: Option A\n")), "{run:?}");
+    let said = format!("askbridge: {id}: the note is left out: this agent has no place for notes\n");
+    assert_eq!(run.stderr, said);
 }
 
 #[test]
@@ -146,7 +226,7 @@ fn a_part_that_was_answered_in_the_client_is_kept() {
     }
     let kept = |questions: &[Value]| questions.iter().any(|view| view["kept"]["values"]["q0"] == "A");
     let id = name(&machine.watch().until("what was answered", kept)[0]);
-    assert!(machine.ok(&["show", &id]).contains("answered so far: q0=A"));
+    assert!(machine.ok(&["show", &id]).contains("answered so far: Which?: A"));
     machine.ok(&["answer", &id, "--field", "q1=because"]);
     bridge.expect_stderr("the answer", |text| text.contains(r#""answers":[["A"],["because"]]"#));
 }

@@ -125,7 +125,7 @@ fn an_answer_that_a_newer_bridge_accepted_is_reported_as_accepted() {
     let accepted = json!({ "result": { "receipt": "of next year" } });
     bridge.reply("question_answer", "future-1", accepted.clone());
     bridge.reply("question_extend", "future-3", accepted);
-    is(&machine.run(&["answer", "future-1", "a"]), exit::OK, "future-1 answered: Of the future?\n", "");
+    is(&machine.run(&["answer", "future-1", "a"]), exit::OK, "future-1 answered: Which?: Option A\n", "");
     is(&machine.run(&["extend", "future-3", "1h"]), exit::OK, "future-3 extended: A plain one?\n", "");
     let answer = &bridge.calls("question_answer")[0]["params"]["answer"];
     assert_eq!(answer["values"], json!({ "c": "a" }), "the field of the future is left out");

@@ -67,14 +67,14 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
     (
         "command",
         &[
-            "config", "control", "desk", "dialect", "exit", "machine", "present", "question", "serve",
-            "signals", "terminal", "wire",
+            "config", "control", "desk", "dialect", "exit", "limits", "machine", "present", "question",
+            "serve", "signals", "terminal", "wire",
         ],
     ),
     ("present", &["control", "desk", "machine", "question", "terminal"]),
     // A peer like any other: it knows nothing of the bridge's inside.
     ("mock", &["exit", "signals", "terminal"]),
-    ("cli", &["acp", "command", "config", "mock"]),
+    ("cli", &["acp", "command", "config", "mock", "terminal"]),
     // The composition root, in the program.
     ("compose", &[]),
 ];

@@ -1,0 +1,60 @@
+//! Parses the command line, and says what to do where a person would be left alone: in errors of clap, and where a
+//! command that a client should start is started by hand.
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal, Write},
+};
+
+use clap::{
+    Parser,
+    builder::StyledStr,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use super::{Cli, Command};
+
+/// The subcommands that start a program, whose command stands behind `--`.
+const STARTERS: [&str; 2] = ["run", "mock-client"];
+
+/// Parses the command line of this process. Help and errors end the process.
+pub fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| with_tip(error, std::env::args_os().collect()).exit())
+}
+
+/// Says on stderr what a command waits for, if it was started by hand: without a client, it prints nothing.
+pub fn explain(command: &Command) {
+    let name = match command {
+        Command::Run(_) => "run",
+        Command::Proxy(_) => "proxy",
+        #[cfg(feature = "mock")]
+        Command::MockAgent(_) => "mock-agent",
+        _ => return,
+    };
+    if io::stdin().is_terminal() {
+        let expected =
+            "an ACP client starts this and speaks to it on stdin; `askbridge demo` shows how it works";
+        // Without stderr, the command does the same.
+        drop(writeln!(io::stderr(), "askbridge {name}: {expected}"));
+    }
+}
+
+fn with_tip(mut error: clap::Error, args: Vec<OsString>) -> clap::Error {
+    if let Some(tip) = tip(&error, &args) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    error
+}
+
+/// Returns what to type instead, for an agent's command without the `--` before it.
+fn tip(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || unknown.starts_with('-') {
+        return None;
+    }
+    let starter = args.iter().filter_map(|arg| arg.to_str()).find(|arg| STARTERS.contains(arg))?;
+    // What stands behind an own `--` is the agent's, whatever clap complains of.
+    let is_separated = args.iter().any(|arg| arg == "--");
+    (!is_separated)
+        .then(|| format!("the agent's command stands behind `--`: askbridge {starter} -- {unknown}"))
+}

@@ -1,0 +1,23 @@
+//! Values of options that clap's own types would take, and that mean nothing.
+
+use humantime::Duration;
+
+/// Reads a text that is not empty.
+pub(super) fn text(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("it is empty") } else { Ok(text.to_owned()) }
+}
+
+/// Reads a time span that is longer than none.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    longer_than_none(text, "it must be longer than 0s")
+}
+
+/// Reads a timeout. Many read 0 as "never", so it is refused and not taken for "at once".
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
+    longer_than_none(text, "it must be longer than 0s: leave the option out to wait for ever")
+}
+
+fn longer_than_none(text: &str, otherwise: &str) -> Result<Duration, String> {
+    let read: Duration = text.parse().map_err(|error: humantime::DurationError| error.to_string())?;
+    if read.is_zero() { Err(otherwise.to_owned()) } else { Ok(read) }
+}

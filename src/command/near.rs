@@ -1,0 +1,202 @@
+//! Finds the option that a typed text means, and the one that it nearly names.
+//! What is done about a text that is only near an option is left to `typed.rs`.
+
+use crate::question::FieldOption;
+
+/// Characters of the longest text that is compared letter by letter: the comparison takes the product of two lengths.
+const LONGEST_COMPARED: usize = 200;
+/// Words for yes, which stand for an option that is one of them. Those for no follow.
+const YES: [&str; 3] = ["yes", "true", "y"];
+const NO: [&str; 3] = ["no", "false", "n"];
+
+/// Returns the option that a text means: by its value, its label, either in any case, its number in the list from 1 on,
+/// or by `y` and `n` where it is a yes or a no.
+pub(super) fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+    let lower = text.to_lowercase();
+    let by = |fits: &dyn Fn(&FieldOption) -> bool| options.iter().find(|option| fits(option));
+    by(&|option| option.value == text)
+        .or_else(|| by(&|option| option.label == text))
+        .or_else(|| by(&|option| is_named(option, &lower)))
+        .or_else(|| numbered(text, options))
+        .or_else(|| affirmed(&lower, options))
+}
+
+fn is_named(option: &FieldOption, lower: &str) -> bool {
+    option.value.to_lowercase() == lower || option.label.to_lowercase() == lower
+}
+
+/// Returns whether a text is written as the number of an option is, whether or not there is such an option.
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn numbered<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+    if !is_number(text) {
+        return None;
+    }
+    options.get(text.parse::<usize>().ok()?.checked_sub(1)?)
+}
+
+/// Returns the option that is a yes, or a no, for a text that is one.
+fn affirmed<'a>(lower: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+    let words = [YES, NO].into_iter().find(|words| words.contains(&lower))?;
+    words.iter().find_map(|word| options.iter().find(|option| is_named(option, word)))
+}
+
+/// Returns whether a text is a yes or a no, in any case.
+pub(super) fn flag(text: &str) -> Option<bool> {
+    let is_one_of = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    if is_one_of(YES) {
+        Some(true)
+    } else if is_one_of(NO) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// Returns the option that a text nearly names: one with other punctuation, the beginning of one, or one with a slip of
+/// the fingers in it.
+pub(super) fn nearest<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+    let typed = plain(text);
+    if let Some(option) = meant(&typed, options) {
+        return Some(option);
+    }
+    let names =
+        || options.iter().flat_map(|option| [&option.value, &option.label].map(|name| (option, plain(name))));
+    let begun = names().find(|(_, name)| begins(name, &typed));
+    let slipped = || {
+        let distances = names().filter_map(|(option, name)| Some((distance(&typed, &name)?, option)));
+        distances.min_by_key(|(distance, _)| *distance)
+    };
+    begun.map(|(option, _)| option).or_else(|| slipped().map(|(_, option)| option))
+}
+
+/// Returns the words of a text in lower case, with one space between them.
+pub(super) fn plain(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether a text is the beginning of a name: whole words of it, or three letters and more.
+fn begins(name: &str, typed: &str) -> bool {
+    let rest = name.strip_prefix(typed).filter(|_| !typed.is_empty());
+    rest.is_some_and(|rest| rest.starts_with(' ') || typed.chars().count() >= 3)
+}
+
+/// Returns how many letters have to be typed, left out, replaced or swapped with their neighbour to get from one text
+/// to the other; `None` if these are more than slips of the fingers.
+fn distance(one: &str, other: &str) -> Option<usize> {
+    let (one, other): (Vec<_>, Vec<_>) = (one.chars().collect(), other.chars().collect());
+    let longest = one.len().max(other.len());
+    let slips = match longest {
+        0..=2 => return None,
+        3..=5 => 1,
+        6..=10 => 2,
+        11..=LONGEST_COMPARED => 3,
+        _ => return None,
+    };
+    if one.len().abs_diff(other.len()) > slips {
+        return None;
+    }
+    // The distances to each beginning of `other`, for the last two beginnings of `one`: a swap looks back at both.
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (row, letter) in one.iter().enumerate() {
+        let mut now = vec![row + 1];
+        for (column, against) in other.iter().enumerate() {
+            let replaced = last[column] + usize::from(letter != against);
+            let mut least = replaced.min(last[column + 1] + 1).min(now[column] + 1);
+            let swapped = row > 0 && column > 0 && *letter == other[column - 1] && one[row - 1] == *against;
+            if swapped {
+                least = least.min(before[column - 1] + 1);
+            }
+            now.push(least);
+        }
+        before = std::mem::replace(&mut last, now);
+    }
+    last.last().copied().filter(|distance| *distance <= slips)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(names: &[(&str, &str)]) -> Vec<FieldOption> {
+        let option = |(value, label): &(&str, &str)| FieldOption {
+            value: (*value).to_owned(),
+            label: (*label).to_owned(),
+            ..FieldOption::default()
+        };
+        names.iter().map(option).collect()
+    }
+
+    #[test]
+    fn values_and_labels_come_before_numbers_and_numbers_before_yes_and_no() {
+        let numbers = options(&[("1", "Ten"), ("2", "One"), ("a, b", "Both")]);
+        let answers = options(&[("n", "Later"), ("a", "No"), ("b", "yes")]);
+        for (options, text, expected) in [
+            (&numbers, "1", Some("1")),
+            (&numbers, "one", Some("2")),
+            (&numbers, "3", Some("a, b")),
+            (&numbers, "03", Some("a, b")),
+            (&numbers, "0", None),
+            (&numbers, "4", None),
+            (&numbers, "99999999999999999999999", None),
+            (&numbers, "+1", None),
+            (&numbers, "y", None),
+            (&answers, "n", Some("n")),
+            (&answers, "NO", Some("a")),
+            (&answers, "Y", Some("b")),
+            (&answers, "false", Some("a")),
+            (&answers, "2", Some("a")),
+        ] {
+            assert_eq!(meant(text, options).map(|option| &*option.value), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_near_an_option_and_another_text_is_not() {
+        let databases = options(&[("pg", "Postgres"), ("sqlite", "SQLite"), ("none", "No, keep the files")]);
+        for (text, expected) in [
+            ("Postgrse", Some("pg")),
+            ("postgress", Some("pg")),
+            ("Post", Some("pg")),
+            ("SQL", Some("sqlite")),
+            ("sq lite", Some("sqlite")),
+            ("“SQLite”.", Some("sqlite")),
+            ("#2", Some("sqlite")),
+            ("2.", Some("sqlite")),
+            ("no", Some("none")),
+            ("No, keep teh files!", Some("none")),
+            ("none", Some("none")),
+            ("MySQL", None),
+            ("po", None),
+            ("a file for each day", None),
+            ("", None),
+            ("7", None),
+        ] {
+            assert_eq!(nearest(text, &databases).map(|option| &*option.value), expected, "{text}");
+        }
+        let long = "x".repeat(LONGEST_COMPARED + 1);
+        assert!(nearest(&long.replacen('x', "y", 1), &options(&[(&long, &long)])).is_none());
+    }
+
+    #[test]
+    fn the_distance_counts_letters_and_swaps() {
+        for (one, other, expected) in [
+            ("search", "serach", Some(1)),
+            ("abcdef", "badcef", Some(2)),
+            ("abcdef", "abcdefgh", Some(2)),
+            ("abcdef", "abcdefghi", None),
+            ("abc", "abd", Some(1)),
+            ("abc", "acd", None),
+            ("ab", "ac", None),
+            ("", "a", None),
+        ] {
+            assert_eq!(distance(one, other), expected, "{one} and {other}");
+            assert_eq!(distance(other, one), expected, "{other} and {one}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What a shell offers while an ID or an answer is typed: open questions, and the options of the one that is named.
+//! Commands, options and paths are left to the command line's own description.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::timeout;
+
+use crate::{
+    control::{Inbox, client::Depth},
+    desk::{IdPrefix, Record},
+    machine::{Machine, discovery},
+    present::text,
+    question::{Field, FieldOption, Kind, Question},
+    signals,
+    terminal::printable_line,
+};
+
+/// How long a person waits for the questions after a key is pressed.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The commands that take an ID.
+const TAKE_ID: [&str; 4] = ["show", "answer", "reject", "extend"];
+/// The options of `answer` whose value begins with the name of a field.
+const TAKE_NAME: [&str; 3] = ["--field", "--text", "--note"];
+/// The options that take no value.
+const FLAGS: [&str; 2] = ["--json", "--help"];
+
+/// A word that a shell can insert, and what it means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// The word, without the quotation marks that a shell may need.
+    pub word: String,
+    /// What it means, for a person.
+    pub meaning: String,
+}
+
+/// Returns how a command line can go on; `None` where its last word is neither an ID nor a part of an answer.
+pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
+    let wanted = Wanted::read(words)?;
+    let open = open().unwrap_or_default();
+    let current = words.last().map(String::as_str).unwrap_or_default();
+    Some(wanted.offers(&open, current))
+}
+
+/// Returns the questions of this machine that are open now.
+fn open() -> Option<Vec<Arc<Record>>> {
+    let runtime = signals::runtime().ok()?;
+    let folder = discovery::folder().ok()?;
+    let glance = async { timeout(PATIENCE, Machine::glance(&folder, Depth::Whole)).await };
+    let machine = runtime.block_on(glance).ok()?.ok()?;
+    Some(machine.store().read(|_, snapshot| snapshot.open()))
+}
+
+/// What the last word of a command line is.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted<'a> {
+    /// An ID.
+    Id,
+    /// The answer to the field at this place of the question with this ID.
+    Value(&'a str, usize),
+    /// The name of a field of the question with this ID, and `=`.
+    Name(&'a str),
+}
+
+impl<'a> Wanted<'a> {
+    fn read(words: &'a [String]) -> Option<Self> {
+        let (current, before) = words.split_last()?;
+        let at = before.iter().position(|word| TAKE_ID.contains(&word.as_str()))?;
+        let (mut places, mut pending): (Vec<&str>, Option<&str>) = (Vec::new(), None);
+        for word in &before[at + 1..] {
+            match pending.take() {
+                Some(_) => {}
+                None if !word.starts_with("--") => places.push(word),
+                None if word.contains('=') || FLAGS.contains(&word.as_str()) => {}
+                None => pending = Some(word),
+            }
+        }
+        match (pending, &*places) {
+            (Some(option), [id, ..]) if TAKE_NAME.contains(&option) => Some(Wanted::Name(id)),
+            (Some(_), _) => None,
+            (None, _) if current.starts_with('-') => None,
+            (None, []) => Some(Wanted::Id),
+            (None, [id, values @ ..]) if before[at] == "answer" => Some(Wanted::Value(id, values.len())),
+            (None, _) => None,
+        }
+    }
+
+    fn offers(&self, open: &[Arc<Record>], current: &str) -> Vec<Offer> {
+        let question = |id: &str| {
+            let typed: IdPrefix = id.parse().ok()?;
+            let mut fitting = open.iter().filter(|record| typed.matches(&record.id));
+            fitting.next().filter(|_| fitting.next().is_none()).map(|record| &*record.question)
+        };
+        match self {
+            Wanted::Id => ids(open, current),
+            Wanted::Name(id) => question(id).map(|question| names(question, current)).unwrap_or_default(),
+            Wanted::Value(id, place) => {
+                let field = question(id).and_then(|question| match &*question.fields {
+                    [field] => Some(field),
+                    fields => fields.get(*place),
+                });
+                field.map(|field| values(field, current)).unwrap_or_default()
+            }
+        }
+    }
+}
+
+fn ids(open: &[Arc<Record>], current: &str) -> Vec<Offer> {
+    let offers =
+        open.iter().map(|record| Offer { word: record.id.to_string(), meaning: text::headline(record) });
+    offers.filter(|offer| offer.word.starts_with(current)).collect()
+}
+
+fn names(question: &Question, current: &str) -> Vec<Offer> {
+    let offers = question.fields.iter().map(|field| Offer {
+        word: format!("{}=", field.name),
+        meaning: printable_line(&field.label).into_owned(),
+    });
+    offers.filter(|offer| can_be_typed(&offer.word) && offer.word.starts_with(current)).collect()
+}
+
+/// Returns what a field takes, as far as that can be listed.
+fn values(field: &Field, current: &str) -> Vec<Offer> {
+    // Of several options, those before the last comma are chosen already.
+    let chosen = match &field.kind {
+        Kind::Choices { .. } => current.rfind(',').map_or("", |comma| &current[..=comma]),
+        _ => "",
+    };
+    let rest = current[chosen.len()..].trim_start();
+    let options = match &field.kind {
+        Kind::Boolean { .. } => vec![plain("yes"), plain("no")],
+        Kind::Confirm { yes, no } => vec![plain(yes), plain(no)],
+        kind => kind.options().to_vec(),
+    };
+    let offers = (1..).zip(&options).filter_map(|(place, option)| {
+        let word = word(place, option, rest)?;
+        let is_chosen =
+            chosen.split(',').any(|part| [&option.value, &option.label].contains(&&part.trim().to_owned()));
+        let description = option.description.as_deref().unwrap_or_default();
+        let meaning = if word == option.label { description } else { &option.label };
+        (!is_chosen)
+            .then(|| Offer { word: format!("{chosen}{word}"), meaning: printable_line(meaning).into_owned() })
+    });
+    offers.collect()
+}
+
+fn plain(word: &str) -> FieldOption {
+    FieldOption { value: word.to_owned(), label: word.to_owned(), ..FieldOption::default() }
+}
+
+/// Returns the word for an option that goes on with what is typed: its label, its value, or its number where neither
+/// can be typed.
+fn word(place: usize, option: &FieldOption, typed: &str) -> Option<String> {
+    let words = [&option.label, &option.value].map(String::as_str);
+    let mut can_be_typed =
+        words.into_iter().filter(|word| can_be_typed(word) && !word.contains(',')).peekable();
+    if can_be_typed.peek().is_none() {
+        let number = place.to_string();
+        return number.starts_with(typed).then_some(number);
+    }
+    can_be_typed.find(|word| word.starts_with(typed)).map(str::to_owned)
+}
+
+/// Returns whether a text of an agent can stand on a command line as it is: without characters that are not printable,
+/// and not as an option of the command.
+fn can_be_typed(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-') && printable_line(word) == word
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn strings(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_last_word_is_an_id_a_value_or_a_name() {
+        for (words, wanted) in [
+            (&["answer", ""][..], Some(Wanted::Id)),
+            (&["--log", "debug", "show", "--json", "k"], Some(Wanted::Id)),
+            (&["answer", "k-1", ""], Some(Wanted::Value("k-1", 0))),
+            (&["answer", "k-1", "a", "--note", "n", "b"], Some(Wanted::Value("k-1", 1))),
+            (&["answer", "--field=q0=x", "k-1", ""], Some(Wanted::Value("k-1", 0))),
+            (&["answer", "k-1", "--field", ""], Some(Wanted::Name("k-1"))),
+            (&["answer", "k-1", "--"], None),
+            (&["reject", "k-1", ""], None),
+            (&["reject", "k-1", "--reason", ""], None),
+            (&["list", ""], None),
+            (&[], None),
+        ] {
+            assert_eq!(Wanted::read(&strings(words)), wanted, "{words:?}");
+        }
+    }
+
+    fn open(fields: &serde_json::Value) -> Vec<Arc<Record>> {
+        let question = json!({
+            "questionId": "q", "message": "Which?", "fields": fields, "origin": "kiro", "dangerous": false, "blocking": true,
+        });
+        let records = ["k3-1", "k3-2"].map(|id| {
+            let record =
+                json!({ "id": id, "bridge": "k3", "question": question, "openedAt": "2026-11-21T12:00:00Z" });
+            Arc::new(serde_json::from_value(record).expect("a record"))
+        });
+        records.into()
+    }
+
+    fn offered(wanted: &Wanted<'_>, open: &[Arc<Record>], current: &str) -> Vec<(String, String)> {
+        wanted.offers(open, current).into_iter().map(|offer| (offer.word, offer.meaning)).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(word, meaning)| ((*word).to_owned(), (*meaning).to_owned())).collect()
+    }
+
+    #[test]
+    fn ids_are_offered_with_their_question_and_names_with_their_label() {
+        let open = open(&json!([{ "name": "q0", "label": "Why\n?", "kind": "text" }]));
+        assert_eq!(offered(&Wanted::Id, &open, "k3-2"), pairs(&[("k3-2", "Which?")]));
+        assert_eq!(offered(&Wanted::Id, &open, "").len(), 2);
+        assert_eq!(offered(&Wanted::Name("k3-1"), &open, ""), pairs(&[("q0=", "Why\u{240a}?")]));
+        assert_eq!(offered(&Wanted::Name("k3"), &open, ""), [], "it is ambiguous");
+    }
+
+    #[test]
+    fn options_are_offered_by_label_unless_that_cannot_be_typed() {
+        let options = json!([
+            { "value": "a", "label": "Auth", "description": "Who\nis it" },
+            { "value": "b", "label": "Bi\u{1b}lling" },
+            { "value": "x\n", "label": "-rf" },
+            { "value": "s, t", "label": "Search" },
+        ]);
+        let open = open(&json!([
+            { "name": "q0", "label": "?", "kind": "choices", "options": options },
+            { "name": "q1", "label": "?", "kind": "confirm", "yes": "Do it", "no": "Leave it" },
+        ]));
+        let first = Wanted::Value("k3-1", 0);
+        assert_eq!(
+            offered(&first, &open, ""),
+            pairs(&[("Auth", "Who\u{240a}is it"), ("b", "Bi\u{241b}lling"), ("3", "-rf"), ("Search", "")])
+        );
+        assert_eq!(offered(&first, &open, "Auth,S"), pairs(&[("Auth,Search", "")]));
+        assert_eq!(offered(&first, &open, "Auth, A"), []);
+        assert_eq!(offered(&Wanted::Value("k3-1", 1), &open, "D"), pairs(&[("Do it", "")]));
+        assert_eq!(offered(&Wanted::Value("k3-1", 2), &open, ""), []);
+    }
+}

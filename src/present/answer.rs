@@ -1,0 +1,214 @@
+//! What a person gave as an answer, and how a question ended, in the words of the question: labels, not names.
+//! Text of an agent is made printable here (I10). What is printed where is left to `command` and `question.rs`.
+
+use super::ending::{ending, quoted, separable};
+use crate::{
+    desk::Settlement,
+    question::{Answer, Field, FieldError, Kind, Question, Value},
+    terminal::{cut, printable_line},
+};
+
+/// The most columns of a field's label in an error or beside a value.
+const LABEL: usize = 40;
+
+/// Returns a field as an error names it: by its header or label, and where there are several by its name as well,
+/// which `--field` takes.
+pub fn about(question: &Question, field: &Field) -> String {
+    match &*question.fields {
+        [_] => format!("“{}”", title(field)),
+        _ => format!("“{}” ({})", title(field), brief(&field.name)),
+    }
+}
+
+/// Returns a text on one line, as an error or a list of values has room for it.
+pub fn brief(text: &str) -> String {
+    cut(&printable_line(text.trim()), LABEL).into_owned()
+}
+
+fn title(field: &Field) -> String {
+    brief(field.header.as_ref().unwrap_or(&field.label))
+}
+
+/// Returns what is wrong with an answer, by field.
+pub fn errors(question: &Question, errors: &[FieldError]) -> String {
+    let said =
+        errors.iter().map(|error| match question.fields.iter().find(|field| field.name == error.field) {
+            Some(field) => format!("{} {}", about(question, field), error.message),
+            None => format!("“{}” {}", brief(&error.field), error.message),
+        });
+    said.collect::<Vec<_>>().join("; ")
+}
+
+/// Returns how an answer was understood, behind the word "answered". Values of secret fields are masked.
+pub fn understood(question: &Question, answer: &Answer) -> String {
+    let is_own = match (&*question.fields, answer.notes.is_empty()) {
+        ([field], true) => {
+            answer.values.get(&field.name).filter(|_| !field.secret).is_some_and(|value| is_own(field, value))
+        }
+        _ => false,
+    };
+    match is_own {
+        // Of one field, the sentence says what the texts are.
+        true => format!(" with your own text: {}", given(question, answer).replacen("own text ", "", 1)),
+        false => format!(": {}", given(question, answer)),
+    }
+}
+
+/// Returns whether a value has a text beside the field's options, and no option.
+fn is_own(field: &Field, value: &Value) -> bool {
+    let is_option = |text: &String| field.kind.options().iter().any(|option| option.value == *text);
+    !field.kind.options().is_empty()
+        && match value {
+            Value::Text(text) => !is_option(text),
+            Value::Many(texts) => !texts.is_empty() && !texts.iter().any(is_option),
+            Value::Flag(_) | Value::Number(_) => false,
+        }
+}
+
+/// Returns an answer on one line, with the labels of fields and options.
+pub fn given(question: &Question, answer: &Answer) -> String {
+    let parts: Vec<_> = question.fields.iter().filter_map(|field| part(question, field, answer)).collect();
+    match parts.is_empty() {
+        true => "every field is left out".to_owned(),
+        false => parts.join("; "),
+    }
+}
+
+/// Returns what is given for one field, behind its label where there are several.
+fn part(question: &Question, field: &Field, answer: &Answer) -> Option<String> {
+    let value = answer.values.get(&field.name).map(|value| match field.secret {
+        true => "(secret)".to_owned(),
+        false => value_of(field, value),
+    });
+    let note = answer.notes.get(&field.name).map(|note| format!("note: {}", quoted(note)));
+    let said = match (value, note) {
+        (Some(value), Some(note)) => format!("{value} ({note})"),
+        (value, note) => value.or(note)?,
+    };
+    Some(if question.fields.len() == 1 { said } else { format!("{}: {said}", title(field)) })
+}
+
+fn value_of(field: &Field, value: &Value) -> String {
+    let text = |text: &String| {
+        let option = field.kind.options().iter().find(|option| option.value == *text);
+        match option {
+            Some(option) => separable(&option.label),
+            None if field.kind.options().is_empty() => separable(text),
+            None => format!("own text {}", quoted(text)),
+        }
+    };
+    match (value, &field.kind) {
+        (Value::Text(given), _) => text(given),
+        (Value::Many(texts), _) if texts.is_empty() => "none of them".to_owned(),
+        (Value::Many(texts), _) => texts.iter().map(text).collect::<Vec<_>>().join(", "),
+        (Value::Flag(true), Kind::Confirm { yes, .. }) => separable(yes),
+        (Value::Flag(false), Kind::Confirm { no, .. }) => separable(no),
+        (Value::Flag(flag), _) => if *flag { "yes" } else { "no" }.to_owned(),
+        (Value::Number(number), _) => number.to_string(),
+    }
+}
+
+/// Returns how a question was settled, in the words of the question, on one line.
+pub fn settlement(question: &Question, settlement: &Settlement) -> String {
+    let (ended, detail) = ending(settlement, |answer| given(question, answer));
+    ended.into_owned() + &detail.map(|detail| format!(": {detail}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+    use crate::{
+        desk::Timestamp,
+        question::{Origin, Outcome, Provenance, Reason, Responder},
+    };
+
+    fn question(fields: &Json) -> Question {
+        Question::new(Origin::SandboxAgent, "q", serde_json::from_value(fields.clone()).expect("fields"))
+    }
+
+    fn answer(values: &Json, notes: &Json) -> Answer {
+        serde_json::from_value(json!({ "values": values, "notes": notes })).expect("an answer")
+    }
+
+    fn database() -> Json {
+        let options = json!([{ "value": "pg", "label": "Postgres" }, { "value": "2", "label": "SQLite" }]);
+        json!({ "name": "q0", "label": "Which database?", "header": "Database", "kind": "choice", "other": true, "options": options })
+    }
+
+    fn features() -> Json {
+        let options = json!([{ "value": "a", "label": "Auth" }, { "value": "s", "label": "Search, full" }]);
+        json!({ "name": "q1", "label": "Features", "kind": "choices", "other": true, "options": options })
+    }
+
+    #[test]
+    fn one_field_is_said_without_its_label_and_an_own_text_as_one() {
+        let question = question(&json!([database()]));
+        for (values, notes, said) in [
+            (json!({ "q0": "2" }), json!({}), ": SQLite"),
+            (json!({ "q0": "SQLight" }), json!({}), " with your own text: “SQLight”"),
+            (json!({ "q0": "2\n\u{1b}" }), json!({}), " with your own text: “2\u{240a}\u{241b}”"),
+            (json!({ "q0": "2" }), json!({ "q0": "for now" }), ": SQLite (note: “for now”)"),
+            (json!({ "q0": "x" }), json!({ "q0": "y" }), ": own text “x” (note: “y”)"),
+            (json!({}), json!({}), ": every field is left out"),
+        ] {
+            assert_eq!(understood(&question, &answer(&values, &notes)), said);
+        }
+    }
+
+    #[test]
+    fn several_fields_are_said_by_label_and_secrets_are_masked() {
+        let others = [
+            json!({ "name": "t", "label": "Token", "kind": "text", "secret": true }),
+            json!({ "name": "d", "label": "Sure?", "kind": "confirm", "yes": "Do it", "no": "Leave it" }),
+            json!({ "name": "n", "label": "Port", "kind": "number" }),
+            json!({ "name": "l", "label": "Why?", "kind": "text" }),
+        ];
+        let question = question(&json!([&[database(), features()][..], &others].concat()));
+        let values =
+            json!({ "q0": "pg", "q1": ["s", "own, text"], "t": "hunter2", "d": false, "n": 80, "l": "a; b" });
+        assert_eq!(
+            understood(&question, &answer(&values, &json!({}))),
+            ": Database: Postgres; Features: “Search, full”, own text “own, text”; Token: (secret); Sure?: Leave it; \
+             Port: 80; Why?: “a; b”"
+        );
+        assert_eq!(
+            understood(&question, &answer(&json!({ "q1": [] }), &json!({}))),
+            ": Features: none of them"
+        );
+    }
+
+    #[test]
+    fn errors_name_the_field_as_a_person_knows_it() {
+        let two = question(&json!([database(), features()]));
+        let error = |field: &str| FieldError { field: field.to_owned(), message: "is required".to_owned() };
+        assert_eq!(
+            errors(&two, &[error("q0"), error("q1"), error("x")]),
+            "“Database” (q0) is required; “Features” (q1) is required; “x” is required"
+        );
+        assert_eq!(errors(&question(&json!([features()])), &[error("q1")]), "“Features” is required");
+    }
+
+    #[test]
+    fn an_ending_says_what_happened() {
+        let question = question(&json!([database()]));
+        let person = Provenance { responder: Responder::CommandLine, name: Some("ada".to_owned()) };
+        let said = |outcome: Outcome, by: &Provenance, remark: Option<&str>| {
+            let mut settled = Settlement::new(outcome, by.clone(), Timestamp::default());
+            settled.remark = remark.map(str::to_owned);
+            settlement(&question, &settled)
+        };
+        let answered = Outcome::Answered(answer(&json!({ "q0": "2" }), &json!({})));
+        assert_eq!(said(answered, &person, None), "answered by the command line (ada): SQLite");
+        let user = Outcome::Rejected(Reason::User);
+        assert_eq!(
+            said(user, &person, Some("not\ttoday")),
+            "rejected by the command line (ada): not\u{2409}today"
+        );
+        let withdrawn = Outcome::Rejected(Reason::Withdrawn);
+        assert_eq!(said(withdrawn, &Provenance::bridge(), None), "withdrawn");
+        let late = Outcome::Rejected(Reason::Timeout);
+        assert_eq!(said(late, &Provenance::bridge(), None), "rejected: no answer came in time");
+    }
+}

@@ -1,0 +1,70 @@
+//! How a question ended, in words, and texts that stand beside others on a line.
+//! How an answer reads is left to the caller: in the words of its question, or by the names of its fields.
+
+use std::borrow::Cow;
+
+use crate::{
+    desk::Settlement,
+    question::{Answer, Outcome, Provenance, Reason, Responder},
+    terminal::{cut, printable_line},
+};
+
+/// The most columns of one value on a line that has other things on it.
+const VALUE: usize = 200;
+
+/// Returns how a question ended, and what was given or said with it.
+pub(super) fn ending<'a>(
+    settlement: &'a Settlement,
+    said: impl FnOnce(&Answer) -> String,
+) -> (Cow<'static, str>, Option<Cow<'a, str>>) {
+    let by = by(&settlement.by);
+    let remark = settlement.remark.as_deref().map(printable_line);
+    match &settlement.outcome {
+        Outcome::Answered(answer) => (format!("answered by {by}").into(), Some(said(answer).into())),
+        Outcome::Rejected(reason) => (rejected(reason, &by), remark),
+        Outcome::Failed => (format!("left to the agent by {by}").into(), remark),
+        other => (format!("{} by {by}", printable_line(other.status())).into(), remark),
+    }
+}
+
+/// Returns why a question was rejected. The bridge's own reasons say what happened, and not that it was the bridge.
+fn rejected(reason: &Reason, by: &str) -> Cow<'static, str> {
+    match reason {
+        Reason::User => format!("rejected by {by}").into(),
+        Reason::Cancelled => "rejected: the turn was cancelled".into(),
+        Reason::Withdrawn => "withdrawn".into(),
+        Reason::Timeout => "rejected: no answer came in time".into(),
+        Reason::RepliedInChat => "rejected: the person replied in the chat".into(),
+        Reason::ClientGone => "rejected: the client is gone".into(),
+        Reason::AgentGone => "rejected: the agent is gone".into(),
+        Reason::SessionClosed => "rejected: the session was closed".into(),
+        Reason::Shutdown => "rejected: the bridge was told to end".into(),
+        Reason::Policy => format!("rejected by a rule of {by}").into(),
+        other => format!("rejected by {by}, {}", printable_line(other.name())).into(),
+    }
+}
+
+fn by(by: &Provenance) -> String {
+    let responder = match &by.responder {
+        Responder::Client => "the client",
+        Responder::Bridge => "the bridge",
+        Responder::CommandLine => "the command line",
+        Responder::Http => "HTTP",
+        Responder::Rpc => "JSON-RPC",
+        Responder::Other(other) => &printable_line(other.as_str()),
+    };
+    match &by.name {
+        Some(name) => format!("{responder} ({})", printable_line(name)),
+        None => responder.to_owned(),
+    }
+}
+
+/// Returns a text in quotation marks where it could be taken for several.
+pub(super) fn separable(text: &str) -> String {
+    let is_plain = !text.is_empty() && text.trim() == text && !text.contains([',', ';', '“', '”']);
+    if is_plain { cut(&printable_line(text), VALUE).into_owned() } else { quoted(text) }
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    format!("“{}”", cut(&printable_line(text), VALUE))
+}

@@ -1,0 +1,154 @@
+//! What `show` prints, as in `fixtures/show`: on terminals of 40, 80 and 200 columns, and in a pipe.
+//! `UPDATE=1 cargo test --test answers` writes the files.
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use askbridge::{
+    desk::{Record, Timestamp},
+    present::question::Shown,
+    terminal::width,
+};
+use serde_json::{Value, json};
+
+/// The widths, where a pipe has none.
+const WIDTHS: [(&str, usize); 4] =
+    [("40 columns", 40), ("80 columns", 80), ("200 columns", 200), ("a pipe", usize::MAX)];
+
+/// Returns a record of this question, which opened three minutes ago, with these members beside it.
+fn record(question: &Value, more: &Value) -> Record {
+    let ago = |seconds: u64| Timestamp::from(SystemTime::now() - Duration::from_secs(seconds)).to_string();
+    let mut asked = json!({
+        "questionId": "q", "message": "", "origin": "sandboxagent", "dangerous": false, "blocking": true,
+        "agent": "mock-agent", "project": "/src/payments", "sessionId": "session-1",
+    });
+    let mut json = json!({ "id": "k3f9q2-1", "bridge": "k3f9q2", "openedAt": ago(180) });
+    for (object, members) in [(&mut asked, question), (&mut json, more)] {
+        let members = members.as_object().unwrap().clone();
+        object.as_object_mut().unwrap().extend(members);
+    }
+    json["question"] = asked;
+    if json.get("settlement").is_some() {
+        json["settlement"]["at"] = ago(60).into();
+        json["state"] = "settled".into();
+    }
+    serde_json::from_value(json).unwrap()
+}
+
+/// Checks what is printed of a record against its file.
+#[track_caller]
+fn check(name: &str, record: &Record) {
+    let mut shown = String::new();
+    for (what, columns) in WIDTHS {
+        let text = Shown { record, status: None, columns }.to_string();
+        for line in text.lines().filter(|line| !line.starts_with("askbridge ")) {
+            // Only a word that is longer than a line, and source code, are wider than the terminal.
+            let is_whole = line.contains("SELECT") || line.split(' ').any(|word| width(word) + 8 > columns);
+            assert!(width(line) <= columns || is_whole, "{name} in {columns}: {line}");
+            assert!(!line.chars().any(char::is_control), "{name}: {line:?}");
+        }
+        shown += &format!("── {what}\n{text}");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/show").join(name).with_extension("txt");
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    if written != shown && std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &shown).unwrap();
+    }
+    assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
+}
+
+fn databases() -> Value {
+    json!([
+        { "value": "postgres", "label": "Postgres", "description": "Relational, with a server of its own that has to be set up and looked after" },
+        { "value": "SQLite", "label": "SQLite", "description": "A file" },
+        { "value": "none", "label": "None of these, since the service keeps no data of its own" },
+    ])
+}
+
+#[test]
+fn a_choice() {
+    let preview = json!({ "format": "code", "text": "SELECT name FROM users WHERE id = 1 AND deleted_at IS NULL;\n\tLIMIT 1" });
+    let mut options = databases();
+    options[1]["preview"] = preview;
+    let field = json!({
+        "name": "q0", "label": "Which database should the payments service use?", "header": "Database", "kind": "choice",
+        "required": true, "other": true, "options": options, "default": "SQLite",
+        "help": "It can be changed later, but the tables have to be copied then, which takes about a day.",
+    });
+    let question = json!({ "message": "Please answer the following questions.", "fields": [field] });
+    check("choice", &record(&question, &json!({ "elsewhere": true })));
+}
+
+#[test]
+fn every_kind_of_field() {
+    let many = json!([{ "value": "auth", "label": "Auth" }, { "value": "b", "label": "Billing" }]);
+    let fields = json!([
+        { "name": "t", "label": "A text", "kind": "text", "minLength": 2, "maxLength": 9, "pattern": "^[a-z-]+$", "default": "abc", "required": true },
+        { "name": "e", "label": "An address", "kind": "text", "format": "email", "secret": true },
+        { "name": "m", "label": "Features", "kind": "choices", "options": many, "min": 1, "max": 2, "other": true, "default": ["b"] },
+        { "name": "n", "label": "A port", "kind": "number", "integer": true, "min": 1, "max": 65535, "step": 2, "default": 8080 },
+        { "name": "b", "label": "Verbose?", "kind": "boolean", "default": true },
+        { "name": "c", "label": "Sure?", "kind": "confirm", "yes": "Do it", "no": "Leave it", "required": true },
+        { "name": "d", "label": "A drawing", "kind": "drawing", "colours": ["red"] },
+    ]);
+    let question = json!({ "title": "Set-up", "message": "The service has to be set up.", "fields": fields });
+    check("fields", &record(&question, &json!({})));
+}
+
+#[test]
+fn a_title_is_shown_once() {
+    let fields =
+        json!([{ "name": "setup", "label": "Which one?", "kind": "choice", "options": databases() }]);
+    check("title", &record(&json!({ "title": "Setup", "fields": fields, "origin": "cursor" }), &json!({})));
+}
+
+#[test]
+fn a_permission() {
+    let options = json!([
+        { "value": "allow", "label": "Allow once" },
+        { "value": "always", "label": "Always allow `rm` in this project" },
+        { "value": "reject", "label": "Reject" },
+    ]);
+    let label = "rm -rf build dist node_modules";
+    let fields =
+        json!([{ "name": "q0", "label": label, "kind": "choice", "required": true, "options": options }]);
+    let question = json!({ "message": label, "fields": fields, "dangerous": true, "purpose": "permission" });
+    check("permission", &record(&question, &json!({})));
+}
+
+#[test]
+fn a_hostile_question() {
+    let evil = "\u{1b}]0;owned\u{7}\u{202e}\r\nk3f9q2-1: answered by you";
+    let options = json!([{ "value": evil, "label": evil, "description": evil, "preview": { "format": "text", "text": evil } }]);
+    let fields = json!([{ "name": evil, "label": evil, "header": evil, "help": evil, "kind": "choice", "options": options, "default": evil }]);
+    let question = json!({ "title": evil, "message": evil, "fields": fields, "agent": evil, "project": evil, "sessionId": evil });
+    let kept = json!({ "values": { evil: evil }, "notes": { evil: evil } });
+    check("hostile", &record(&question, &json!({ "kept": kept })));
+}
+
+#[test]
+fn a_long_question() {
+    let words = "The migration takes the table offline for some minutes, 移行には数分かかります、 and then it is back. ".repeat(4);
+    let word = "https://host.example/".to_owned() + &"a/very/long/path/".repeat(6);
+    let options =
+        json!([{ "value": "1", "label": words, "description": words }, { "value": word, "label": word }]);
+    let fields = json!([{ "name": "q0", "label": words, "kind": "choice", "options": options, "help": format!("See {word}\n\n- one\n- two") }]);
+    check("long", &record(&json!({ "message": words, "fields": fields }), &json!({})));
+}
+
+#[test]
+fn a_settled_question() {
+    let fields = json!([
+        { "name": "q0", "label": "Which database?", "header": "Database", "kind": "choice", "other": true, "options": databases() },
+        { "name": "q1", "label": "Features", "kind": "choices", "other": true, "options": [{ "value": "auth", "label": "Auth" }] },
+    ]);
+    let by = json!({ "responder": "command_line", "name": "ada" });
+    let outcome = json!({ "status": "answered", "values": { "q0": "none", "q1": ["auth", "own, text"] }, "notes": { "q1": "later" } });
+    let settled = json!({ "settlement": { "outcome": outcome, "by": by } });
+    check("answered", &record(&json!({ "fields": fields }), &settled));
+    let settled = json!({ "settlement": { "outcome": { "status": "rejected", "reason": "user" }, "by": by, "remark": "not on a Friday" } });
+    check("rejected", &record(&json!({ "fields": fields }), &settled));
+}
