@@ -48,6 +48,8 @@ mod sockets;
 #[cfg(test)]
 mod hostile;
 
+#[cfg(test)]
+mod readme;
 
 #[cfg(test)]
 mod played;

@@ -1,0 +1,243 @@
+//! The README: each of its shell blocks does what it says. Programs that a test cannot run are stood in for: cargo
+//! hands `run` to the program that was built, and npx is the mock agent.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+
+use serde_json::{Value, json};
+
+use crate::{
+    machine::{ASKBRIDGE, TestMachine},
+    support::Process,
+};
+
+/// A fenced block, with the language of its fence.
+#[derive(Debug)]
+struct Block {
+    language: String,
+    text: String,
+}
+
+/// Returns the shell blocks of the README, in their order.
+fn blocks() -> Vec<Block> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let text = fs::read_to_string(path).unwrap();
+    let fenced = text.split("\n```").skip(1).step_by(2);
+    let blocks = fenced.map(|block| {
+        let (language, text) = block.split_once('\n').unwrap();
+        Block { language: language.to_owned(), text: text.to_owned() }
+    });
+    blocks.filter(|block| ["sh", "bash", "console"].contains(&&*block.language)).collect()
+}
+
+/// Returns the block that has this text. Fails unless there is one.
+#[track_caller]
+fn block(part: &str) -> String {
+    let blocks = blocks().into_iter().filter(|block| block.text.contains(part));
+    let [block] = &blocks.collect::<Vec<_>>()[..] else { panic!("not one block has {part:?}") };
+    block.text.clone()
+}
+
+/// A folder that a block is run in: with the programs that it calls, and a home.
+struct Folder<'a> {
+    machine: &'a TestMachine,
+}
+
+impl<'a> Folder<'a> {
+    fn new(machine: &'a TestMachine) -> Self {
+        let folder = Folder { machine };
+        folder.program("bin/askbridge", &format!("exec '{ASKBRIDGE}' \"$@\""));
+        folder.program("bin/npx", &format!("exec '{ASKBRIDGE}' mock-agent --dialect claude"));
+        let cargo =
+            format!("case $1 in run) shift 3; exec '{ASKBRIDGE}' \"$@\";; install) ;; *) exit 1;; esac");
+        folder.program("bin/cargo", &cargo);
+        folder.program("deploy", "echo \"deployed $*\"");
+        folder
+    }
+
+    /// Writes a program: a script of this shell code.
+    fn program(&self, path: &str, code: &str) {
+        let path = self.machine.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("#!/bin/sh\n{code}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Starts a block in the shell that its fence names.
+    fn start(&self, shell: &str, block: &str) -> Process {
+        let folder = self.machine.path();
+        let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new(shell);
+        command.args(["-euc", block]).current_dir(folder).env("PATH", path).env("HOME", folder);
+        Process::spawn(
+            command.env("XDG_RUNTIME_DIR", folder).env("USER", "somebody").env_remove("XDG_STATE_HOME"),
+        )
+    }
+
+    /// Runs a block to its end, and returns its exit code and what it wrote to stdout.
+    fn run(&self, block: &str) -> (Option<i32>, String) {
+        let mut process = self.start("sh", block);
+        process.close_stdin();
+        let lines = std::iter::from_fn(|| process.next_line());
+        let text: Vec<_> = lines.map(|line| String::from_utf8(line).unwrap()).collect();
+        (process.wait().code(), text.concat())
+    }
+}
+
+#[test]
+fn each_shell_block_is_run_here() {
+    let run = [
+        "cargo run --locked -- demo",
+        "tests/run",
+        "askbridge run -- npx",
+        "askbridge status",
+        "askbridge list",
+        "askbridge ask --confirm",
+        "case \"$(askbridge ask",
+        "askbridge completions",
+        "curl ",
+        "askbridge mock-agent",
+    ];
+    for block in blocks() {
+        assert!(run.iter().any(|part| block.text.contains(part)), "not run by any test here: {block:?}");
+    }
+    assert_eq!(blocks().len(), run.len());
+    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(block("tests/run").trim()).is_file());
+}
+
+#[test]
+fn the_demo_is_answered() {
+    let machine = TestMachine::new();
+    let (code, shown) = Folder::new(&machine).run(&block("cargo run --locked -- demo"));
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("You chose: option-b"), "{shown}");
+}
+
+#[test]
+fn an_agent_that_is_wrapped_responds() {
+    let machine = TestMachine::new();
+    let folder = Folder::new(&machine);
+    let mut client = folder.start("sh", &block("askbridge run -- npx"));
+    client.send(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
+    client.expect("the response", |line| line.contains(r#""id":0"#));
+    client.close_stdin();
+    assert!(client.wait().success());
+    let mut agent = folder.start("sh", &block("askbridge mock-agent"));
+    agent.close_stdin();
+    assert!(agent.wait().success());
+}
+
+#[test]
+fn status_shows_the_bridges() {
+    let machine = TestMachine::new();
+    let _client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
+    let id = machine.question();
+    let (code, shown) = Folder::new(&machine).run(&block("askbridge status"));
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains(id.split_once('-').unwrap().0), "{shown}");
+}
+
+/// A client and an agent in a project, the agent asking which database to use.
+fn payments(machine: &TestMachine) -> Process {
+    let say = |line: Value| format!("read -r line; printf '%s\\n' '{line}'");
+    let initialized = json!({ "jsonrpc": "2.0", "id": 0, "result": {
+        "protocolVersion": 1, "agentInfo": { "name": "claude-agent", "title": "Claude Agent", "version": "1" },
+    } });
+    let opened = json!({ "jsonrpc": "2.0", "id": 1, "result": { "sessionId": "session-1" } });
+    let asks = json!({ "jsonrpc": "2.0", "id": 2, "method": "_sandboxagent/session/request_question", "params": {
+        "sessionId": "session-1", "questionId": "q-1", "prompt": "Which database should we use?",
+        "options": [["option-a", "Postgres"], ["sqlite", "SQLite"]],
+    } });
+    let agent = format!("{}\n{}\nprintf '%s\\n' '{asks}'\nexec cat", say(initialized), say(opened));
+    let mut client = machine.start(&["run", "--client-questions", "none", "--", "sh", "-c", &agent]);
+    client.send(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
+    client.send(r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/projects/payments"}}"#);
+    client
+}
+
+#[test]
+fn the_terminal_shows_what_the_readme_shows() {
+    let machine = TestMachine::new();
+    let mut client = payments(&machine);
+    let id = machine.question();
+    let folder = Folder::new(&machine);
+    let text = block("$ askbridge list");
+    let lines: Vec<_> = text.lines().collect();
+    let [list, head, row, _, answer, answered] = lines[..] else { panic!("{text}") };
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let real = |line: &str| line.trim_start_matches("$ ").replace("k3f9q2-1", &id);
+    let (code, listed) = folder.run(&real(list));
+    assert_eq!(code, Some(0), "{listed}");
+    let listed: Vec<_> = listed.lines().collect();
+    assert_eq!(words(listed[0]), words(head), "the columns");
+    // How long it waits is the machine's.
+    let without_age = |line: &str| {
+        words(line)
+            .into_iter()
+            .filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(without_age(listed[1]), without_age(&real(row)));
+    assert_eq!(folder.run(&real(answer)), (Some(0), real(answered) + "\n"));
+    client.expect("nothing of the answer", |line| line.contains("option-a"));
+}
+
+/// Runs a block that asks, gives this answer, and returns what it printed.
+fn asked(part: &str, answer: &[&str]) -> String {
+    let machine = TestMachine::new();
+    let mut asks = Folder::new(&machine).start("sh", &block(part));
+    let id = machine.question();
+    assert_eq!(machine.run(&[&["answer", &id], answer].concat()).code, 0);
+    let lines = std::iter::from_fn(|| asks.next_line());
+    let text: Vec<_> = lines.map(|line| String::from_utf8(line).unwrap()).collect();
+    text.concat()
+}
+
+#[test]
+fn scripts_deploy_only_what_the_person_confirmed() {
+    assert!(asked("askbridge ask --confirm", &["yes"]).contains("deployed"));
+    assert!(!asked("askbridge ask --confirm", &["no"]).contains("deployed"));
+    assert!(asked("case \"$(askbridge ask", &["production"]).contains("deployed --production"));
+    assert_eq!(asked("case \"$(askbridge ask", &["staging"]), "deployed \n");
+}
+
+#[test]
+fn completions_and_man_pages_are_installed() {
+    let machine = TestMachine::new();
+    let folder = Folder::new(&machine);
+    let home = |path: &str| machine.path().join(path);
+    for path in [
+        ".local/share/bash-completion/completions",
+        ".zfunc",
+        ".config/fish/completions",
+        ".local/share/man/man1",
+    ] {
+        fs::create_dir_all(home(path)).unwrap();
+    }
+    let (code, shown) = folder.run(&block("askbridge completions"));
+    assert_eq!(code, Some(0), "{shown}");
+    for path in [
+        ".local/share/bash-completion/completions/askbridge",
+        ".zfunc/_askbridge",
+        ".config/fish/completions/askbridge.fish",
+        ".local/share/man/man1/askbridge.1",
+    ] {
+        assert!(fs::metadata(home(path)).is_ok_and(|file| file.len() > 0), "{path}");
+    }
+}
+
+#[test]
+fn curl_answers_over_http() {
+    let machine = TestMachine::new();
+    let mut client = payments(&machine);
+    machine.question();
+    let inbox = machine.start(&["inbox", "--addr", "127.0.0.1:0"]);
+    let said = inbox.expect_stderr("the address", |text| text.contains("listening on http://"));
+    let address = said.split_once("http://").unwrap().1.split([',', '\n', ' ']).next().unwrap();
+    let block = block("curl ").replace("127.0.0.1:8421", address);
+    let mut curl = Folder::new(&machine).start("bash", &block);
+    let listing = curl.expect("the listing", |line| line.contains("session-1"));
+    let listing: Value = serde_json::from_str(&listing).unwrap();
+    assert_eq!(listing["questions"][0]["question"]["project"], "/projects/payments");
+    assert!(curl.wait().success());
+    client.expect("the answer", |line| line.contains(r#""answers":[["option-a"]]"#));
+}
