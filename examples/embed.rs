@@ -28,7 +28,9 @@ fn take(bridge: &mut Bridge, to: Peer) -> String {
 fn main() {
     // The bridge does not read a clock: each call says how much time has passed since the start.
     let now = Duration::from_secs(1);
-    let mut bridge = Bridge::new(Config { tier: Some(Tier::None), ..Config::default() });
+    // This program shows the questions itself, so that the chat needs no hint that they wait.
+    let config = Config { tier: Some(Tier::None), chat_hint: false, ..Config::default() };
+    let mut bridge = Bridge::new(config);
 
     // Ordinary lines pass byte for byte, in whatever pieces they arrive.
     let (beginning, end) = UPDATE.split_at(20);
