@@ -9,6 +9,7 @@ use super::{
     action::Action,
     core::Core,
     event::{Peer, Unanswered},
+    known_clients,
     pending::Open,
     presentation::{Presentation, Tier},
 };
@@ -44,7 +45,7 @@ impl Core {
     fn takes(&self, tier: Tier) -> bool {
         match self.config.tier {
             // Whatever the user forces: such a client would answer for its person.
-            _ if tier == Tier::Permission && self.client.labels_by_kind => false,
+            _ if tier == Tier::Permission && self.labels_by_kind() => false,
             Some(only) => only == tier,
             None => match tier {
                 Tier::Native => self.client.native == Some(true),
@@ -53,6 +54,11 @@ impl Core {
                 Tier::None => true,
             },
         }
+    }
+
+    /// Returns whether the client's permission prompts show the kinds of the options instead of their names.
+    fn labels_by_kind(&self) -> bool {
+        self.client.name.as_deref().is_some_and(known_clients::labels_by_kind)
     }
 
     /// Returns the first way to ask the client.

@@ -3,7 +3,6 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::known_clients::labels_by_kind;
 use crate::{
     dialect::permission::Protocol,
     limits,
@@ -34,23 +33,13 @@ pub(super) struct Client {
     pub permissions: bool,
     /// Notices in a session.
     pub notices: bool,
-    /// Whether its permission prompts show the kinds of the options instead of their names.
-    pub labels_by_kind: bool,
     /// Its own name.
     pub name: Option<String>,
 }
 
 impl Default for Client {
     fn default() -> Self {
-        Client {
-            native: None,
-            forms: false,
-            kiro: false,
-            permissions: true,
-            notices: false,
-            labels_by_kind: false,
-            name: None,
-        }
+        Client { native: None, forms: false, kiro: false, permissions: true, notices: false, name: None }
     }
 }
 
@@ -60,15 +49,13 @@ impl Client {
         let capabilities = scan::member(params, names(params, "clientCapabilities", "capabilities"));
         let says = |path: &[&str]| member(capabilities?, path).and_then(flag);
         let info = scan::member(params, names(params, "clientInfo", "info"));
-        let name = info.and_then(|info| scan::text(scan::member(info, "name")?)).map(Cow::into_owned);
         Client {
             native: says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)),
             forms: says(&FORM) == Some(true),
             kiro: says(&KIRO) == Some(true),
             permissions: true,
             notices: says(&NOTICES) == Some(true),
-            labels_by_kind: name.as_deref().is_some_and(labels_by_kind),
-            name,
+            name: info.and_then(|info| scan::text(scan::member(info, "name")?)).map(Cow::into_owned),
         }
     }
 }

@@ -88,35 +88,18 @@ fn begins(name: &str, typed: &str) -> bool {
 /// Returns how many letters have to be typed, left out, replaced or swapped with their neighbour to get from one text
 /// to the other; `None` if these are more than slips of the fingers.
 fn distance(one: &str, other: &str) -> Option<usize> {
-    let (one, other): (Vec<_>, Vec<_>) = (one.chars().collect(), other.chars().collect());
-    let longest = one.len().max(other.len());
-    let slips = match longest {
+    let (length, against) = (one.chars().count(), other.chars().count());
+    let slips = match length.max(against) {
         0..=2 => return None,
         3..=5 => 1,
         6..=10 => 2,
         11..=LONGEST_COMPARED => 3,
         _ => return None,
     };
-    if one.len().abs_diff(other.len()) > slips {
+    if length.abs_diff(against) > slips {
         return None;
     }
-    // The distances to each beginning of `other`, for the last two beginnings of `one`: a swap looks back at both.
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for (row, letter) in one.iter().enumerate() {
-        let mut now = vec![row + 1];
-        for (column, against) in other.iter().enumerate() {
-            let replaced = last[column] + usize::from(letter != against);
-            let mut least = replaced.min(last[column + 1] + 1).min(now[column] + 1);
-            let swapped = row > 0 && column > 0 && *letter == other[column - 1] && one[row - 1] == *against;
-            if swapped {
-                least = least.min(before[column - 1] + 1);
-            }
-            now.push(least);
-        }
-        before = std::mem::replace(&mut last, now);
-    }
-    last.last().copied().filter(|distance| *distance <= slips)
+    Some(strsim::osa_distance(one, other)).filter(|distance| *distance <= slips)
 }
 
 #[cfg(test)]

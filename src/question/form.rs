@@ -16,7 +16,7 @@ pub struct Question {
     /// The session that the question belongs to, if the dialect or the running turn says so.
     #[serde(rename = "sessionId", default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The agent that asks, as it names itself, or by its command.
+    /// The agent or program that asks, by the name that it gives itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Arc<str>>,
     /// The folder that the session works in, as an absolute path.
