@@ -8,7 +8,7 @@ use super::{
 use crate::{
     control::Inbox,
     machine::Gaps,
-    present::{question::Shown, text},
+    present::{bridges::Bridges, question::Shown, text},
 };
 
 /// What `show` prints.
@@ -24,13 +24,14 @@ pub struct ShowOptions {
 pub async fn show(options: &ShowOptions) -> Result<u8, CommandError> {
     let (machine, _, record) = look_up(&options.id).await?;
     warn(&Gaps::of_unreadable(machine.gaps().borrow().unreadable));
-    let status = machine.status().into_iter().find(|status| status.bridge == record.bridge);
     let text = if options.json {
         text::json(&*record)?
     } else {
         // In a pipe, no text is wrapped.
         let columns = Room::now().map_or(usize::MAX, |room| room.columns);
-        Shown { record: &record, status: status.as_ref(), columns }.to_string()
+        let bridges = Bridges::new(machine.status());
+        let (status, now) = (bridges.status(&record), bridges.now(&record));
+        Shown { record: &record, status, now, columns }.to_string()
     };
     run::shown(print(&text))
 }

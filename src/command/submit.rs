@@ -13,11 +13,12 @@ use super::{
 };
 use crate::{
     control::Inbox,
-    desk::{Record, Refusal, Submission, Timestamp},
+    desk::{Record, Refusal, Submission},
     exit, limits,
     present::{
         answer,
-        text::{self, span, until},
+        bridges::Bridges,
+        text::{self, span},
     },
     question::{Provenance, Responder},
 };
@@ -45,7 +46,7 @@ pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
         }
         Ok(Submission::Answer(answer))
     };
-    let done = |record: &Record, submission: &Submission| match submission {
+    let done = |_: &Bridges, record: &Record, submission: &Submission| match submission {
         Submission::Answer(given) => format!("answered{}", answer::understood(&record.question, given)),
         _ => String::new(),
     };
@@ -55,14 +56,17 @@ pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
 /// Rejects a question.
 pub async fn reject(id: &str, reason: Option<&str>) -> Result<u8, CommandError> {
     let read = |_: &Record| Ok(Submission::Reject(reason.map(str::to_owned)));
-    submit(id, read, |record, _| format!("rejected: {}", text::headline(record))).await
+    submit(id, read, |_, record, _| format!("rejected: {}", text::headline(record))).await
 }
 
 /// Gives a question more time.
 pub async fn extend(id: &str, by: Duration) -> Result<u8, CommandError> {
-    let until = |deadline: Timestamp| format!("extended: ends in {}, at {deadline}", span(until(deadline)));
-    let done = |record: &Record, _: &Submission| {
-        record.deadline.map_or_else(|| format!("extended: {}", text::headline(record)), until)
+    let done = |bridges: &Bridges, record: &Record, _: &Submission| match record.deadline {
+        Some(deadline) => {
+            let left = deadline.since(bridges.now(record));
+            format!("extended: ends in {}, at {deadline}", span(left))
+        }
+        None => format!("extended: {}", text::headline(record)),
     };
     submit(id, |_| Ok(Submission::Extend(by)), done).await
 }
@@ -70,7 +74,7 @@ pub async fn extend(id: &str, by: Duration) -> Result<u8, CommandError> {
 async fn submit(
     id: &str,
     read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
-    done: impl FnOnce(&Record, &Submission) -> String,
+    done: impl FnOnce(&Bridges, &Record, &Submission) -> String,
 ) -> Result<u8, CommandError> {
     let (machine, typed, record) = look_up(id).await?;
     if !typed.has_number() {
@@ -85,7 +89,8 @@ async fn submit(
         }
         refusal => CommandError::Refused(id.to_owned(), refusal),
     })?;
-    Ok(run::done(exit::OK, &format!("{} {}\n", record.id, done(&now, &submission))))
+    let said = done(&Bridges::new(machine.status()), &now, &submission);
+    Ok(run::done(exit::OK, &format!("{} {said}\n", record.id)))
 }
 
 fn by() -> Provenance {

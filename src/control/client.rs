@@ -27,7 +27,7 @@ use tokio::{
 
 use super::{
     lines::LineReader,
-    outline::ListingOutline,
+    outline::OutlineListing,
     protocol::{BridgeStatus, Delta, Listing, Readable, Reply, method},
 };
 use crate::{
@@ -139,11 +139,15 @@ pub async fn read_once(
     if status.protocol == 0 {
         return Err(ConnectError::OlderProtocol);
     }
-    let reply = line.call(method::LIST).await?;
+    let list = match depth {
+        Depth::Outline => method::OUTLINE,
+        Depth::Whole => method::LIST,
+    };
+    let reply = line.call(list).await?;
     // Other bridges are read on other threads meanwhile. A semaphore that is never closed cannot fail.
     let _turn = READERS.acquire().await;
     let questions = spawn_blocking(move || match depth {
-        Depth::Outline => read_result::<ListingOutline>(&reply).map(ListingOutline::into_records),
+        Depth::Outline => read_result::<OutlineListing>(&reply).map(OutlineListing::into_records),
         Depth::Whole => read_result::<Listing>(&reply).map(|listing| listing.questions),
     });
     let questions = questions.await.ok().flatten();
@@ -200,7 +204,7 @@ impl Client {
                 self.call(method::REJECT, params([id, reason, by])).await
             }
             Submission::Extend(time) => {
-                let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
                 self.call(method::EXTEND, params([id, ("milliseconds", json(&milliseconds))])).await
             }
         }

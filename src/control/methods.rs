@@ -1,6 +1,7 @@
 //! The control protocol's methods over any inbox. Which connection they are called on is left to `session`.
 
 use std::{
+    num::NonZeroU64,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -16,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::{
     budget::Budgets,
     inbox::Inbox,
+    outline::OutlineListing,
     protocol::{BridgeStatus, Delta, Listing, PROTOCOL, method},
     store::Batch,
 };
@@ -177,7 +179,7 @@ struct RejectParams {
 #[derive(Deserialize)]
 struct ExtendParams {
     id: String,
-    milliseconds: u64,
+    milliseconds: NonZeroU64,
 }
 
 #[derive(Deserialize)]
@@ -188,6 +190,9 @@ struct AskParams {
 fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
     module.register_async_method(method::LIST, async |params, context, extensions| {
         context.list(read_optional(&params)?, &extensions).await
+    })?;
+    module.register_async_method(method::OUTLINE, async |_, context, extensions| {
+        context.outline(&extensions).await
     })?;
     module.register_async_method(method::GET, async |params, context, extensions| {
         let GetParams { id } = read(&params)?;
@@ -205,7 +210,7 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
     })?;
     module.register_async_method(method::EXTEND, async |params, context, _| {
         let ExtendParams { id, milliseconds } = read(&params)?;
-        let time = Duration::from_millis(milliseconds);
+        let time = Duration::from_millis(milliseconds.get());
         context.submit(&context.named(&id)?.id, Submission::Extend(time), None).await
     })?;
     module.register_async_method(method::ASK, async |params, context, _| -> RpcResult<Settlement> {
@@ -236,6 +241,11 @@ impl<I: Inbox> Context<I> {
             questions.retain(|record| session.is_none() || record.question.session == session);
             Listing::new(revision, questions)
         }))
+    }
+
+    async fn outline(&self, extensions: &Extensions) -> RpcResult<OutlineListing> {
+        self.reserve(extensions, self.inbox.store().read(|_, snapshot| snapshot.bytes())).await?;
+        Ok(self.inbox.store().read(|revision, snapshot| OutlineListing::new(revision, &snapshot.open())))
     }
 
     async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {

@@ -7,7 +7,7 @@ pub mod store;
 
 pub mod handover;
 
-mod outline;
+pub mod outline;
 
 pub mod protocol;
 

@@ -1,78 +1,123 @@
-//! What a list shows of an open question, read from its record without the rest: several times as fast as reading the
-//! whole of it. Records as a whole are left to `protocol.rs`.
+//! What a list shows of an open question: a fraction of its record, so that thousands are listed at once.
+//! Records as a whole are left to `protocol.rs`.
 
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::protocol::Readable;
+use super::protocol::{PROTOCOL, Readable};
 use crate::{
-    desk::{BridgeName, QuestionId, Record, State, Timestamp},
-    question::{Field, Kind, Origin, Question},
+    desk::{QuestionId, Record, State, Timestamp},
+    question::{Origin, Purpose, Question},
 };
 
-/// The open questions of a listing, in outline.
-#[derive(Deserialize)]
-pub(super) struct ListingOutline {
-    questions: Readable<Outline>,
-}
-
-#[derive(Deserialize)]
+/// The open questions at one revision, in outline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Outline {
-    id: QuestionId,
-    bridge: BridgeName,
+#[cfg_attr(feature = "schema", schemars(title = "OutlineListing"))]
+#[non_exhaustive]
+pub struct OutlineListing {
+    /// The version of the control protocol.
     #[serde(default)]
-    state: State,
-    question: QuestionOutline,
-    opened_at: Timestamp,
-    deadline: Option<Timestamp>,
-    #[serde(default)]
-    elsewhere: bool,
+    pub protocol: u32,
+    /// The revision of the state. It grows with each change.
+    pub revision: u64,
+    /// The open questions, oldest first.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Outline>"))]
+    pub questions: Readable<Outline>,
 }
 
-#[derive(Deserialize)]
+/// What a list shows of an open question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct QuestionOutline {
-    agent: Option<Arc<str>>,
-    project: Option<Arc<str>>,
-    question_id: String,
-    title: Option<String>,
-    message: String,
-    fields: Vec<FieldOutline>,
-    origin: Origin,
+#[non_exhaustive]
+pub struct Outline {
+    /// Its ID, unique on the machine.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub id: QuestionId,
+    /// The state of the question.
+    #[serde(default)]
+    pub state: State,
+    /// The ID that the agent gave to it.
+    pub question_id: String,
+    /// The agent, as it names itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Arc<str>>,
+    /// The folder that its session works in, as an absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Arc<str>>,
+    /// What is asked, in one text.
+    pub headline: String,
+    /// What the question is for.
+    #[serde(default)]
+    pub purpose: Purpose,
+    /// How the agent asked.
+    pub origin: Origin,
+    /// Whether a wrong answer can do harm.
+    #[serde(default)]
+    pub dangerous: bool,
+    /// When the question was asked, by RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub opened_at: Timestamp,
+    /// When the question expires, by RFC 3339. Absent if it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub deadline: Option<Timestamp>,
+    /// Whether other responders must answer: the client cannot show the question, or left it to them.
+    #[serde(default)]
+    pub elsewhere: bool,
 }
 
-#[derive(Deserialize)]
-struct FieldOutline {
-    label: String,
-}
+impl OutlineListing {
+    /// Lists these questions.
+    pub fn new(revision: u64, questions: &[Arc<Record>]) -> Self {
+        let questions: Vec<_> = questions.iter().map(|record| Arc::new(Outline::from(&**record))).collect();
+        OutlineListing { protocol: PROTOCOL, revision, questions: questions.into() }
+    }
 
-impl ListingOutline {
-    /// Returns the questions as records in which everything that a list does not show is left out: their fields are
-    /// not to be answered.
+    /// Returns the questions as records in which everything that a list does not show is left out: they have no fields
+    /// to answer.
     pub(super) fn into_records(self) -> Readable<Record> {
         let Readable { items, sizes, unreadable } = self.questions;
-        let items = items.into_iter().filter_map(Arc::into_inner);
-        Readable { items: items.map(|outline| Record::from(outline).into()).collect(), sizes, unreadable }
+        let items = items.into_iter().map(|outline| Arc::new(Record::from(Arc::unwrap_or_clone(outline))));
+        Readable { items: items.collect(), sizes, unreadable }
+    }
+}
+
+impl From<&Record> for Outline {
+    fn from(record: &Record) -> Self {
+        let question = &*record.question;
+        Outline {
+            id: record.id.clone(),
+            state: record.state,
+            question_id: question.id.clone(),
+            agent: question.agent.clone(),
+            project: question.project.clone(),
+            headline: question.headline().into_owned(),
+            purpose: question.purpose,
+            origin: question.origin,
+            dangerous: question.dangerous,
+            opened_at: record.opened_at,
+            deadline: record.deadline,
+            elsewhere: record.elsewhere,
+        }
     }
 }
 
 impl From<Outline> for Record {
     fn from(outline: Outline) -> Self {
-        let Outline { id, bridge, state, question: asked, opened_at, deadline, elsewhere } = outline;
-        let kind = Kind::Boolean { default: None };
-        let fields = asked.fields.into_iter().enumerate();
-        let fields = fields.map(|(place, field)| Field::at(place, field.label, None, kind.clone())).collect();
         let question = Question {
-            agent: asked.agent,
-            project: asked.project,
-            title: asked.title,
-            message: asked.message,
-            ..Question::new(asked.origin, &asked.question_id, fields)
+            agent: outline.agent,
+            project: outline.project,
+            message: outline.headline,
+            purpose: outline.purpose,
+            dangerous: outline.dangerous,
+            ..Question::new(outline.origin, &outline.question_id, Vec::new())
         };
-        let record = Record::new(id, question.into(), opened_at);
-        Record { bridge, state, deadline, elsewhere, ..record }
+        let record = Record::new(outline.id, question.into(), outline.opened_at);
+        Record { state: outline.state, deadline: outline.deadline, elsewhere: outline.elsewhere, ..record }
     }
 }
 
@@ -81,31 +126,30 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::control::{played::question, protocol::Listing};
+    use crate::control::played::question;
 
     #[test]
-    fn an_outline_shows_what_a_list_shows() {
+    fn an_outline_has_what_a_list_shows() {
         let id: QuestionId = "b-1".parse().expect("an ID");
-        let mut record = Record::new(id, question("Why?").into(), Timestamp::default());
-        record.deadline = Some(Timestamp::default());
+        let mut asked = question("Why?");
+        asked.message = "Please answer the following questions.".to_owned();
+        (asked.agent, asked.project, asked.dangerous) = (Some("Claude".into()), Some("/p".into()), true);
+        let mut record = Record::new(id, asked.into(), Timestamp::default());
+        (record.deadline, record.elsewhere) = (Some(Timestamp::default()), true);
         record.state = State::Delivering;
-        record.elsewhere = true;
-        let listing = serde_json::to_value(Listing::new(1, vec![record.clone().into()])).expect("JSON");
-        let outline: ListingOutline = serde_json::from_value(listing).expect("a listing");
-        let read = outline.into_records().items.remove(0);
+        let listing = serde_json::to_string(&OutlineListing::new(1, &[record.clone().into()])).expect("JSON");
+        let listing: OutlineListing = serde_json::from_str(&listing).expect("a listing");
+        let read = listing.into_records().items.remove(0);
         assert_eq!(read.question.headline(), record.question.headline());
-        assert_eq!(read.question.id, record.question.id);
-        let shown = |record: &Record| {
-            (record.id.clone(), record.state, record.opened_at, record.deadline, record.elsewhere)
-        };
-        assert_eq!(shown(&read), shown(&record));
+        assert_eq!(Outline::from(&*read), Outline::from(&record));
     }
 
     #[test]
     fn a_question_that_has_no_outline_is_counted() {
-        let listing = json!({ "questions": [{ "id": "b-1", "question": "a hum" }, { "id": "b-2" }] });
-        let outline: ListingOutline = serde_json::from_value(listing).expect("a listing");
-        let records = outline.into_records();
+        let listing =
+            json!({ "revision": 1, "questions": [{ "id": "b-1", "headline": 7 }, { "id": "b-2" }] });
+        let listing: OutlineListing = serde_json::from_value(listing).expect("a listing");
+        let records = listing.into_records();
         assert_eq!((records.items.len(), records.unreadable.len()), (0, 2));
     }
 }

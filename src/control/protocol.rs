@@ -18,6 +18,8 @@ pub const PROTOCOL: u32 = 1;
 pub mod method {
     /// Lists the open questions: `{session?}` → [`super::Listing`].
     pub const LIST: &str = "question_list";
+    /// Lists the open questions in outline: → [`super::super::outline::OutlineListing`].
+    pub const OUTLINE: &str = "question_outline";
     /// Returns one question: `{id}` → [`super::Record`].
     pub const GET: &str = "question_get";
     /// Answers a question: `{id, answer, by?}` → [`super::Record`].

@@ -19,18 +19,22 @@ impl Bridges {
         Bridges(statuses.into_iter().map(|status| (status.bridge.clone(), status)).collect())
     }
 
+    /// Returns the bridge of a question.
+    pub fn status(&self, record: &Record) -> Option<&BridgeStatus> {
+        self.0.get(&record.bridge)
+    }
+
     /// Returns the short name of the agent that asks: as it names itself, or else that of its command.
     pub fn agent(&self, record: &Record) -> Option<String> {
         let named = record.question.agent.as_deref().filter(|name| !name.trim().is_empty());
         named.map(text::agent).or_else(|| {
-            let command = &self.0.get(&record.bridge)?.agent;
+            let command = &self.status(record)?.agent;
             (!command.trim().is_empty()).then(|| text::program(command))
         })
     }
 
     /// Returns what the time is by the clock that the question is timed by, or by ours where its bridge does not say.
     pub fn now(&self, record: &Record) -> Timestamp {
-        let bridge = self.0.get(&record.bridge);
-        bridge.and_then(BridgeStatus::now).unwrap_or_else(|| SystemTime::now().into())
+        self.status(record).and_then(BridgeStatus::now).unwrap_or_else(|| SystemTime::now().into())
     }
 }

@@ -6,12 +6,12 @@ use std::fmt::{self, Display, Formatter};
 use super::{
     answer,
     ending::ending,
-    text::{self, since, span, until},
+    text::{self, span},
     wrap::{self, wrapped},
 };
 use crate::{
     control::BridgeStatus,
-    desk::{Record, State},
+    desk::{Record, State, Timestamp},
     question::{Field, FieldOption, Kind, Preview, PreviewFormat},
     terminal::{padded, printable, printable_line, width},
 };
@@ -29,6 +29,8 @@ pub struct Shown<'a> {
     pub record: &'a Record,
     /// Its bridge, if that is known.
     pub status: Option<&'a BridgeStatus>,
+    /// What the time is by the clock that the question is timed by.
+    pub now: Timestamp,
     /// The columns of the terminal, at which text is wrapped.
     pub columns: usize,
 }
@@ -90,14 +92,14 @@ impl Shown<'_> {
             Some(settled) => {
                 let (ended, detail) = ending(settled, |given| answer::given(question, given));
                 let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
-                format!("{id}: {ended}, {} ago{detail}", span(since(settled.at)))
+                format!("{id}: {ended}, {} ago{detail}", span(self.now.since(settled.at)))
             }
             None if self.record.state == State::Delivering => {
                 format!("{id}: settled, and on its way to the agent")
             }
             None => {
-                let ends = deadline.map(|deadline| format!(", ends in {}", span(until(deadline))));
-                let (age, ends) = (span(since(*opened_at)), ends.unwrap_or_default());
+                let ends = deadline.map(|deadline| format!(", ends in {}", span(deadline.since(self.now))));
+                let (age, ends) = (span(self.now.since(*opened_at)), ends.unwrap_or_default());
                 format!("{id}: open for {age}{ends}, waits {}", waits(self.record))
             }
         }

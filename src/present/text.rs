@@ -47,11 +47,6 @@ pub fn since(time: Timestamp) -> Duration {
     Timestamp::from(SystemTime::now()).since(time)
 }
 
-/// Returns how far away a time is.
-pub fn until(time: Timestamp) -> Duration {
-    time.since(SystemTime::now().into())
-}
-
 /// Returns where a question is shown, or that its answer is on its way to the agent.
 pub fn place(record: &Record) -> &'static str {
     match record.state {
@@ -235,7 +230,6 @@ mod tests {
     #[test]
     fn time_in_the_other_direction_is_none_away() {
         let past = Timestamp::default();
-        assert_eq!(until(past), Duration::ZERO);
         assert_eq!(since(past.after(Duration::MAX)), Duration::ZERO);
         assert!(since(past) > Duration::from_secs(1));
     }

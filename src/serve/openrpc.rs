@@ -2,6 +2,8 @@
 //! methods do is left to `control`. It is not part of the program: `schema/openrpc.json` is what it generated, and
 //! `documents` serves that.
 
+use std::num::NonZeroU64;
+
 use jsonrpsee::types::error::{
     INVALID_PARAMS_CODE, INVALID_REQUEST_CODE, METHOD_NOT_FOUND_CODE, OVERSIZED_REQUEST_CODE,
     OVERSIZED_RESPONSE_CODE, PARSE_ERROR_CODE, TOO_MANY_SUBSCRIPTIONS_CODE,
@@ -11,7 +13,10 @@ use serde_json::{Map, Value, json};
 
 use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
-    control::protocol::{BridgeStatus, Delta, Listing},
+    control::{
+        outline::OutlineListing,
+        protocol::{BridgeStatus, Delta, Listing},
+    },
     desk::{
         Record, Settlement,
         refusal::{Detail, KINDS},
@@ -83,28 +88,57 @@ fn errors() -> Map<String, Value> {
 }
 
 fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
-    let found = ["not_found", "ambiguous"];
+    let mut methods = Vec::from(lookups(generator));
+    methods.extend(submissions(generator));
+    let question = must::<Question>(generator, "question", "The question to ask.");
+    methods.extend([
+        method::<Settlement>(
+            generator,
+            "question_ask",
+            "Asks a question, waits until it is settled, and returns how. It is withdrawn when the caller disconnects.",
+            &[&question],
+            &["bad_question", "too_many_questions", "unavailable", "other"],
+        ),
+        method::<Vec<BridgeStatus>>(
+            generator,
+            "bridge_status",
+            "Returns the bridges that are known, oldest first.",
+            &[],
+            &[],
+        ),
+        subscribe(generator),
+        unsubscribe(generator),
+    ]);
+    methods
+}
+
+fn lookups(generator: &mut SchemaGenerator) -> [Value; 3] {
+    let session = may::<String>(generator, "session", "Lists the questions of this session only.");
+    let id = must::<String>(generator, "id", "The ID of the question, or a unique beginning of it.");
+    let list = "Returns the open questions, oldest first.";
+    let outline = "Returns what a list shows of the open questions, oldest first.";
+    let get = "Returns a question, open or settled.";
+    [
+        method::<Listing>(generator, "question_list", list, &[&session], &[]),
+        method::<OutlineListing>(generator, "question_outline", outline, &[], &[]),
+        method::<Record>(generator, "question_get", get, &[&id], &["not_found", "ambiguous"]),
+    ]
+}
+
+fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
     let settled = ["not_found", "ambiguous", "conflict", "gone", "unavailable", "other"];
     let answered = [&settled[..], &["does_not_fit"]].concat();
     let extended = [&settled[..], &["no_deadline"]].concat();
-    let id = must::<String>(generator, "id", "The ID of the question, or a unique beginning of it.");
     let name = must::<String>(generator, "id", "The full ID of the question.");
     let by = may::<Provenance>(generator, "by", "The responder, as it names itself.");
-    let session = may::<String>(generator, "session", "Lists the questions of this session only.");
     let answer = must::<AnswerInput>(generator, "answer", "The answer.");
     let reason = may::<String>(generator, "reason", "The reason, in the person's own words.");
-    let milliseconds =
-        must::<u64>(generator, "milliseconds", "How much later the deadline will be, in milliseconds.");
-    let question = must::<Question>(generator, "question", "The question to ask.");
-    vec![
-        method::<Listing>(
-            generator,
-            "question_list",
-            "Returns the open questions, oldest first.",
-            &[&session],
-            &[],
-        ),
-        method::<Record>(generator, "question_get", "Returns a question, open or settled.", &[&id], &found),
+    let milliseconds = must::<NonZeroU64>(
+        generator,
+        "milliseconds",
+        "How much later the deadline will be, in milliseconds.",
+    );
+    [
         method::<Record>(
             generator,
             "question_answer",
@@ -126,22 +160,6 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             &[&name, &milliseconds],
             &extended,
         ),
-        method::<Settlement>(
-            generator,
-            "question_ask",
-            "Asks a question, waits until it is settled, and returns how. It is withdrawn when the caller disconnects.",
-            &[&question],
-            &["bad_question", "too_many_questions", "unavailable", "other"],
-        ),
-        method::<Vec<BridgeStatus>>(
-            generator,
-            "bridge_status",
-            "Returns the bridges that are known, oldest first.",
-            &[],
-            &[],
-        ),
-        subscribe(generator),
-        unsubscribe(generator),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Questions over REST: listing them, and answering, rejecting or extending one. Most paths and bodies are those of the
 //! first generation. Asking a question is left to `ask`.
 
-use std::{iter, sync::Arc, time::Duration};
+use std::{iter, num::NonZeroU64, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -42,7 +42,7 @@ pub struct Rejection {
 #[cfg_attr(feature = "schema", schemars(title = "Extension"))]
 pub struct Extension {
     /// How much later the deadline will be, in milliseconds.
-    pub milliseconds: u64,
+    pub milliseconds: NonZeroU64,
 }
 
 /// How a path names a question.
@@ -122,7 +122,7 @@ async fn extend<I: Inbox>(
 ) -> Result<Response, Problem> {
     let Extension { milliseconds } = body::read(&headers, body, EXTENSION)?;
     let record = find(&app, &name).await?;
-    let more = Submission::Extend(Duration::from_millis(milliseconds));
+    let more = Submission::Extend(Duration::from_millis(milliseconds.get()));
     Ok(window::json(app.inbox.submit(&record.id, more, by()).await?))
 }
 

@@ -76,6 +76,16 @@ pub(crate) fn listen(machine: &TestMachine, name: &str) -> UnixListener {
     UnixListener::bind(machine.sockets().join(format!("{name}.sock"))).unwrap()
 }
 
+/// Returns the outline of a record, with as much as the record has.
+fn outline(record: &Value) -> Value {
+    let mut outline = record.clone();
+    if let Some(question) = record["question"].as_object() {
+        outline["headline"] = question["message"].clone();
+        outline.as_object_mut().unwrap().extend(question.clone());
+    }
+    outline
+}
+
 fn changed(delta: &Value) -> Value {
     let params = json!({ "subscription": 7, "result": delta });
     json!({ "jsonrpc": "2.0", "method": "question_changed", "params": params })
@@ -109,9 +119,12 @@ impl Shared {
         match method {
             "bridge_status" => return json!({ "result": [self.status] }),
             "question_subscribe" => return json!({ "result": 7 }),
-            "question_list" => {
-                let questions = self.first.iter().filter_map(|delta| delta["questions"].as_array());
-                let questions: Vec<_> = questions.flatten().collect();
+            "question_list" | "question_outline" => {
+                let questions = self.first.iter().filter_map(|delta| delta["questions"].as_array()).flatten();
+                let questions: Vec<_> = match method {
+                    "question_list" => questions.cloned().collect(),
+                    _ => questions.map(outline).collect(),
+                };
                 return json!({ "result": { "protocol": 99, "revision": 7, "questions": questions } });
             }
             _ => {}

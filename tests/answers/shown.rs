@@ -18,9 +18,14 @@ use serde_json::{Value, json};
 const WIDTHS: [(&str, usize); 4] =
     [("40 columns", 40), ("80 columns", 80), ("200 columns", 200), ("a pipe", usize::MAX)];
 
+/// Returns what the time is by the clock of the bridge: not by ours.
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(24 * 3600)
+}
+
 /// Returns a record of this question, which opened three minutes ago, with these members beside it.
 fn record(question: &Value, more: &Value) -> Record {
-    let ago = |seconds: u64| Timestamp::from(SystemTime::now() - Duration::from_secs(seconds)).to_string();
+    let ago = |seconds| Timestamp::from(now() - Duration::from_secs(seconds)).to_string();
     let mut asked = json!({
         "questionId": "q", "message": "", "origin": "sandboxagent", "dangerous": false, "blocking": true,
         "agent": "mock-agent", "project": "/src/payments", "sessionId": "session-1",
@@ -43,7 +48,7 @@ fn record(question: &Value, more: &Value) -> Record {
 fn check(name: &str, record: &Record) {
     let mut shown = String::new();
     for (what, columns) in WIDTHS {
-        let text = Shown { record, status: None, columns }.to_string();
+        let text = Shown { record, status: None, now: now().into(), columns }.to_string();
         for line in text.lines().filter(|line| !line.starts_with("askbridge ")) {
             // Only a word that is longer than a line, and source code, are wider than the terminal.
             let is_whole = line.contains("SELECT") || line.split(' ').any(|word| width(word) + 8 > columns);

@@ -135,7 +135,14 @@ async fn a_question_gets_more_time_and_the_response_has_its_new_deadline() {
         let after = bridge.http.post(&path, r#"{"milliseconds":3600000}"#).await.is(200).json();
         assert_eq!((&after["id"], time(&after)), (&json!(id), hours * HOUR));
         assert_eq!(bridge.http.get(&format!("{PATH}/{id}")).await.json()["deadline"], after["deadline"]);
-        for body in ["", "{}", r#"{"milliseconds":-1}"#, r#"{"milliseconds":"1s"}"#, r#"{"seconds":1}"#] {
+        for body in [
+            "",
+            "{}",
+            r#"{"milliseconds":0}"#,
+            r#"{"milliseconds":-1}"#,
+            r#"{"milliseconds":"1s"}"#,
+            r#"{"seconds":1}"#,
+        ] {
             bridge.http.post(&path, body).await.is(400);
         }
     }

@@ -224,6 +224,12 @@ async fn look<W: Wire>(client: &mut Client<'_, W>) {
     ] {
         assert_eq!(ids(&client.call("question_list", args).await.unwrap()), open);
     }
+    let outline = client.call("question_outline", json!({})).await.unwrap();
+    assert_eq!(ids(&outline), ["bridge-1", "bridge-2"]);
+    assert_eq!(
+        (&outline["questions"][0]["questionId"], &outline["questions"][0]["fields"]),
+        (&json!("one"), &Value::Null)
+    );
     let one = client.call("question_get", json!({ "id": "bridge-1" })).await.unwrap();
     assert_eq!(one["question"]["questionId"], "one");
     for (id, why) in [("none", "not_found"), ("bridge", "ambiguous")] {
