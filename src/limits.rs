@@ -59,6 +59,16 @@ pub const OPTIONS: usize = 64;
 pub const TEXT: usize = 4000;
 /// Size of a field's compiled pattern. A bigger one is left to the agent.
 pub const PATTERN: usize = 8 * KIB;
+/// Bytes of a name, a path or a title in the subject of a permission. A longer one is cut.
+pub const SUBJECT_LINE: usize = KIB;
+/// Bytes of a text in the subject of a permission: a command, a plan, a side of a diff. A longer one is cut.
+pub const SUBJECT_TEXT: usize = 16 * KIB;
+/// Bytes of all texts in the subject of a permission, beside paths. Further ones are cut to the mark that says so.
+pub const SUBJECT: usize = 64 * KIB;
+/// Number of files that the subject of a permission names.
+pub const LOCATIONS: usize = 32;
+/// Number of changed files in the subject of a permission.
+pub const DIFFS: usize = 32;
 /// Size of a question's parameters.
 pub const QUESTION: usize = 256 * KIB;
 /// Number of open questions of one session.
@@ -193,6 +203,8 @@ pub const SERVICE_STOP: Duration = Duration::from_millis(500);
 pub const GRACE: Duration = Duration::from_secs(10);
 /// How long the client may take to answer a question that the agent has withdrawn.
 pub const WITHDRAW: Duration = Duration::from_secs(2);
+/// Time that a client has to answer a permission itself after it cancelled the turn.
+pub const CANCEL: Duration = Duration::from_secs(2);
 /// How long the client may be silent about a question before that is reported.
 pub const SILENCE: Duration = Duration::from_secs(10);
 /// How long a hint in the chat waits for an agent that goes on working and says nothing.

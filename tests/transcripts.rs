@@ -86,6 +86,11 @@ impl Play {
                 let project = of(" of ", &record.question.project).unwrap_or_default();
                 let agent = of(", asked by ", &record.question.agent).unwrap_or_default();
                 self.note(&format!("question! {} opens in {session}{project}{agent}", record.question.id));
+                if let Some(subject) = &record.question.subject {
+                    let subject = serde_json::to_string(subject).expect("JSON");
+                    let danger = if record.question.dangerous { "dangerous " } else { "" };
+                    self.note(&format!("question! {} is about {danger}{subject}", record.question.id));
+                }
             }
             Notice::Warned(record) => {
                 self.note(&format!("question! {} has a fifth of its time left", record.question.id));
@@ -197,6 +202,7 @@ fn config(options: &str) -> Config {
             "timeout" => config.timeout = Some(duration()),
             "grace" => config.grace = duration(),
             "name" => config.name = Some(value.parse().expect("the name of a bridge")),
+            "client-permissions" => config.permissions = false,
             "no-promise" => config.advertise = false,
             "no-chat-hint" => config.chat_hint = false,
             "client-questions" => config.tier = Some(tier(value)),

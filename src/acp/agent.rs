@@ -16,7 +16,7 @@ use crate::{
     desk::{Opening, Refusal},
     dialect::{self, Asked, ReplyFormat, elicitation::FormReply, kiro::KiroReply},
     limits,
-    question::{Question, Reason},
+    question::{Outcome, Provenance, Purpose, Question, Reason},
     wire::{
         envelope::Message,
         id::RequestId,
@@ -65,6 +65,9 @@ impl Core {
         let made_up = format!("askbridge-{}", self.made_up + 1);
         let params = message.params.unwrap_or_default();
         match dialect::read(method, params, &made_up) {
+            Ok(Some(asked)) if is_permission(&asked) && !self.lists_permission(id, now) => {
+                self.ordinary_request(method, id, message);
+            }
             Ok(Some(asked)) => {
                 self.made_up += u64::from(asked.question.id == made_up);
                 self.question(id, asked, line, now);
@@ -74,6 +77,20 @@ impl Core {
             Err(wrong) => self.refuse(id, &wrong),
             Ok(None) => self.ordinary_request(method, id, message),
         }
+    }
+
+    /// Returns whether a permission that the agent asks for with this id has a place in the inbox. If not, the client
+    /// alone is asked: a permission is never refused with an error.
+    fn lists_permission(&mut self, id: &str, now: Duration) -> bool {
+        let Some(number) = self.pending.number(id) else { return self.config.permissions };
+        // The client's responses to two permissions of the same id cannot be told apart: both go on as they are.
+        if self.pending.get(number).is_some_and(Open::is_permission) {
+            self.pending.abandon(number);
+            self.desk.end(number, Outcome::Failed, Provenance::bridge(), now);
+            self.desk.delivered(number);
+            self.tell();
+        }
+        false
     }
 
     fn takes_method(&self, method: &str) -> bool {
@@ -120,6 +137,10 @@ impl Core {
         let question = Arc::new(question);
         match self.weigh(id, &question, line) {
             Ok(weight) => self.open(id, question, reply_format, weight, line, now),
+            Err(_) if question.purpose == Purpose::Permission => {
+                self.pending.forget(id);
+                self.actions.push(Action::Forward);
+            }
             Err(wrong) => self.refuse(id, &wrong),
         }
     }
@@ -129,7 +150,11 @@ impl Core {
         if id.len() > limits::ID {
             return Err(format!("its request id is longer than {} bytes", limits::ID));
         }
-        let bytes = line.message().and_then(|message| message.params).map_or(0, <[u8]>::len);
+        let bytes = match question.purpose {
+            // Of its parameters, only what is within the limits of its subject is held.
+            Purpose::Permission => 0,
+            _ => line.message().and_then(|message| message.params).map_or(0, <[u8]>::len),
+        };
         let weight = self.desk.weigh(question, bytes);
         let room = self.desk.check_room(question.session.as_deref(), weight);
         room.map(|()| weight).map_err(|full: Refusal| full.to_string())
@@ -182,7 +207,7 @@ impl Core {
             presentation,
             shown_as,
             awaiting_response: own,
-            withdrawn: false,
+            closing: None,
             hinted: false,
             silent_at: None,
         });
@@ -208,12 +233,12 @@ impl Core {
         if !open.awaiting_response {
             return self.withdrawn(number, now);
         }
-        open.withdrawn = true;
+        open.closing = Some(Reason::Withdrawn);
         self.actions.push(match open.presentation {
             Presentation::Own if open.shown_as == open.id => Action::Forward,
             _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
         });
-        self.desk.close(number, now.saturating_add(limits::WITHDRAW));
+        self.desk.close(number, Reason::Withdrawn, now.saturating_add(limits::WITHDRAW));
     }
 
     fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
@@ -254,4 +279,8 @@ impl Core {
             self.turns.start(&held.id, held.session);
         }
     }
+}
+
+fn is_permission(asked: &Asked) -> bool {
+    asked.question.purpose == Purpose::Permission
 }

@@ -44,8 +44,13 @@ impl Core {
         while let Some(number) = self.silence.take_due(now) {
             let Some(open) = self.pending.get_mut(number) else { continue };
             open.silent_at = None;
-            if open.awaiting_response && !open.withdrawn {
+            if open.awaiting_response && open.closing.is_none() {
+                let is_permission = open.is_permission();
                 self.unanswered(number, Unanswered::Silent, now);
+                // A client shows a permission in some place of its own, which may be out of sight.
+                if is_permission {
+                    self.hint(number, now);
+                }
             }
         }
     }

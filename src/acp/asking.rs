@@ -16,7 +16,7 @@ use super::{
 use crate::{
     dialect::{
         ReplyFormat, elicitation,
-        permission::{self, Protocol},
+        permission::{self, PermissionReply, Protocol},
         sandboxagent,
     },
     question::Question,
@@ -37,6 +37,7 @@ impl Core {
             (ReplyFormat::Elicitation(_), None) => self.client.forms,
             (ReplyFormat::Elicitation(_), Some(tier)) => tier == Tier::Elicitation,
             (ReplyFormat::Kiro(_), None) => self.client.kiro,
+            (ReplyFormat::Permission(PermissionReply::Grant { .. }), _) => true,
             _ => false,
         }
     }

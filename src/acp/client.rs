@@ -88,8 +88,12 @@ impl Core {
     fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let Some(session) = message.session() else { return self.actions.push(Action::Forward) };
         let session = session.into_owned();
-        let in_session =
-            |open: &Open| open.question.blocking && open.question.session.as_deref() == Some(&*session);
+        // A chat message says nothing of a permission.
+        let in_session = |open: &Open| {
+            open.question.blocking
+                && !open.is_permission()
+                && open.question.session.as_deref() == Some(&*session)
+        };
         let replied = self.reject_where(in_session, Reason::RepliedInChat, now);
         let id = RequestId::new(id);
         // Behind a held prompt of the session, another one waits as well: prompts keep their order.
@@ -109,6 +113,7 @@ impl Core {
     fn cancel_turn(&mut self, message: &Message<'_>, now: Duration) {
         self.actions.push(Action::Forward);
         if let Some(session) = message.session() {
+            self.leave_permissions(&session, now);
             self.end_session(&session, Reason::Cancelled, now);
         }
     }
@@ -120,8 +125,29 @@ impl Core {
         self.actions.push(Action::Forward);
     }
 
+    /// A client that cancels a turn responds to its permissions as cancelled, as the protocol wants it. After some time
+    /// the bridge does.
+    fn leave_permissions(&mut self, session: &str, now: Duration) {
+        let shown = |open: &Open| {
+            open.is_permission()
+                && open.awaiting_response
+                && open.question.session.as_deref() == Some(session)
+        };
+        for number in self.pending.numbers(shown) {
+            let Some(open) = self.pending.get_mut(number).filter(|open| open.closing.is_none()) else {
+                continue;
+            };
+            open.closing = Some(Reason::Cancelled);
+            self.desk.close(number, Reason::Cancelled, now.saturating_add(limits::CANCEL));
+        }
+    }
+
     fn end_session(&mut self, session: &str, reason: Reason, now: Duration) {
-        self.reject_where(|open| open.question.session.as_deref() == Some(session), reason, now);
+        let ends = |open: &Open| {
+            let is_left = reason == Reason::Cancelled && open.closing == Some(Reason::Cancelled);
+            !is_left && open.question.session.as_deref() == Some(session)
+        };
+        self.reject_where(ends, reason, now);
         while let Some(held) = self.turns.release(session) {
             let cancelled = line::response(held.id.as_str(), &json!({"stopReason": "cancelled"}));
             self.actions.push(Action::Send(Peer::Client, cancelled));

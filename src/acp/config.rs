@@ -21,6 +21,8 @@ pub struct Config {
     pub advertise: bool,
     /// Whether the bridge says in the chat that a question waits for other responders.
     pub chat_hint: bool,
+    /// Whether other responders may answer what the agent asks permission for. Otherwise only the client does.
+    pub permissions: bool,
     /// The name under which other responders find the bridge's questions; `None` where they cannot.
     pub name: Option<BridgeName>,
     /// The time of day at which the bridge started. All other times that it is told have passed since then.
@@ -38,6 +40,7 @@ impl Default for Config {
             tier: None,
             advertise: true,
             chat_hint: true,
+            permissions: true,
             name: None,
             started: Timestamp::default(),
             key: 0,

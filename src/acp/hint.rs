@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     limits,
-    question::Question,
+    question::{Purpose, Question},
     wire::{envelope::Message, line, method::SESSION_UPDATE, scan},
 };
 
@@ -110,6 +110,13 @@ fn message_of_chunk(update: &[u8]) -> Option<String> {
 fn text(question: &Question, id: Option<&str>) -> String {
     let asks = cut(&question.headline());
     match id {
+        Some(id) if question.purpose == Purpose::Permission => format!(
+            "askbridge: a permission waits: “{asks}”. Decide in a terminal: askbridge allow {id}, or askbridge deny \
+             {id} (askbridge show {id} says what would happen)"
+        ),
+        None if question.purpose == Purpose::Permission => {
+            format!("askbridge: a permission waits: “{asks}”. Decide where this client shows it.")
+        }
         Some(id) => format!(
             "askbridge: the question “{asks}” waits. Answer it in a terminal: askbridge answer {id} VALUE \
              (askbridge show {id} lists the choices)"

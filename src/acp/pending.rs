@@ -11,7 +11,7 @@ use super::presentation::Presentation;
 use crate::{
     dialect::ReplyFormat,
     limits,
-    question::Question,
+    question::{Purpose, Question, Reason},
     wire::id::{RequestId, key, rounded_key},
 };
 
@@ -33,12 +33,26 @@ pub(super) struct Open {
     pub shown_as: RequestId,
     /// Whether the client was asked and has not responded yet.
     pub awaiting_response: bool,
-    /// Whether the agent has taken it back; until the deadline the client may still answer.
-    pub withdrawn: bool,
+    /// Why it soon ends: the agent took it back, or the client cancelled the turn. Until the deadline the client may
+    /// still answer.
+    pub closing: Option<Reason>,
     /// Whether the chat says that it waits for other responders, or soon will.
     pub hinted: bool,
     /// When the client will have been silent about it for too long.
     pub silent_at: Option<Duration>,
+}
+
+impl Open {
+    /// Returns whether the agent took it back.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.closing == Some(Reason::Withdrawn)
+    }
+
+    /// Returns whether the agent asks for a permission, in its own request. The client's response to it goes on as it
+    /// is.
+    pub(super) fn is_permission(&self) -> bool {
+        self.question.purpose == Purpose::Permission
+    }
 }
 
 /// What a response with some id is to.
@@ -169,6 +183,13 @@ impl Pending {
         self.settled.push_back(Arc::clone(&shown_as));
         self.shown.insert(shown_as, Shown::Settled { awaiting_response: open.awaiting_response });
         Some(*open)
+    }
+
+    /// Takes a question out and forgets it: responses with its id go on as they are.
+    pub(super) fn abandon(&mut self, number: u64) {
+        if let Some(open) = self.settle(number) {
+            self.forget(open.shown_as.as_str());
+        }
     }
 
     /// Forgets a settled question, because its id is in use again.

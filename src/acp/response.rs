@@ -41,8 +41,10 @@ impl Core {
             Awaited::Unknown => return self.actions.push(Action::Forward),
         };
         let Some(open) = self.pending.get(number) else { return };
-        let (own, withdrawn) = (matches!(open.presentation, Presentation::Own), open.withdrawn);
-        let cannot = message.error_code().filter(|_| line.whole).filter(|code| is_refusal(*code));
+        let (own, withdrawn) = (matches!(open.presentation, Presentation::Own), open.is_withdrawn());
+        // Of a permission, the agent gets the client's own words, whatever they are.
+        let cannot = message.error_code().filter(|_| line.whole && !open.is_permission());
+        let cannot = cannot.filter(|code| is_refusal(*code));
         match cannot {
             Some(_) if withdrawn => self.withdrawn(number, now),
             Some(code) => self.refused(number, code, now),
@@ -106,7 +108,7 @@ impl Core {
             Some(result) if line.whole => open.read(result, next),
             _ => Meaning::Not(Unanswered::NotUnderstood),
         };
-        let withdrawn = open.withdrawn;
+        let withdrawn = open.is_withdrawn();
         match meaning {
             Meaning::Settled(outcome) => {
                 let by = self.by_client();

@@ -85,10 +85,12 @@ impl Core {
 
     fn reject(&mut self, number: u64, reason: Reason, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
-        if reason == Reason::Timeout && open.withdrawn {
+        let reason = match (reason, open.closing) {
             // The agent took it back, and the client did not answer that.
-            return self.withdrawn(number, now);
-        }
+            (Reason::Timeout, Some(Reason::Withdrawn)) => return self.withdrawn(number, now),
+            (Reason::Timeout, Some(closing)) => closing,
+            _ => reason,
+        };
         let is_agent_gone = reason == Reason::AgentGone;
         if !is_agent_gone {
             let rejected =
@@ -96,7 +98,7 @@ impl Core {
             self.actions.push(Action::Send(Peer::Agent, rejected));
             self.actions.push(Action::Deliver(number));
         }
-        if open.awaiting_response && !open.withdrawn && !is_agent_gone && reason != Reason::ClientGone {
+        if open.awaiting_response && !open.is_withdrawn() && !is_agent_gone && reason != Reason::ClientGone {
             self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
         }
         self.settled(number, Outcome::Rejected(reason), Provenance::bridge(), now);
@@ -120,7 +122,7 @@ impl Core {
     pub(super) fn settled(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
         let Some(open) = self.pending.settle(number) else { return };
         self.say_no_more(number, open.silent_at);
-        let outcome = if open.withdrawn { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
+        let outcome = if open.is_withdrawn() { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
         self.desk.end(number, outcome, by, now);
         self.tell();
     }

@@ -62,8 +62,9 @@ pub(super) struct Entry {
 #[derive(Debug)]
 enum Stage {
     Open,
-    /// The asker took the question back: responders come too late, but the client may still answer.
-    Closing,
+    /// The asker took the question back, or is about to end it for this reason: responders come too late, but the client
+    /// may still answer.
+    Closing(Reason),
     /// Settled, and on its way to the asker. The ticket is that of the submission that settled it.
     Delivering {
         settlement: Box<Settlement>,
@@ -121,7 +122,7 @@ impl Desk {
     pub fn settlement(&self, number: u64) -> Option<&Settlement> {
         match &self.open.get(&number)?.stage {
             Stage::Delivering { settlement, .. } => Some(&**settlement),
-            Stage::Open | Stage::Closing => None,
+            Stage::Open | Stage::Closing(_) => None,
         }
     }
 
@@ -198,12 +199,12 @@ impl Desk {
         });
     }
 
-    /// Keeps responders from settling a question that the asker took back: only the asker ends it, at this time at
-    /// the latest. Submissions wait until then. What responders see does not change.
-    pub fn close(&mut self, number: u64, until: Duration) {
+    /// Keeps responders from settling a question that the asker is about to end for this reason, at this time at the
+    /// latest. Submissions wait until then. What responders see does not change.
+    pub fn close(&mut self, number: u64, why: Reason, until: Duration) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if matches!(entry.stage, Stage::Open) {
-            entry.stage = Stage::Closing;
+            entry.stage = Stage::Closing(why);
             self.set_timers(number, Some(until), None);
         }
     }
@@ -252,7 +253,7 @@ impl Desk {
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
         let stage = self.open.get(&number).map(|entry| &entry.stage);
         let outcome = match stage {
-            Some(Stage::Closing) => Outcome::Rejected(Reason::Withdrawn),
+            Some(Stage::Closing(Reason::Withdrawn)) => Outcome::Rejected(Reason::Withdrawn),
             _ => outcome,
         };
         self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
@@ -459,7 +460,7 @@ mod tests {
         let mut desk = desk();
         let number = open(&mut desk, None);
         desk.take_changes();
-        desk.close(number, Duration::from_secs(2));
+        desk.close(number, Reason::Withdrawn, Duration::from_secs(2));
         assert!(!desk.has_changes(), "responders see no difference");
         assert!(!submit(&mut desk, 1, number, answered("a")));
         assert_eq!(desk.tick(Duration::from_secs(2)), [number]);

@@ -74,7 +74,7 @@ fn read(params: &[u8], fallback_id: &str) -> Result<Question, String> {
         if recommended {
             default.get_or_insert_with(|| title.clone());
         }
-        FieldOption { value: title.clone(), label: title, description, preview: None }
+        FieldOption { value: title.clone(), label: title, description, ..FieldOption::default() }
     });
     let options: Vec<_> = options.collect();
     let kind =

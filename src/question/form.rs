@@ -5,7 +5,15 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{milliseconds, names::open_enum, origin::Origin, patterns::Patterns, purpose::Purpose, unknown};
+use super::{
+    milliseconds,
+    option::{FieldOption, Preview, PreviewFormat},
+    origin::Origin,
+    patterns::Patterns,
+    purpose::Purpose,
+    subject::Subject,
+    unknown,
+};
 use crate::limits;
 
 /// A question: a form with one or more fields.
@@ -44,6 +52,9 @@ pub struct Question {
     /// What the question is for: an answer, or a permission.
     #[serde(default)]
     pub purpose: Purpose,
+    /// What a permission is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Box<Subject>>,
     /// The protocol that the question came in.
     pub origin: Origin,
     /// Whether a wrong answer can do harm.
@@ -237,52 +248,6 @@ impl Kind {
     }
 }
 
-/// One option of a field.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct FieldOption {
-    /// The value that the agent gets.
-    pub value: String,
-    /// The text that the person sees.
-    pub label: String,
-    /// A longer explanation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// A sample of what the option leads to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preview: Option<Preview>,
-}
-
-/// A sample of what an option leads to. Show it as text unless you can render its format safely.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Preview {
-    /// The format of the text.
-    pub format: PreviewFormat,
-    /// The text.
-    pub text: String,
-}
-
-open_enum! {
-    /// The format of a preview's text.
-    pub enum PreviewFormat {
-        /// Markdown.
-        Markdown = "markdown",
-        /// Source code.
-        Code = "code",
-        /// Plain text.
-        Text = "text",
-        /// The source of a Mermaid diagram.
-        Mermaid = "mermaid",
-        /// An SVG image, as its source.
-        Svg = "svg",
-        /// An HTML page, as its source.
-        Html = "html",
-    }
-}
-
 impl Question {
     /// Returns a question of this origin that asks for these fields and says no more.
     pub fn new(origin: Origin, id: &str, fields: Vec<Field>) -> Self {
@@ -298,6 +263,7 @@ impl Question {
             submit: None,
             tool_call: None,
             purpose: Purpose::default(),
+            subject: None,
             origin,
             dangerous: false,
             blocking: true,

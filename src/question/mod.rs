@@ -7,9 +7,13 @@ pub mod origin;
 
 pub mod purpose;
 
+pub mod subject;
+
 pub mod patterns;
 
 mod unknown;
+
+pub mod option;
 
 pub mod form;
 
@@ -31,9 +35,11 @@ pub mod input;
 
 pub use answer::{Answer, Value};
 pub use check::{FieldError, check, check_patterns, check_shape};
-pub use form::{Field, FieldOption, Kind, Preview, PreviewFormat, Question};
+pub use form::{Field, Kind, Question};
 pub use names::UnknownName;
+pub use option::{FieldOption, Preview, PreviewFormat, Role};
 pub use origin::Origin;
 pub use outcome::{Outcome, Provenance, Reason, Responder};
 pub use patterns::Patterns;
 pub use purpose::Purpose;
+pub use subject::{Diff, Subject};

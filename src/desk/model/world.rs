@@ -198,7 +198,7 @@ impl World {
 
     fn close(&mut self, number: u64, time: Duration) {
         let until = self.now + time;
-        self.desk.close(number, until);
+        self.desk.close(number, Reason::Withdrawn, until);
         let Some(asked) = self.asked(number).filter(|asked| asked.life == Life::Open) else { return };
         asked.life = Life::Closing;
         (asked.deadline, asked.warning) = (Some(until), None);

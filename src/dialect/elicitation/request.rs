@@ -255,6 +255,7 @@ fn option(titled: &TitledOption) -> FieldOption {
         label: titled.title.clone().unwrap_or_else(|| titled.value.clone()),
         description: titled.description.clone(),
         preview: preview.map(|text| Preview { format: PreviewFormat::Markdown, text: text.to_owned() }),
+        role: None,
     }
 }
 

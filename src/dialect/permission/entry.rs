@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::{PermissionReply, request, response};
 use crate::{
     dialect::{
-        agent_dialect::{AgentDialect, Rejection},
+        agent_dialect::{AgentDialect, Rejection, Reply},
         params::json,
     },
     question::{Answer, Question},
@@ -17,12 +17,16 @@ impl AgentDialect for PermissionReply {
 
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         let read = request::read(params, fallback_id)?;
-        // A question beyond the limits is usually refused. This one is also a complete permission request whose
-        // options are the answers, so any client can show it as it is.
+        // A question beyond the limits is usually refused. These are also complete permission requests whose options
+        // are the answers, so any client can show them as they are.
         Ok(read.filter(|(question, format)| match format {
-            PermissionReply::Option { .. } => question.check_limits().is_ok(),
+            PermissionReply::Option { .. } | PermissionReply::Grant { .. } => question.check_limits().is_ok(),
             PermissionReply::Answers { .. } => true,
         }))
+    }
+
+    fn read_reply(&self, question: &Question, result: &[u8]) -> Reply {
+        response::read_reply(self, question, result)
     }
 
     fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {

@@ -1,8 +1,16 @@
-//! Questions as permission requests, in both directions: agents that ask with them, and prompts for clients that can
-//! show nothing else.
+//! Permission requests: those of agents, which ask for a permission or are questions in its shape, and prompts for
+//! clients that can show nothing else.
 //!
 //! A permission response carries only the id of an option, and some clients choose the first `allow_*` option without
 //! asking the user. Which meaning such a response may have is decided here.
+
+mod reply;
+
+mod wire;
+
+mod subject;
+
+mod grant;
 
 pub mod request;
 
@@ -16,4 +24,5 @@ mod entry;
 
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
-pub use request::PermissionReply;
+pub use reply::PermissionReply;
+pub use subject::complete;

@@ -1,14 +1,19 @@
-//! The result of a permission request that is a question, from an outcome to JSON.
+//! The result of a permission request, from an outcome to JSON and back.
 //! Reading the request is left to `request.rs`.
 //!
 //! Source: `RequestPermissionResponse` of the ACP schema, and Qwen's `answers` beside it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::PermissionReply;
 use crate::{
-    dialect::{agent_dialect::Rejection, entries::Entries, joined_values, meta::ReplyMeta},
-    question::{Answer, Question, Reason, Value},
+    dialect::{
+        agent_dialect::{Rejection, Reply},
+        entries::Entries,
+        joined_values,
+        meta::ReplyMeta,
+    },
+    question::{Answer, Outcome, Question, Reason, Value},
 };
 
 /// The `result` of a permission request.
@@ -21,7 +26,7 @@ pub struct PermissionResult {
     meta: Option<ReplyMeta>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
 enum PermissionOutcome {
     #[serde(rename_all = "camelCase")]
@@ -35,7 +40,7 @@ enum PermissionOutcome {
 pub fn write_answer(format: &PermissionReply, question: &Question, answer: &Answer) -> PermissionResult {
     let meta = ReplyMeta::of_notes(question, answer, |_| true);
     match format {
-        PermissionReply::Option { .. } => {
+        PermissionReply::Option { .. } | PermissionReply::Grant { .. } => {
             let chosen = question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
                 Value::Text(option) => Some(PermissionOutcome::Selected { option_id: option.clone() }),
                 _ => None,
@@ -64,10 +69,36 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Writes a rejection as a result. Only the user chooses the option that skips the question; every other reason
-/// cancels the request.
+/// Reads what a client chose for a permission. Its words go on to the agent, whatever they mean.
+pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) -> Reply {
+    #[derive(Deserialize)]
+    struct Chosen {
+        outcome: PermissionOutcome,
+    }
+
+    if !matches!(format, PermissionReply::Grant { .. }) {
+        return Reply::Unknown;
+    }
+    let Ok(Chosen { outcome }) = serde_json::from_slice(result) else { return Reply::Unknown };
+    let field = question.fields.first();
+    match (outcome, field) {
+        (PermissionOutcome::Cancelled, _) => Reply::Canonical(Outcome::Rejected(Reason::Cancelled)),
+        (PermissionOutcome::Selected { option_id }, Some(field))
+            if field.kind.options().iter().any(|option| option.value == option_id) =>
+        {
+            let values = [(field.name.clone(), Value::Text(option_id))].into();
+            Reply::Canonical(Outcome::Answered(Answer { values, ..Answer::default() }))
+        }
+        (PermissionOutcome::Selected { .. }, _) => Reply::Unknown,
+    }
+}
+
+/// Writes a rejection as a result. Only the user chooses the option that skips the question or refuses the permission;
+/// every other reason cancels the request.
 pub fn write_rejection(format: &PermissionReply, rejection: Rejection<'_>) -> PermissionResult {
-    let (PermissionReply::Option { skip: option } | PermissionReply::Answers { cancel: option, .. }) = format;
+    let (PermissionReply::Option { skip: option }
+    | PermissionReply::Answers { cancel: option, .. }
+    | PermissionReply::Grant { reject: option }) = format;
     let outcome = match option {
         Some(option_id) if rejection.reason == Reason::User => {
             PermissionOutcome::Selected { option_id: option_id.clone() }

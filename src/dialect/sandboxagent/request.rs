@@ -270,6 +270,6 @@ impl OptionShape {
             PreviewShape::Markdown(text) => Preview { format: PreviewFormat::Markdown, text },
             PreviewShape::Full(preview) => preview,
         });
-        Some(FieldOption { value, label, description, preview })
+        Some(FieldOption { value, label, description, preview, role: None })
     }
 }
