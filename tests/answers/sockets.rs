@@ -216,3 +216,15 @@ fn a_directory_that_cannot_be_created_is_reported() {
     fs::write(&file, "").unwrap();
     bridges_without(&machine, &file, "file/askbridge");
 }
+
+#[test]
+fn a_bridge_ends_in_silence_while_programs_follow_it() {
+    let machine = TestMachine::new();
+    let mut bridge = machine.start(&["run", "--", "cat"]);
+    bridge.send(r#"{"jsonrpc":"2.0","id":1,"method":"_sandboxagent/session/request_question","params":{"sessionId":"s","questionId":"q","prompt":"Which?","options":[["a","A"]]}}"#);
+    let mut followers: Vec<_> = (0..4).map(|_| machine.watch()).collect();
+    followers.iter_mut().for_each(|follower| drop(follower.until("the question", |open| open.len() == 1)));
+    bridge.close_stdin();
+    let run = end(bridge);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+}
