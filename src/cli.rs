@@ -50,6 +50,10 @@ pub enum Command {
     Show(Deferred<ShowArgs>),
     /// Answer a question
     Answer(Deferred<AnswerArgs>),
+    /// Allow what an agent asks permission for
+    Allow(Deferred<AllowArgs>),
+    /// Deny what an agent asks permission for
+    Deny(Deferred<DenyArgs>),
     /// Reject a question
     Reject(Deferred<RejectArgs>),
     /// Give a question more time
@@ -87,6 +91,10 @@ pub struct BridgeArgs {
     /// How the client is asked, whatever it says that it can show
     #[arg(long, value_name = "TIER", default_value = "auto")]
     pub client_questions: ClientQuestions,
+
+    /// Where the agent's permission prompts can be answered
+    #[arg(long, value_name = "WHERE", default_value = "inbox")]
+    pub permissions: Permissions,
 
     /// Leave `initialize` as it is: then many agents do not ask at all
     #[arg(long)]
@@ -146,6 +154,15 @@ pub enum ClientQuestions {
     Permission,
     /// Not at all: others answer.
     None,
+}
+
+/// Where permissions can be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Permissions {
+    /// In the client, and by other responders like a question.
+    Inbox,
+    /// In the client alone.
+    Client,
 }
 
 /// Options of `askbridge proxy`.
@@ -216,6 +233,30 @@ pub struct AnswerArgs {
     /// A note on the field with this name, or on the first field (can be repeated, once for each field)
     #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
     pub note: Vec<String>,
+}
+
+/// Options of `askbridge allow`.
+#[derive(Debug, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct AllowArgs {
+    /// The permission's ID
+    pub id: String,
+
+    /// Allow it from now on, as far as the agent means that
+    #[arg(long)]
+    pub always: bool,
+}
+
+/// Options of `askbridge deny`.
+#[derive(Debug, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct DenyArgs {
+    /// The permission's ID
+    pub id: String,
+
+    /// The reason, in your own words: agents that have a place for it are told
+    #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
+    pub reason: Option<String>,
 }
 
 /// Options of `askbridge reject`.

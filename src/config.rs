@@ -39,11 +39,13 @@ pub struct BridgeSettings {
     pub advertise: bool,
     /// Says in the chat that a question waits which the client does not show.
     pub chat_hint: bool,
+    /// Whether other responders may answer what the agent asks permission for.
+    pub permissions: bool,
 }
 
 impl Default for BridgeSettings {
     fn default() -> Self {
-        BridgeSettings { timeout: None, tier: None, advertise: true, chat_hint: true }
+        BridgeSettings { timeout: None, tier: None, advertise: true, chat_hint: true, permissions: true }
     }
 }
 
@@ -51,8 +53,8 @@ impl BridgeSettings {
     /// Returns the configuration of the core. `grace` is the time that the agent has to end. The name of the bridge stays as
     /// the default: the composition root knows it.
     pub fn core(&self, grace: Duration) -> acp::Config {
-        let BridgeSettings { timeout, tier, advertise, chat_hint } = *self;
-        acp::Config { timeout, grace, tier, advertise, chat_hint, ..acp::Config::default() }
+        let BridgeSettings { timeout, tier, advertise, chat_hint, permissions } = *self;
+        acp::Config { timeout, grace, tier, advertise, chat_hint, permissions, ..acp::Config::default() }
     }
 }
 

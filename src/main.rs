@@ -32,6 +32,8 @@ fn main() -> ExitCode {
         Command::Status(args) => command::run(command::status(&args.options())),
         Command::Show(args) => command::run(command::show(&args.options())),
         Command::Answer(args) => command::run(command::answer(&args.options())),
+        Command::Allow(args) => command::run(command::allow(&args.id, args.always)),
+        Command::Deny(args) => command::run(command::deny(&args.id, args.reason.as_deref())),
         Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),
         Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
         Command::Ask(args) => command::run(command::ask(&args.options())),

@@ -47,8 +47,8 @@ impl Core {
             if open.awaiting_response && open.closing.is_none() {
                 let is_permission = open.is_permission();
                 self.unanswered(number, Unanswered::Silent, now);
-                // A client shows a permission in some place of its own, which may be out of sight.
-                if is_permission {
+                // The client shows it, maybe out of sight: that is said where it can be decided elsewhere.
+                if is_permission && self.config.name.is_some() {
                     self.hint(number, now);
                 }
             }

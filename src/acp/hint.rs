@@ -114,9 +114,6 @@ fn text(question: &Question, id: Option<&str>) -> String {
             "askbridge: a permission waits: “{asks}”. Decide in a terminal: askbridge allow {id}, or askbridge deny \
              {id} (askbridge show {id} says what would happen)"
         ),
-        None if question.purpose == Purpose::Permission => {
-            format!("askbridge: a permission waits: “{asks}”. Decide where this client shows it.")
-        }
         Some(id) => format!(
             "askbridge: the question “{asks}” waits. Answer it in a terminal: askbridge answer {id} VALUE \
              (askbridge show {id} lists the choices)"

@@ -34,14 +34,15 @@ Exit codes of `askbridge proxy`:
 /// What the columns of `askbridge list` mean, and its exit codes.
 pub(super) const LIST: &str = "\
 Columns:
-  ID        what `show`, `answer`, `reject` and `extend` take
+  ID        what `show`, `answer`, `allow`, `deny`, `reject` and `extend` take
   AGENT     the agent that asks
   PROJECT   the folder that it works in
   AGE       how long ago it asked
   ENDS      the time until the question is rejected; `sent` once its answer is on the way to the agent
   SHOWN     `client` where the agent's client shows the question, `elsewhere` where only other programs
             can answer it, `delivering` while its answer is on the way
-  QUESTION  what is asked
+  KIND      `question`, or `permission` where the agent asks for one
+  QUESTION  what is asked; `!` before it marks what can do harm
 On a narrow terminal, columns are left out; in a pipe, nothing is.
 
 Exit codes:
@@ -70,7 +71,7 @@ Exit codes:
 /// How an ID may be shortened, and the exit codes of the commands that answer.
 pub(super) const ANSWER: &str = "\
 An ID may be shortened: k3f9q2-1 to k3-1, and for `show` to k3 while only one question of that \
-bridge is open. `answer`, `reject` and `extend` need the number as well, so that a repeated command \
+bridge is open. `answer`, `allow`, `deny`, `reject` and `extend` need the number as well, so that a repeated command \
 never hits the next question. The agent's own ID of an open question is taken as well, if no other open \
 question has the same.
 

@@ -2,7 +2,7 @@
 
 use super::{
     AnswerArgs, AskArgs, BridgeArgs, ClientQuestions, HttpArgs, InboxArgs, ListArgs, LogArgs, LogFormat,
-    LogLevel, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
+    LogLevel, Permissions, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
 };
 use crate::{
     acp::Tier,
@@ -43,6 +43,7 @@ impl BridgeArgs {
             tier,
             advertise: !self.no_promise,
             chat_hint: !self.no_chat_hint,
+            permissions: self.permissions == Permissions::Inbox,
         }
     }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     control::client::Depth,
-    exit,
+    exit, limits,
     machine::{Machine, discovery},
     present::text,
 };
@@ -35,7 +35,7 @@ pub async fn list(options: &ListOptions) -> Result<u8, CommandError> {
         };
     }
     let depth = if options.json { Depth::Whole } else { Depth::Outline };
-    let machine = Machine::glance(&folder, depth).await?;
+    let machine = Machine::glance(&folder, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
     if options.json {

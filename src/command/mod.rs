@@ -23,6 +23,8 @@ mod show;
 
 mod submit;
 
+mod permit;
+
 mod own;
 
 mod ask;
@@ -36,6 +38,7 @@ pub use error::CommandError;
 pub use inbox::inbox;
 pub use list::{ListOptions, list};
 pub use offer::{Offer, offers};
+pub use permit::{allow, deny};
 pub use run::run;
 pub use show::{ShowOptions, show};
 pub use status::{StatusOptions, status};

@@ -8,9 +8,10 @@ use tokio::time::timeout;
 use crate::{
     control::{Inbox, client::Depth},
     desk::{IdPrefix, Record},
+    limits,
     machine::{Machine, discovery},
     present::text,
-    question::{Field, FieldOption, Kind, Question},
+    question::{Field, FieldOption, Kind, Purpose, Question},
     signals,
     terminal::printable_line,
 };
@@ -18,11 +19,11 @@ use crate::{
 /// How long a person waits for the questions after a key is pressed.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The commands that take an ID.
-const TAKE_ID: [&str; 4] = ["show", "answer", "reject", "extend"];
+const TAKE_ID: [&str; 6] = ["show", "answer", "allow", "deny", "reject", "extend"];
 /// The options of `answer` whose value begins with the name of a field.
 const TAKE_NAME: [&str; 3] = ["--field", "--text", "--note"];
 /// The options that take no value.
-const FLAGS: [&str; 2] = ["--json", "--help"];
+const FLAGS: [&str; 3] = ["--json", "--always", "--help"];
 
 /// A word that a shell can insert, and what it means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
 fn open() -> Option<Vec<Arc<Record>>> {
     let runtime = signals::runtime().ok()?;
     let folder = discovery::folder().ok()?;
-    let glance = async { timeout(PATIENCE, Machine::glance(&folder, Depth::Whole)).await };
+    let glance = async { timeout(PATIENCE, Machine::glance(&folder, Depth::Whole, limits::PATIENCE)).await };
     let machine = runtime.block_on(glance).ok()?.ok()?;
     Some(machine.store().read(|_, snapshot| snapshot.open()))
 }
@@ -55,6 +56,8 @@ fn open() -> Option<Vec<Arc<Record>>> {
 enum Wanted<'a> {
     /// An ID.
     Id,
+    /// The ID of a permission.
+    Permission,
     /// The answer to the field at this place of the question with this ID.
     Value(&'a str, usize),
     /// The name of a field of the question with this ID, and `=`.
@@ -78,6 +81,7 @@ impl<'a> Wanted<'a> {
             (Some(option), [id, ..]) if TAKE_NAME.contains(&option) => Some(Wanted::Name(id)),
             (Some(_), _) => None,
             (None, _) if current.starts_with('-') => None,
+            (None, []) if matches!(before[at].as_str(), "allow" | "deny") => Some(Wanted::Permission),
             (None, []) => Some(Wanted::Id),
             (None, [id, values @ ..]) if before[at] == "answer" => Some(Wanted::Value(id, values.len())),
             (None, _) => None,
@@ -92,6 +96,10 @@ impl<'a> Wanted<'a> {
         };
         match self {
             Wanted::Id => ids(open, current),
+            Wanted::Permission => {
+                let permissions = open.iter().filter(|record| record.question.purpose == Purpose::Permission);
+                ids(permissions, current)
+            }
             Wanted::Name(id) => question(id).map(|question| names(question, current)).unwrap_or_default(),
             Wanted::Value(id, place) => {
                 let field = question(id).and_then(|question| match &*question.fields {
@@ -104,9 +112,9 @@ impl<'a> Wanted<'a> {
     }
 }
 
-fn ids(open: &[Arc<Record>], current: &str) -> Vec<Offer> {
+fn ids<'a>(open: impl IntoIterator<Item = &'a Arc<Record>>, current: &str) -> Vec<Offer> {
     let offers =
-        open.iter().map(|record| Offer { word: record.id.to_string(), meaning: text::headline(record) });
+        open.into_iter().map(|record| Offer { word: record.id.to_string(), meaning: text::headline(record) });
     offers.filter(|offer| offer.word.starts_with(current)).collect()
 }
 

@@ -11,7 +11,7 @@ use super::CommandError;
 use crate::{
     control::client::Depth,
     desk::{IdPrefix, Record, Refusal},
-    exit,
+    exit, limits,
     machine::{Gaps, Machine, Missing, discovery},
     present::gaps,
     signals,
@@ -48,7 +48,8 @@ pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>)
             Err(missing) => return Err(unfound(id, missing)),
         }
     }
-    let machine = Machine::glance(&folder, Depth::Outline).await?;
+    // Whether it is the only question with this ID is known once all bridges have replied.
+    let machine = Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
     let record = machine.seek_own(id).map_err(|missing| unfound(id, missing))?;
     let typed = IdPrefix::from(&record.id);
     let machine = Machine::open_for(&folder, &typed).await?;

@@ -1,5 +1,7 @@
 //! `askbridge show`: one question, and how it can be answered.
 
+use std::io;
+
 use super::{
     CommandError,
     run::{self, look_up, print, warn},
@@ -30,8 +32,9 @@ pub async fn show(options: &ShowOptions) -> Result<u8, CommandError> {
         // In a pipe, no text is wrapped.
         let columns = Room::now().map_or(usize::MAX, |room| room.columns);
         let bridges = Bridges::new(machine.status());
+        let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let (status, now) = (bridges.status(&record), bridges.now(&record));
-        Shown { record: &record, status, now, columns }.to_string()
+        Shown { record: &record, status, now, columns, colour }.to_string()
     };
     run::shown(print(&text))
 }

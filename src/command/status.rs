@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     control::{Inbox, client::Depth},
+    limits,
     machine::{Machine, discovery},
     present::{status::MachineStatus, text},
 };
@@ -21,7 +22,7 @@ pub struct StatusOptions {
 /// Shows the bridges of this machine.
 pub async fn status(options: &StatusOptions) -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
-    let machine = Machine::glance(&folder, Depth::Outline).await?;
+    let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
     if options.json {

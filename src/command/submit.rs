@@ -20,7 +20,7 @@ use crate::{
         bridges::Bridges,
         text::{self, span},
     },
-    question::{Provenance, Responder},
+    question::{Provenance, Purpose, Responder},
 };
 
 /// The value that stands for stdin.
@@ -46,17 +46,39 @@ pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
         }
         Ok(Submission::Answer(answer))
     };
-    let done = |_: &Bridges, record: &Record, submission: &Submission| match submission {
-        Submission::Answer(given) => format!("answered{}", answer::understood(&record.question, given)),
-        _ => String::new(),
-    };
-    submit(&options.id, read, done).await
+    by_option(&options.id, read).await
+}
+
+/// Answers a question in the way that is read from it.
+pub(super) async fn by_option(
+    id: &str,
+    read: impl FnOnce(&Record) -> Result<Submission, CommandError>,
+) -> Result<u8, CommandError> {
+    submit(id, read, |_, record, submission| said(record, submission)).await
 }
 
 /// Rejects a question.
 pub async fn reject(id: &str, reason: Option<&str>) -> Result<u8, CommandError> {
-    let read = |_: &Record| Ok(Submission::Reject(reason.map(str::to_owned)));
-    submit(id, read, |_, record, _| format!("rejected: {}", text::headline(record))).await
+    reject_if(id, reason, |_| Ok(())).await
+}
+
+/// Rejects a question, unless it is one that is not to be rejected.
+pub(super) async fn reject_if(
+    id: &str,
+    reason: Option<&str>,
+    check: impl FnOnce(&Record) -> Result<(), CommandError>,
+) -> Result<u8, CommandError> {
+    let read = |record: &Record| check(record).map(|()| Submission::Reject(reason.map(str::to_owned)));
+    submit(id, read, |_, record, submission| said(record, submission)).await
+}
+
+/// Returns what was done to a question.
+fn said(record: &Record, submission: &Submission) -> String {
+    match (submission, record.question.purpose) {
+        (Submission::Answer(given), _) => answer::understood(&record.question, given),
+        (_, Purpose::Permission) => format!("denied: {}", text::headline(record)),
+        _ => format!("rejected: {}", text::headline(record)),
+    }
 }
 
 /// Gives a question more time.

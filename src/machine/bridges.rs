@@ -4,6 +4,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use futures::future::join_all;
@@ -79,15 +80,15 @@ impl Machine {
     /// [`limits::PATIENCE`] for those that do not reply.
     pub async fn open_soon(folder: &Path) -> Result<Self, DiscoveryError> {
         let (machine, found) = Machine::search(folder).await?;
-        machine.connections().visit_all(&found).await;
+        machine.connections().visit_all(&found, limits::PATIENCE).await;
         Ok(machine)
     }
 
-    /// Reads the open questions of the bridges whose sockets are in this directory now, with the same patience. No
-    /// bridge stays connected: what changes is not seen, and nothing can be submitted.
-    pub async fn glance(folder: &Path, depth: Depth) -> Result<Self, DiscoveryError> {
+    /// Reads the open questions of the bridges whose sockets are in this directory now, and waits no longer than this
+    /// for those that do not reply. No bridge stays connected: what changes is not seen, and nothing can be submitted.
+    pub async fn glance(folder: &Path, depth: Depth, patience: Duration) -> Result<Self, DiscoveryError> {
         let (machine, found) = Machine::search(folder).await?;
-        machine.connections().read_all(&found, depth).await;
+        machine.connections().read_all(&found, depth, patience).await;
         Ok(machine)
     }
 
@@ -459,7 +460,7 @@ mod tests {
             let opened = async {
                 match watches {
                     true => Machine::open_soon(folder.path()).await,
-                    false => Machine::glance(folder.path(), Depth::Outline).await,
+                    false => Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE).await,
                 }
             };
             let machine = soon(opened).await.unwrap();

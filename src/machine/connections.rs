@@ -6,6 +6,7 @@ use std::{
     iter::repeat,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use futures::{StreamExt, future::join_all, stream};
@@ -57,27 +58,31 @@ impl Connections {
     }
 
     /// Connects to the bridges behind these sockets that reply in time.
-    pub(super) async fn visit_all(&self, found: &[(BridgeName, PathBuf)]) {
+    pub(super) async fn visit_all(&self, found: &[(BridgeName, PathBuf)], patience: Duration) {
         let visits = join_all(found.iter().map(|(bridge, path)| self.meet(bridge, path)));
-        self.wait_for_all(found, visits).await;
+        self.wait_for_all(found, visits, patience).await;
     }
 
     /// Reads the open questions of the bridges behind these sockets that reply in time.
-    pub(super) async fn read_all(&self, found: &[(BridgeName, PathBuf)], depth: Depth) {
+    pub(super) async fn read_all(&self, found: &[(BridgeName, PathBuf)], depth: Depth, patience: Duration) {
         let reads = join_all(found.iter().map(|(bridge, path)| self.read(bridge, path, depth)));
-        self.wait_for_all(found, reads).await;
+        self.wait_for_all(found, reads, patience).await;
     }
 
-    /// Waits until all bridges are done, or until those that are left have not said anything for
-    /// [`limits::PATIENCE`].
-    async fn wait_for_all<T>(&self, found: &[(BridgeName, PathBuf)], all: impl Future<Output = T>) {
+    /// Waits until all bridges are done, or until those that are left have not said anything for this long.
+    async fn wait_for_all<T>(
+        &self,
+        found: &[(BridgeName, PathBuf)],
+        all: impl Future<Output = T>,
+        patience: Duration,
+    ) {
         for (bridge, path) in found {
             self.change(bridge, path, |_| ());
         }
         let mut heard = self.heard.subscribe();
         // However slowly a bridge says something, this comes to an end.
         let silence = timeout(limits::HANDSHAKE_TIMEOUT, async {
-            while timeout(limits::PATIENCE, heard.changed()).await.is_ok() {}
+            while timeout(patience, heard.changed()).await.is_ok() {}
         });
         tokio::select! {
             _ = all => return,

@@ -1,7 +1,7 @@
 //! What a person gave as an answer, and how a question ended, in the words of the question: labels, not names.
 //! Text of an agent is made printable here (I10). What is printed where is left to `command` and `question.rs`.
 
-use super::ending::{ending, quoted, separable};
+use super::ending::{self, ending, quoted, separable};
 use crate::{
     desk::Settlement,
     question::{Answer, Field, FieldError, Kind, Question, Value},
@@ -39,8 +39,12 @@ pub fn errors(question: &Question, errors: &[FieldError]) -> String {
     said.collect::<Vec<_>>().join("; ")
 }
 
-/// Returns how an answer was understood, behind the word "answered". Values of secret fields are masked.
+/// Returns how an answer was understood. Values of secret fields are masked.
 pub fn understood(question: &Question, answer: &Answer) -> String {
+    format!("{}{}", ending::done(question, answer), what(question, answer))
+}
+
+fn what(question: &Question, answer: &Answer) -> String {
     let is_own = match (&*question.fields, answer.notes.is_empty()) {
         ([field], true) => {
             answer.values.get(&field.name).filter(|_| !field.secret).is_some_and(|value| is_own(field, value))
@@ -110,7 +114,7 @@ fn value_of(field: &Field, value: &Value) -> String {
 
 /// Returns how a question was settled, in the words of the question, on one line.
 pub fn settlement(question: &Question, settlement: &Settlement) -> String {
-    let (ended, detail) = ending(settlement, |answer| given(question, answer));
+    let (ended, detail) = ending(settlement, Some(question), |answer| given(question, answer));
     ended.into_owned() + &detail.map(|detail| format!(": {detail}")).unwrap_or_default()
 }
 
@@ -153,7 +157,7 @@ mod tests {
             (json!({ "q0": "x" }), json!({ "q0": "y" }), ": own text “x” (note: “y”)"),
             (json!({}), json!({}), ": every field is left out"),
         ] {
-            assert_eq!(understood(&question, &answer(&values, &notes)), said);
+            assert_eq!(understood(&question, &answer(&values, &notes)), format!("answered{said}"));
         }
     }
 
@@ -170,12 +174,12 @@ mod tests {
             json!({ "q0": "pg", "q1": ["s", "own, text"], "t": "hunter2", "d": false, "n": 80, "l": "a; b" });
         assert_eq!(
             understood(&question, &answer(&values, &json!({}))),
-            ": Database: Postgres; Features: “Search, full”, own text “own, text”; Token: (secret); Sure?: Leave it; \
+            "answered: Database: Postgres; Features: “Search, full”, own text “own, text”; Token: (secret); Sure?: Leave it; \
              Port: 80; Why?: “a; b”"
         );
         assert_eq!(
             understood(&question, &answer(&json!({ "q1": [] }), &json!({}))),
-            ": Features: none of them"
+            "answered: Features: none of them"
         );
     }
 

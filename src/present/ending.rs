@@ -5,25 +5,57 @@ use std::borrow::Cow;
 
 use crate::{
     desk::Settlement,
-    question::{Answer, Outcome, Provenance, Reason, Responder},
+    question::{Answer, Outcome, Provenance, Purpose, Question, Reason, Responder, Role, Value},
     terminal::{cut, printable_line},
 };
 
 /// The most columns of one value on a line that has other things on it.
 const VALUE: usize = 200;
 
-/// Returns how a question ended, and what was given or said with it.
+/// Returns how a question ended, and what was given or said with it. The question is known most often.
 pub(super) fn ending<'a>(
     settlement: &'a Settlement,
+    question: Option<&Question>,
     said: impl FnOnce(&Answer) -> String,
 ) -> (Cow<'static, str>, Option<Cow<'a, str>>) {
     let by = by(&settlement.by);
     let remark = settlement.remark.as_deref().map(printable_line);
     match &settlement.outcome {
-        Outcome::Answered(answer) => (format!("answered by {by}").into(), Some(said(answer).into())),
-        Outcome::Rejected(reason) => (rejected(reason, &by), remark),
+        Outcome::Answered(answer) => {
+            let done = question.map_or("answered", |question| done(question, answer));
+            (format!("{done} by {by}").into(), Some(said(answer).into()))
+        }
+        Outcome::Rejected(reason) => {
+            let is_permission = question.is_some_and(|question| question.purpose == Purpose::Permission);
+            let said = if is_permission { refused(reason, &by) } else { None };
+            (said.map_or_else(|| rejected(reason, &by), Cow::from), remark)
+        }
         Outcome::Failed => (format!("left to the agent by {by}").into(), remark),
         other => (format!("{} by {by}", printable_line(other.status())).into(), remark),
+    }
+}
+
+/// Returns what an answer does: it grants or refuses a permission, and answers any other question.
+pub(super) fn done(question: &Question, answer: &Answer) -> &'static str {
+    let role = question.fields.iter().find_map(|field| match answer.values.get(&field.name)? {
+        Value::Text(chosen) => field.kind.options().iter().find(|it| it.value == *chosen)?.role.as_deref(),
+        _ => None,
+    });
+    match role {
+        Some(Role::AllowOnce) => "allowed",
+        Some(Role::AllowAlways) => "allowed from now on",
+        Some(Role::RejectOnce) => "denied",
+        Some(Role::RejectAlways) => "denied from now on",
+        _ => "answered",
+    }
+}
+
+/// Returns why a permission was refused, where that is said otherwise than of a question.
+fn refused(reason: &Reason, by: &str) -> Option<String> {
+    match reason {
+        Reason::User => Some(format!("denied by {by}")),
+        Reason::Cancelled => Some(format!("cancelled by {by}")),
+        _ => None,
     }
 }
 

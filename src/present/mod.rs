@@ -20,4 +20,6 @@ pub mod listing;
 
 pub mod status;
 
+pub mod subject;
+
 pub mod question;

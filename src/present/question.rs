@@ -6,13 +6,14 @@ use std::fmt::{self, Display, Formatter};
 use super::{
     answer,
     ending::ending,
+    subject::{self, About},
     text::{self, span},
     wrap::{self, wrapped},
 };
 use crate::{
     control::BridgeStatus,
     desk::{Record, State, Timestamp},
-    question::{Field, FieldOption, Kind, Preview, PreviewFormat},
+    question::{Field, FieldOption, Kind, Preview, PreviewFormat, Purpose, Responder, Role, permission},
     terminal::{padded, printable, printable_line, width},
 };
 
@@ -33,6 +34,8 @@ pub struct Shown<'a> {
     pub now: Timestamp,
     /// The columns of the terminal, at which text is wrapped.
     pub columns: usize,
+    /// Whether the terminal shows colours.
+    pub colour: bool,
 }
 
 impl Display for Shown<'_> {
@@ -45,12 +48,15 @@ impl Display for Shown<'_> {
         }
         // The labels below say more than a heading that an agent writes over every form.
         let is_formula = question.headline() != heading;
-        let is_below = question.fields.len() == 1 && question.fields[0].label == heading;
+        let is_permission = question.purpose == Purpose::Permission;
+        let is_below = question.fields.len() == 1 && question.fields[0].label == heading && !is_permission;
         if !is_formula && !is_below {
             self.paragraph(heading, out)?;
         }
-        for field in &question.fields {
-            self.field(field, out)?;
+        if question.purpose == Purpose::Permission {
+            self.permission(out)?;
+        } else {
+            question.fields.iter().try_for_each(|field| self.field(field, out))?;
         }
         self.foot(out)
     }
@@ -80,7 +86,14 @@ impl Shown<'_> {
             self.line(&format!("session {}", printable_line(session)), 0, out)?;
         }
         if question.dangerous {
-            self.line("dangerous: a wrong answer can do harm", 0, out)?;
+            self.line(
+                match question.purpose {
+                    Purpose::Permission => "dangerous: what it allows can do harm",
+                    _ => "dangerous: a wrong answer can do harm",
+                },
+                0,
+                out,
+            )?;
         }
         Ok(())
     }
@@ -90,9 +103,16 @@ impl Shown<'_> {
         let Record { id, question, opened_at, deadline, settlement, .. } = self.record;
         match settlement {
             Some(settled) => {
-                let (ended, detail) = ending(settled, |given| answer::given(question, given));
+                let (ended, detail) = ending(settled, Some(question), |given| answer::given(question, given));
                 let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
-                format!("{id}: {ended}, {} ago{detail}", span(self.now.since(settled.at)))
+                // A client that approves by itself is known by how fast it is.
+                let after = match (question.purpose, settled.by.responder) {
+                    (Purpose::Permission, Responder::Client) => {
+                        format!(" after {}", text::precise(settled.at.since(*opened_at)))
+                    }
+                    _ => String::new(),
+                };
+                format!("{id}: {ended}{after}, {} ago{detail}", span(self.now.since(settled.at)))
             }
             None if self.record.state == State::Delivering => {
                 format!("{id}: settled, and on its way to the agent")
@@ -113,10 +133,36 @@ impl Shown<'_> {
         }
         if settlement.is_none() && *state != State::Delivering {
             // Commands are not wrapped: they are copied.
+            if self.record.question.purpose == Purpose::Permission {
+                return self.decide(out);
+            }
             let values = vec!["VALUE"; question.fields.len()].join(" ");
             writeln!(out, "\naskbridge answer {id} {values}\naskbridge reject {id}")?;
         }
         Ok(())
+    }
+
+    /// Writes what a permission is for, and what each option does.
+    fn permission(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let question = &self.record.question;
+        write!(out, "{}", About { question, columns: self.columns, colour: self.colour })?;
+        writeln!(out)?;
+        question.fields.iter().try_for_each(|field| self.options(field, out))
+    }
+
+    /// Writes the commands that decide on a permission. Where several options allow it, the person chooses one.
+    fn decide(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Record { id, question, .. } = self.record;
+        let with = |role| permission::options(question, role).count();
+        let allow = match with(Role::AllowOnce) {
+            1 => format!("askbridge allow {id}"),
+            _ => format!("askbridge answer {id} NUMBER"),
+        };
+        let always = match with(Role::AllowAlways) {
+            1 => format!("\naskbridge allow {id} --always"),
+            _ => String::new(),
+        };
+        writeln!(out, "\n{allow}{always}\naskbridge deny {id}")
     }
 
     fn field(&self, field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
@@ -130,6 +176,10 @@ impl Shown<'_> {
         if let Some(help) = &field.help {
             writeln!(out, "{}", wrap::indented(&printable(help), 2, self.columns))?;
         }
+        self.options(field, out)
+    }
+
+    fn options(&self, field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
         let options = field.kind.options();
         let widths = options.iter().map(|option| width(&printable_line(&option.label)));
         let label = widths.filter(|width| *width <= LONGEST_ALIGNED).max().unwrap_or(0);
@@ -151,8 +201,14 @@ impl Shown<'_> {
         // A value that is the label in other letters says nothing more, and is taken for it.
         let is_other = option.value.to_lowercase() != option.label.to_lowercase();
         let value = is_other.then_some(&*option.value);
-        let beside: Vec<_> =
-            value.into_iter().chain(option.description.as_deref()).map(printable_line).collect();
+        let role = option.role.as_deref().map(|role| subject::meaning(*role));
+        let value = value.filter(|_| role.is_none());
+        let beside: Vec<_> = value
+            .into_iter()
+            .chain(option.description.as_deref())
+            .chain(role.as_deref())
+            .map(printable_line)
+            .collect();
         let label = printable_line(&option.label);
         if beside.is_empty() {
             return wrapped(&label, start, start, self.columns);

@@ -8,10 +8,13 @@ use super::{
     columns::{Column, Columns, Step},
     text::{self, NONE, place, span},
 };
-use crate::desk::{Record, State};
+use crate::{
+    desk::{Record, State},
+    question::Purpose,
+};
 
 /// The heads of the columns, in their order.
-const HEADS: [&str; 7] = ["ID", "AGENT", "PROJECT", "AGE", "ENDS", "SHOWN", "QUESTION"];
+const HEADS: [&str; 8] = ["ID", "AGENT", "PROJECT", "AGE", "ENDS", "SHOWN", "KIND", "QUESTION"];
 /// With so many columns, most questions can be read as a whole.
 const COMFORT: usize = 40;
 /// With fewer columns, a question cannot be told from others.
@@ -22,43 +25,49 @@ const NAME: usize = 12;
 /// Returns the lines of a list of the open questions, its heads first. On a terminal of so many columns, the others give
 /// way to what is asked; elsewhere nothing is cut.
 pub fn table(open: &[Arc<Record>], bridges: &Bridges, room: Option<usize>) -> Vec<String> {
-    let mut cells: [Vec<String>; 7] = Default::default();
+    let mut cells: [Vec<String>; 8] = Default::default();
     for record in open {
         for (column, cell) in cells.iter_mut().zip(row(record, bridges)) {
             column.push(cell);
         }
     }
     let has_ends = cells[4].iter().any(|ends| ends != NONE);
+    let has_permissions = open.iter().any(|record| record.question.purpose != Purpose::Question);
     let mut columns: Vec<_> =
         HEADS.into_iter().zip(cells).map(|(head, cells)| Column::new(head, cells)).collect();
     let Some(question) = columns.pop() else { return Vec::new() };
     let mut columns = Columns::new(columns, question);
     if let Some(room) = room {
-        columns.fit(room, &steps(has_ends));
+        columns.fit(room, &steps(has_ends, has_permissions));
     }
     columns.lines()
 }
 
 /// Returns what gives way to the question, the least important first.
-fn steps(has_ends: bool) -> Vec<(usize, Step)> {
-    let mut steps = vec![
+fn steps(has_ends: bool, has_permissions: bool) -> Vec<(usize, Step)> {
+    let mut steps = Vec::new();
+    if !has_permissions {
+        steps.push((COMFORT, Step::Drop("KIND")));
+    }
+    steps.extend([
         (COMFORT, Step::Drop("SHOWN")),
         (COMFORT, Step::Cut("AGENT", NAME)),
         (COMFORT, Step::Cut("PROJECT", NAME)),
-        (LEAST, Step::Drop("AGENT")),
-        (LEAST, Step::Drop("AGE")),
-        (LEAST, Step::Drop("PROJECT")),
-        (LEAST, Step::Drop("ENDS")),
-    ];
+    ]);
     if !has_ends {
-        steps.insert(3, (LEAST, Step::Drop("ENDS")));
+        steps.push((LEAST, Step::Drop("ENDS")));
     }
+    let last = ["KIND", "AGENT", "AGE", "PROJECT", "ENDS"];
+    steps.extend(last.map(|head| (LEAST, Step::Drop(head))));
     steps
 }
 
 /// Returns the cells of one question, on one printable line each.
-pub fn row(record: &Record, bridges: &Bridges) -> [String; 7] {
+pub fn row(record: &Record, bridges: &Bridges) -> [String; 8] {
     let now = bridges.now(record);
+    // The mark is at the beginning, where nothing cuts it off.
+    let mark = if record.question.dangerous { "! " } else { "" };
+    let asked = format!("{mark}{}", record.question.headline().trim());
     let ends = match record.deadline {
         // It cannot expire any more.
         _ if record.state == State::Delivering => "sent".to_owned(),
@@ -72,7 +81,8 @@ pub fn row(record: &Record, bridges: &Bridges) -> [String; 7] {
         span(now.since(record.opened_at)),
         ends,
         place(record).to_owned(),
-        text::line(&record.question.headline()),
+        text::line(record.question.purpose.name()),
+        text::line(&asked),
     ]
 }
 
@@ -127,9 +137,9 @@ mod tests {
     fn columns_give_way_to_the_question() {
         let open = some();
         let whole = "
-ID         AGENT            PROJECT                     AGE  ENDS  SHOWN       QUESTION
-k3f9q2-1   Codex            payments                    5m   10m   elsewhere   Which database should the payments service use?
-k3f9q2-12  claude-code-acp  a-project-with-a-long-name  5m   sent  delivering  Deploy?";
+ID         AGENT            PROJECT                     AGE  ENDS  SHOWN       KIND      QUESTION
+k3f9q2-1   Codex            payments                    5m   10m   elsewhere   question  Which database should the payments service use?
+k3f9q2-12  claude-code-acp  a-project-with-a-long-name  5m   sent  delivering  question  Deploy?";
         let at_80 = "
 ID         AGENT         PROJECT       AGE  ENDS  QUESTION
 k3f9q2-1   Codex         payments      5m   10m   Which database should the pay…
@@ -149,12 +159,29 @@ k3f9q2-12  sent  Deploy?";
     }
 
     #[test]
+    fn permissions_are_told_apart_and_dangerous_ones_are_marked() {
+        let dangerous = json!({ "message": "rm -rf build", "purpose": "permission", "dangerous": true, "project": "/payments" });
+        let open = [some().remove(0), record("k3f9q2-2", &dangerous, &json!({}))];
+        let at_88 = "
+ID        AGENT         PROJECT   AGE  ENDS  KIND        QUESTION
+k3f9q2-1  Codex         payments  5m   10m   question    Which database should the paym…
+k3f9q2-2  claude-code…  payments  5m   -     permission  ! rm -rf build";
+        let at_40 = "
+ID        ENDS  QUESTION
+k3f9q2-1  10m   Which database should t…
+k3f9q2-2  -     ! rm -rf build";
+        for (room, shown) in [(88, at_88), (40, at_40)] {
+            assert_eq!("\n".to_owned() + &lines(&open, Some(room)), shown, "{room}");
+        }
+    }
+
+    #[test]
     fn text_of_an_agent_cannot_break_the_layout() {
         let hostile = json!({ "agent": "a\n1", "project": "/x/b\u{1b}", "message": "Sure?\x1b[2J\nReally?" });
-        let [id, agent, project, _, ends, shown, question] =
+        let [id, agent, project, _, ends, shown, kind, question] =
             row(&record("k3f9q2-1", &hostile, &json!({})), &bridges());
         assert_eq!([&*id, &*ends, &*shown], ["k3f9q2-1", "-", "client"]);
-        assert_eq!((&*agent, &*project), ("a\u{240a}1", "b\u{241b}"));
+        assert_eq!((&*agent, &*project, &*kind), ("a\u{240a}1", "b\u{241b}", "question"));
         assert_eq!(question, "Sure?\u{241b}[2J\u{240a}Really?");
     }
 

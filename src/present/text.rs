@@ -42,6 +42,11 @@ pub fn span(time: Duration) -> String {
     }
 }
 
+/// Returns a time span in one unit, which is short where the span is.
+pub fn precise(time: Duration) -> String {
+    if time < Duration::from_secs(1) { format!("{}ms", time.as_millis()) } else { span(time) }
+}
+
 /// Returns how long ago a time is.
 pub fn since(time: Timestamp) -> Duration {
     Timestamp::from(SystemTime::now()).since(time)
@@ -125,7 +130,7 @@ pub fn headline(record: &Record) -> String {
 
 /// Returns how a question was settled, where only its answer is known: by the names of its fields.
 pub fn settlement(settlement: &Settlement) -> String {
-    let (ended, detail) = ending(settlement, answer);
+    let (ended, detail) = ending(settlement, None, answer);
     ended.into_owned() + &detail.map(|detail| format!(": {detail}")).unwrap_or_default()
 }
 

@@ -17,6 +17,8 @@ pub mod option;
 
 pub mod form;
 
+pub mod permission;
+
 mod heading;
 
 mod milliseconds;

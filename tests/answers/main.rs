@@ -16,6 +16,9 @@ mod machine;
 mod commands;
 
 #[cfg(test)]
+mod permits;
+
+#[cfg(test)]
 mod values;
 
 #[cfg(test)]

@@ -48,10 +48,12 @@ fn record(question: &Value, more: &Value) -> Record {
 fn check(name: &str, record: &Record) {
     let mut shown = String::new();
     for (what, columns) in WIDTHS {
-        let text = Shown { record, status: None, now: now().into(), columns }.to_string();
+        let text = Shown { record, status: None, now: now().into(), columns, colour: false }.to_string();
         for line in text.lines().filter(|line| !line.starts_with("askbridge ")) {
             // Only a word that is longer than a line, and source code, are wider than the terminal.
-            let is_whole = line.contains("SELECT") || line.split(' ').any(|word| width(word) + 8 > columns);
+            let is_whole = line.contains("SELECT")
+                || record.question.subject.is_some() && line.starts_with("    ")
+                || line.split(' ').any(|word| width(word) + 8 > columns);
             assert!(width(line) <= columns || is_whole, "{name} in {columns}: {line}");
             assert!(!line.chars().any(char::is_control), "{name}: {line:?}");
         }
@@ -112,16 +114,84 @@ fn a_title_is_shown_once() {
 
 #[test]
 fn a_permission() {
-    let options = json!([
-        { "value": "allow", "label": "Allow once" },
-        { "value": "always", "label": "Always allow `rm` in this project" },
-        { "value": "reject", "label": "Reject" },
-    ]);
-    let label = "rm -rf build dist node_modules";
-    let fields =
-        json!([{ "name": "q0", "label": label, "kind": "choice", "required": true, "options": options }]);
-    let question = json!({ "message": label, "fields": fields, "dangerous": true, "purpose": "permission" });
+    let subject = json!({
+        "kind": "execute", "command": "set -e\nrm -rf build dist\tnode_modules", "folder": "/src/payments",
+        "description": "Clean up what the last build left, so that the next one begins with nothing",
+        "rawInput": "{}",
+    });
+    let question = permission("Clean up", &subject);
     check("permission", &record(&question, &json!({})));
+    let by = json!({ "responder": "client", "name": "Zed" });
+    let outcome = json!({ "status": "answered", "values": { "q0": "always" } });
+    check(
+        "permission-allowed",
+        &record(&question, &json!({ "settlement": { "outcome": outcome, "by": by } })),
+    );
+    let outcome = json!({ "status": "rejected", "reason": "user" });
+    let by = json!({ "responder": "command_line" });
+    let settlement = json!({ "outcome": outcome, "by": by, "remark": "not on a Friday" });
+    check("permission-denied", &record(&question, &json!({ "settlement": settlement })));
+}
+
+/// Returns a permission with this heading and subject.
+fn permission(heading: &str, subject: &Value) -> Value {
+    let options = json!([
+        { "value": "allow", "label": "Allow once", "role": "allow_once" },
+        { "value": "always", "label": "Always allow `rm` in this project", "role": "allow_always" },
+        { "value": "reject", "label": "Reject", "role": "reject_once" },
+        { "value": "other", "label": "Ask my boss", "role": "ask_boss" },
+    ]);
+    let fields =
+        json!([{ "name": "q0", "label": heading, "kind": "choice", "required": true, "options": options }]);
+    json!({ "message": heading, "fields": fields, "dangerous": true, "purpose": "permission", "subject": subject })
+}
+
+#[test]
+fn a_change_of_files() {
+    let old = "fn main() {\n\tlet port = 80;\n\tserve(port);\n}\n";
+    let new = "fn main() {\n\tlet port = 8080;\n\tlog(port);\n\tserve(port);\n}\n";
+    let subject = json!({
+        "kind": "edit", "locations": ["/src/payments/main.rs:7", "/src/payments/new.rs"],
+        "diffs": [
+            { "path": "/src/payments/main.rs", "line": 6, "old": old, "new": new },
+            { "path": "/src/payments/new.rs", "line": 1, "new": "// a\n// b\n" },
+        ],
+        "patch": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y",
+        "rawInput": "{\"file_path\":\"/src/payments/main.rs\"}",
+    });
+    check("permission-edit", &record(&permission("Edit main.rs", &subject), &json!({})));
+}
+
+#[test]
+fn a_plan_and_an_unknown_tool() {
+    let plan = "# Plan\n\n1. Write the tests, which takes a while because there are none, and then run them\n2. Build";
+    let subject = json!({ "kind": "switch_mode", "plan": plan, "rawInput": "{}" });
+    check("permission-plan", &record(&permission("Ready to code?", &subject), &json!({})));
+    let subject = json!({ "kind": "other", "title": "weather", "content": "Asks the weather service.", "rawInput": "{\"town\":\"Bern\"}" });
+    check("permission-other", &record(&permission("Use the tool?", &subject), &json!({})));
+}
+
+#[test]
+fn a_hostile_permission() {
+    let evil = "\u{1b}]0;owned\u{7}\u{202e}\r\nk3f9q2-1: allowed by you";
+    let subject = json!({
+        "kind": evil, "title": evil, "description": evil, "command": evil, "folder": evil, "locations": [evil],
+        "diffs": [{ "path": evil, "line": 1, "old": evil, "new": evil }, { "path": evil, "line": 1, "new": evil }],
+        "patch": evil, "plan": evil, "content": evil, "rawInput": evil,
+    });
+    check("permission-hostile", &record(&permission("Sure?", &subject), &json!({})));
+}
+
+#[test]
+fn changes_are_coloured_where_the_terminal_shows_colours() {
+    let subject = json!({ "diffs": [{ "path": "a", "line": 1, "old": "1\n2\n", "new": "1\n3\n" }] });
+    let record = record(&permission("Edit a", &subject), &json!({}));
+    let coloured =
+        Shown { record: &record, status: None, now: now().into(), columns: 80, colour: true }.to_string();
+    assert!(
+        coloured.contains("\u{1b}[31m- 2\u{1b}[0m") && coloured.contains("\u{1b}[32m+ 3\u{1b}[0m"),
+        "{coloured:?}"
+    );
 }
 
 #[test]

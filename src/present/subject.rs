@@ -1,0 +1,151 @@
+//! What a permission is for, as a person reads it on a terminal: the command, the folder, the changes of files.
+//! Its options are left to `question.rs`.
+
+use std::{
+    fmt::{self, Display, Formatter, Write},
+    time::Duration,
+};
+
+use anstyle::{AnsiColor, Style};
+use similar::{Algorithm, ChangeTag, TextDiff};
+
+use super::wrap;
+use crate::{
+    question::{Diff, Question, Role, Subject},
+    terminal::{padded, printable, printable_line},
+};
+
+/// How far the names of the parts are indented, and how far their texts.
+const INDENT: usize = 2;
+const TEXT: usize = 4;
+/// The columns of the names of the short parts.
+const NAME: usize = 8;
+/// The time after which two texts are compared less thoroughly.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What a permission is for, in words.
+pub struct About<'a> {
+    /// The permission.
+    pub question: &'a Question,
+    /// The columns of the terminal, at which text is wrapped.
+    pub columns: usize,
+    /// Whether changes are coloured.
+    pub colour: bool,
+}
+
+impl Display for About<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Some(subject) = self.question.subject.as_deref() else { return Ok(()) };
+        let mut parts = String::new();
+        self.parts(subject, &mut parts)?;
+        if parts.is_empty() { Ok(()) } else { write!(out, "\n{parts}") }
+    }
+}
+
+impl About<'_> {
+    fn parts(&self, subject: &Subject, out: &mut String) -> fmt::Result {
+        let kind = subject.kind.as_ref().map(|kind| kind.replace('_', " "));
+        self.line("Kind", kind.as_deref(), out)?;
+        self.line("Folder", subject.folder.as_deref(), out)?;
+        self.line("Title", subject.title.as_deref(), out)?;
+        self.line("Why", subject.description.as_deref(), out)?;
+        for (place, location) in subject.locations.iter().enumerate() {
+            self.line(if place == 0 { "Files" } else { "" }, Some(location), out)?;
+        }
+        self.text("Command", subject.command.as_deref().filter(|it| **it != *self.question.message), out)?;
+        self.text("Plan", subject.plan.as_deref(), out)?;
+        for diff in &subject.diffs {
+            self.diff(diff, out)?;
+        }
+        if let Some(patch) = &subject.patch {
+            self.patch(patch, out)?;
+        }
+        self.text("Details", subject.content.as_deref(), out)?;
+        // Where nothing else says what would happen.
+        let is_said = subject.command.is_some() || subject.plan.is_some() || !subject.diffs.is_empty();
+        self.text("Input", subject.raw_input.as_deref().filter(|_| !is_said), out)
+    }
+
+    /// Writes a short part behind its name.
+    fn line(&self, name: &str, text: Option<&str>, out: &mut String) -> fmt::Result {
+        let Some(text) = text.map(printable_line) else { return Ok(()) };
+        let start = INDENT + NAME + 1;
+        let text = wrap::wrapped(&text, start, start, self.columns);
+        writeln!(out, "{:INDENT$}{} {text}", "", padded(name, NAME))
+    }
+
+    /// Writes a part of several lines below its name.
+    fn text(&self, name: &str, text: Option<&str>, out: &mut String) -> fmt::Result {
+        let Some(text) = text else { return Ok(()) };
+        // A line break would change what a command or JSON says.
+        let columns = if name == "Plan" || name == "Details" { self.columns } else { usize::MAX };
+        self.name(name, out)?;
+        writeln!(out, "{}", wrap::indented(&printable(text), TEXT, columns))
+    }
+
+    /// Writes the name of a part of several lines, below an empty one.
+    fn name(&self, name: &str, out: &mut String) -> fmt::Result {
+        let gap = if out.is_empty() { "" } else { "\n" };
+        writeln!(out, "{gap}{:INDENT$}{}", "", wrap::wrapped(name, INDENT, INDENT, self.columns))
+    }
+
+    fn diff(&self, diff: &Diff, out: &mut String) -> fmt::Result {
+        let path = printable_line(&diff.path);
+        let Some(old) = &diff.old else {
+            self.name(&format!("{path} (a new file)"), out)?;
+            let mut lines = (1..).zip(diff.new.lines());
+            return lines.try_for_each(|(number, line)| self.changed(ChangeTag::Insert, number, line, out));
+        };
+        self.name(&path, out)?;
+        let compared = TextDiff::configure()
+            .algorithm(Algorithm::Patience)
+            .timeout(PATIENCE)
+            .diff_lines(&**old, &*diff.new);
+        let first = usize::try_from(diff.line).unwrap_or_default();
+        compared.iter_all_changes().try_for_each(|change| {
+            // As the file will be, but for lines that it will not have.
+            let number = change.new_index().or(change.old_index()).unwrap_or_default();
+            self.changed(change.tag(), first + number, change.value(), out)
+        })
+    }
+
+    fn patch(&self, patch: &str, out: &mut String) -> fmt::Result {
+        self.name("Patch", out)?;
+        patch.lines().try_for_each(|line| {
+            let tag = match line.as_bytes().first() {
+                Some(b'+') => ChangeTag::Insert,
+                Some(b'-') => ChangeTag::Delete,
+                _ => ChangeTag::Equal,
+            };
+            let line = printable_line(line).replace('\t', "    ");
+            let style = self.style(tag);
+            writeln!(out, "{:TEXT$}{style}{line}{style:#}", "")
+        })
+    }
+
+    /// Writes a line of a file: its number, what becomes of it, and its text, which is never wrapped.
+    fn changed(&self, tag: ChangeTag, number: usize, line: &str, out: &mut String) -> fmt::Result {
+        let line = line.trim_end_matches(['\n', '\r']).replace('\t', "    ");
+        let style = self.style(tag);
+        writeln!(out, "{:INDENT$}{number:>5} {style}{tag} {}{style:#}", "", printable_line(&line))
+    }
+
+    fn style(&self, tag: ChangeTag) -> Style {
+        match tag {
+            ChangeTag::Delete if self.colour => AnsiColor::Red.on_default(),
+            ChangeTag::Insert if self.colour => AnsiColor::Green.on_default(),
+            _ => Style::new(),
+        }
+    }
+}
+
+/// Returns what choosing an option of a permission means.
+pub(super) fn meaning(role: Role) -> String {
+    match role {
+        Role::AllowOnce => "allows it this time".to_owned(),
+        Role::AllowAlways => "allows it from now on".to_owned(),
+        Role::RejectOnce => "refuses it this time".to_owned(),
+        Role::RejectAlways => "refuses it from now on".to_owned(),
+        other => printable_line(other.name()).replace('_', " "),
+    }
+}

@@ -1,0 +1,178 @@
+//! `allow` and `deny`, and what else a person does with a permission at the command line.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{
+    machine::{TestMachine, end, name},
+    support::Process,
+};
+
+const CLAUDE: [[&str; 3]; 3] = [
+    ["allow_always", "Always Allow", "allow_always"],
+    ["allow", "Allow", "allow_once"],
+    ["reject", "Reject", "reject_once"],
+];
+
+/// Returns the request of an agent for permission to run a command.
+fn request(id: u32, options: &[[&str; 3]]) -> Value {
+    let options: Vec<_> = options
+        .iter()
+        .map(|[id, name, kind]| json!({ "optionId": id, "name": name, "kind": kind }))
+        .collect();
+    let input = json!({ "command": "rm -rf build", "description": "Clean up" });
+    let call =
+        json!({ "toolCallId": "t", "title": "Clean up the build", "kind": "execute", "rawInput": input });
+    let params = json!({ "sessionId": "s", "toolCall": call, "options": options });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params })
+}
+
+/// An agent that has asked these, and keeps what it is told in a file.
+struct Agent {
+    machine: TestMachine,
+    bridge: Process,
+    ids: Vec<String>,
+}
+
+impl Agent {
+    fn asks(requests: &[Value]) -> Self {
+        Agent::with(&[], requests)
+    }
+
+    fn with(options: &[&str], requests: &[Value]) -> Self {
+        let machine = TestMachine::new();
+        let script = "printf '%s\\n' \"$@\"; cat > told";
+        let lines: Vec<_> = requests.iter().map(Value::to_string).collect();
+        let mut command = machine.command(&["run"]);
+        command.args(options).args(["--", "sh", "-c", script, "sh"]).args(&lines).current_dir(machine.path());
+        let mut bridge = Process::spawn(&mut command);
+        for line in &lines {
+            bridge.expect("the agent's own request at the client", |shown| shown == line);
+        }
+        let ids = match options {
+            [] => machine.questions(requests.len()).iter().map(name).collect(),
+            _ => Vec::new(),
+        };
+        Agent { machine, bridge, ids }
+    }
+
+    /// Returns the results that the agent got, in their order.
+    fn told(mut self) -> Vec<Value> {
+        self.bridge.close_stdin();
+        end(self.bridge);
+        let told = fs::read_to_string(self.machine.path().join("told")).unwrap();
+        told.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["result"].take()).collect()
+    }
+}
+
+fn selected(option: &str) -> Value {
+    json!({ "outcome": { "outcome": "selected", "optionId": option } })
+}
+
+#[test]
+fn a_permission_is_allowed_and_denied_by_what_its_options_do() {
+    let mut agent = Agent::asks(&[1, 2, 3].map(|id| request(id, &CLAUDE)));
+    let [once, always, deny] = &*agent.ids.clone() else { panic!("{:?}", agent.ids) };
+    assert_eq!(agent.machine.ok(&["allow", once]), format!("{once} allowed: Allow\n"));
+    assert_eq!(
+        agent.machine.ok(&["allow", always, "--always"]),
+        format!("{always} allowed from now on: Always Allow\n")
+    );
+    assert_eq!(
+        agent.machine.ok(&["deny", deny, "--reason", "not on a Friday"]),
+        format!("{deny} denied: Clean up the build\n")
+    );
+    for id in 1..=3 {
+        let cancel = json!({ "jsonrpc": "2.0", "method": "$/cancel_request", "params": { "requestId": id } });
+        let cancel = cancel.to_string();
+        agent.bridge.expect("the prompt is taken back", |line| line == cancel);
+    }
+    let again = agent.machine.run(&["deny", once]);
+    assert_eq!(again.code, 4, "{again:?}");
+    assert!(again.stderr.contains("it was allowed by the command line (somebody): Allow"), "{again:?}");
+    let mut told = agent.told();
+    assert_eq!(told[..2], [selected("allow"), selected("allow_always")]);
+    assert_eq!(
+        told[2]["_meta"].take(),
+        json!({ "askbridge": { "reason": "user", "remark": "not on a Friday" } })
+    );
+    assert_eq!(told[2]["outcome"], selected("reject")["outcome"]);
+}
+
+#[test]
+fn what_the_agent_does_not_offer_is_not_chosen() {
+    let modes = [
+        ["edits", "Accept edits", "allow_once"],
+        ["ask", "Ask each time", "allow_once"],
+        ["no", "No", "reject_once"],
+    ];
+    let agent = Agent::asks(&[request(1, &modes), request(2, &[["no", "No", "reject_once"]])]);
+    let [plan, hopeless] = &*agent.ids.clone() else { panic!("{:?}", agent.ids) };
+    for (args, why) in [
+        (
+            &["allow", plan][..],
+            "the agent has 2 options for that: `askbridge answer` chooses one: Accept edits, Ask each time, No",
+        ),
+        (
+            &["allow", plan, "--always"],
+            "the agent has no option that allows it from now on: leave out --always",
+        ),
+        (&["allow", hopeless], "the agent has no option that allows it this time: No"),
+    ] {
+        let run = agent.machine.run(args);
+        assert_eq!((run.code, &*run.stdout), (5, ""), "{run:?}");
+        assert!(run.stderr.contains(why), "{run:?}");
+    }
+    assert_eq!(agent.machine.ok(&["answer", plan, "2"]), format!("{plan} allowed: Ask each time\n"));
+    assert_eq!(agent.machine.ok(&["answer", hopeless, "no"]), format!("{hopeless} denied: No\n"));
+    assert_eq!(agent.told(), [selected("ask"), selected("no")]);
+}
+
+#[test]
+fn a_question_is_neither_allowed_nor_denied() {
+    let machine = TestMachine::new();
+    let asks = machine.start(&["ask", "--confirm", "Deploy?"]);
+    let id = machine.question();
+    for command in ["allow", "deny"] {
+        let run = machine.run(&[command, &id]);
+        assert_eq!(run.code, 5, "{run:?}");
+        assert!(run.stderr.contains("it asks a question, and no permission: `askbridge answer`"), "{run:?}");
+    }
+    assert!(machine.ok(&["answer", &id, "yes"]).contains("answered"));
+    assert_eq!(end(asks).code, 0);
+}
+
+#[test]
+fn the_client_decides_as_before_and_is_named() {
+    let mut agent = Agent::asks(&[request(1, &CLAUDE)]);
+    let id = agent.ids[0].clone();
+    let list = agent.machine.ok(&["list"]);
+    assert!(list.contains("permission  ! Clean up the build\n"), "{list}");
+    let listed: Value = serde_json::from_str(&agent.machine.ok(&["list", "--json"])).unwrap();
+    let question = &listed["questions"][0]["question"];
+    assert_eq!((&question["purpose"], &question["dangerous"]), (&json!("permission"), &json!(true)));
+    assert_eq!(question["subject"]["command"], "rm -rf build");
+    let mut watch = agent.machine.watch();
+    watch.until("the permission", |open| open.len() == 1);
+    agent
+        .bridge
+        .send(r#"{"id":1, "jsonrpc":"2.0","result":{"outcome":{"optionId":"allow","outcome":"selected"}}}"#);
+    watch.until("no permission", <[Value]>::is_empty);
+    let shown = agent.machine.ok(&["show", &id]);
+    let (first, _) = shown.split_once('\n').unwrap();
+    assert!(
+        first.starts_with(&format!("{id}: allowed by the client after ")) && first.ends_with(": Allow"),
+        "{shown}"
+    );
+    assert_eq!(agent.told(), [selected("allow")]);
+}
+
+#[test]
+fn a_permission_can_be_left_to_the_client() {
+    let mut agent = Agent::with(&["--permissions", "client"], &[request(1, &CLAUDE)]);
+    let said = agent.machine.ok(&["list"]);
+    assert_eq!(said, "no question is open (1 bridge)\n");
+    agent.bridge.send(&json!({ "jsonrpc": "2.0", "id": 1, "result": selected("allow") }).to_string());
+    assert_eq!(agent.told(), [selected("allow")]);
+}
