@@ -62,6 +62,8 @@ enum Wanted<'a> {
     Value(&'a str, usize),
     /// The name of a field of the question with this ID, and `=`.
     Name(&'a str),
+    /// The same, and behind it the answer to that field.
+    Named(&'a str),
 }
 
 impl<'a> Wanted<'a> {
@@ -78,6 +80,7 @@ impl<'a> Wanted<'a> {
             }
         }
         match (pending, &*places) {
+            (Some("--field"), [id, ..]) => Some(Wanted::Named(id)),
             (Some(option), [id, ..]) if TAKE_NAME.contains(&option) => Some(Wanted::Name(id)),
             (Some(_), _) => None,
             (None, _) if current.starts_with('-') => None,
@@ -101,9 +104,11 @@ impl<'a> Wanted<'a> {
                 ids(permissions, current)
             }
             Wanted::Name(id) => question(id).map(|question| names(question, current)).unwrap_or_default(),
+            Wanted::Named(id) => question(id).map(|question| named(question, current)).unwrap_or_default(),
             Wanted::Value(id, place) => {
                 let field = question(id).and_then(|question| match &*question.fields {
-                    [field] => Some(field),
+                    // The only field takes all the options that are typed.
+                    [field @ Field { kind: Kind::Choices { .. }, .. }] => Some(field),
                     fields => fields.get(*place),
                 });
                 field.map(|field| values(field, current)).unwrap_or_default()
@@ -123,7 +128,19 @@ fn names(question: &Question, current: &str) -> Vec<Offer> {
         word: format!("{}=", field.name),
         meaning: printable_line(&field.label).into_owned(),
     });
-    offers.filter(|offer| can_be_typed(&offer.word) && offer.word.starts_with(current)).collect()
+    let goes_on = |word: &str| word.starts_with(current) && word != current;
+    offers.filter(|offer| can_be_typed(&offer.word) && goes_on(&offer.word)).collect()
+}
+
+/// Returns the names of the fields, or what the field takes whose name is typed.
+fn named(question: &Question, current: &str) -> Vec<Offer> {
+    let typed = question.fields.iter().find_map(|field| {
+        let rest = current.strip_prefix(&*field.name)?.strip_prefix('=')?;
+        Some((field, rest))
+    });
+    let Some((field, rest)) = typed else { return names(question, current) };
+    let behind = |offer: Offer| Offer { word: format!("{}={}", field.name, offer.word), ..offer };
+    values(field, rest).into_iter().map(behind).collect()
 }
 
 /// Returns what a field takes, as far as that can be listed.
@@ -192,7 +209,8 @@ mod tests {
             (&["answer", "k-1", ""], Some(Wanted::Value("k-1", 0))),
             (&["answer", "k-1", "a", "--note", "n", "b"], Some(Wanted::Value("k-1", 1))),
             (&["answer", "--field=q0=x", "k-1", ""], Some(Wanted::Value("k-1", 0))),
-            (&["answer", "k-1", "--field", ""], Some(Wanted::Name("k-1"))),
+            (&["answer", "k-1", "--field", ""], Some(Wanted::Named("k-1"))),
+            (&["answer", "k-1", "--note", ""], Some(Wanted::Name("k-1"))),
             (&["answer", "k-1", "--"], None),
             (&["reject", "k-1", ""], None),
             (&["reject", "k-1", "--reason", ""], None),
@@ -230,6 +248,17 @@ mod tests {
         assert_eq!(offered(&Wanted::Id, &open, "").len(), 2);
         assert_eq!(offered(&Wanted::Name("k3-1"), &open, ""), pairs(&[("q0=", "Why\u{240a}?")]));
         assert_eq!(offered(&Wanted::Name("k3"), &open, ""), [], "it is ambiguous");
+        assert_eq!(offered(&Wanted::Name("k3-1"), &open, "q0="), [], "nothing is left to type");
+    }
+
+    #[test]
+    fn the_only_field_is_offered_one_option_or_several() {
+        let options = json!([{ "value": "a", "label": "Auth" }, { "value": "b", "label": "Billing" }]);
+        let field =
+            |kind: &str| open(&json!([{ "name": "q0", "label": "?", "kind": kind, "options": options }]));
+        let second = Wanted::Value("k3-1", 1);
+        assert_eq!(offered(&second, &field("choices"), "B"), pairs(&[("Billing", "")]));
+        assert_eq!(offered(&second, &field("choice"), "B"), []);
     }
 
     #[test]
@@ -251,6 +280,8 @@ mod tests {
         );
         assert_eq!(offered(&first, &open, "Auth,S"), pairs(&[("Auth,Search", "")]));
         assert_eq!(offered(&first, &open, "Auth, A"), []);
+        assert_eq!(offered(&Wanted::Named("k3-1"), &open, "q"), pairs(&[("q0=", "?"), ("q1=", "?")]));
+        assert_eq!(offered(&Wanted::Named("k3-1"), &open, "q0=Auth,S"), pairs(&[("q0=Auth,Search", "")]));
         assert_eq!(offered(&Wanted::Value("k3-1", 1), &open, "D"), pairs(&[("Do it", "")]));
         assert_eq!(offered(&Wanted::Value("k3-1", 2), &open, ""), []);
     }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use rustix::{
+    process::{Pid, Signal, WaitOptions, kill_process, waitpid},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{Winsize, tcsetwinsize},
 };
@@ -97,11 +98,37 @@ fn a_watched_list_is_as_high_as_the_terminal_and_shows_the_newest() {
         assert!(lines[0].starts_with("ID ") && lines[2].starts_with(&ids[2]), "{text:?}");
         assert_eq!(lines[1], "… and 2 older", "{text:?}");
     }
-    let pid = rustix::process::Pid::from_raw(watch.pid().cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let pid = Pid::from_raw(watch.pid().cast_signed()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
     text += &shown(&mut screen, |_| false);
     assert_eq!(watch.wait().code(), Some(130), "{text:?}");
     assert!(text.ends_with("\x1b[?25h\x1b[?1049l"), "the screen is as it was: {text:?}");
+}
+
+#[test]
+fn a_stopped_watch_gives_the_terminal_back_and_draws_again_when_it_goes_on() {
+    let machine = TestMachine::new();
+    let _asks = asks(&machine);
+    let id = name(&machine.questions(1)[0]);
+    let (mut watch, mut screen) = start(&machine, &["list", "--watch"], 80, 24);
+    let pid = Pid::from_raw(watch.pid().cast_signed()).unwrap();
+    let text = shown(&mut screen, |text| text.contains(&id));
+    assert!(text.contains(&id), "{text:?}");
+    // Ctrl-Z.
+    kill_process(pid, Signal::TSTP).unwrap();
+    let left = |text: &str| text.contains("\x1b[?7h\x1b[?25h\x1b[?1049l");
+    let text = shown(&mut screen, left);
+    assert!(left(&text), "{text:?}");
+    let (_, status) = waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().unwrap();
+    assert!(status.stopped(), "{status:?}");
+    // `fg`.
+    kill_process(pid, Signal::CONT).unwrap();
+    let drawn = |text: &str| text.contains("\x1b[?1049h") && text.contains(&id);
+    let text = shown(&mut screen, drawn);
+    assert!(drawn(&text) && text.find("\x1b[?1049h") < text.find(&id), "{text:?}");
+    kill_process(pid, Signal::INT).unwrap();
+    assert!(shown(&mut screen, |_| false).ends_with("\x1b[?1049l"));
+    assert_eq!(watch.wait().code(), Some(130));
 }
 
 #[test]

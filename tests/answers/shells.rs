@@ -42,6 +42,7 @@ fn ids_options_and_commands_are_offered() {
     assert_eq!(candidates(&machine, &["answer", ""]), [pair(&id, "Which one?")]);
     assert_eq!(candidates(&machine, &["answer", &id, "Nine,None"]), [pair("Nine,None of the above", "")]);
     assert_eq!(candidates(&machine, &["answer", &id, "--field", ""]), [pair("q0=", "Which one?")]);
+    assert_eq!(candidates(&machine, &["answer", &id, "--field", "q0=Ni"]), [pair("q0=Nine", "")]);
     assert!(candidates(&machine, &["ext"]).contains(&pair("extend", "Give a question more time")));
     let levels: Vec<_> =
         candidates(&machine, &["run", "--log", ""]).into_iter().map(|(word, _)| word).collect();
@@ -98,6 +99,10 @@ fn bash_completes() {
     assert_eq!(complete(&["askbridge", "answer", &id, "'No"], "No"), "None of the above\n");
     assert_eq!(complete(&["askbridge", "answer", &id, "$"], "$"), "\\$\\(touch\\ pwned\\)\n");
     assert_eq!(complete(&["askbridge", "list", "--log", "=", "deb"], "deb"), "debug\n");
+    let levels = complete(&["askbridge", "list", "--log", "="], "");
+    assert!(levels.starts_with("off  (") && levels.contains("\ndebug  ("), "{levels}");
+    assert_eq!(complete(&["askbridge", "answer", &id, "--field", "q"], "q"), "q0=\n");
+    assert_eq!(complete(&["askbridge", "answer", &id, "--field", "q0", "=", "Ni"], "Ni"), "Nine\n");
     assert_eq!(complete(&["askbridge", "ext"], "ext"), "extend\n");
     let several = complete(&["askbridge", "com"], "com");
     assert_eq!(several, "completions\n");
@@ -124,6 +129,44 @@ fn fish_completes() {
     assert_eq!(complete(&format!("askbridge answer {id} No")), "None of the above\n");
     assert!(complete("askbridge ext").starts_with("extend\tGive a question more time\n"));
     assert!(complete("askbridge run -- askbrid").starts_with("askbridge"));
+}
+
+/// Types each line into an interactive zsh on a terminal of its own, completes it, and prints what it is then.
+const ZSH: &str = r#"
+    zmodload zsh/zpty
+    zpty shell zsh -f -i
+    # The key Ctrl-T reports the line between bytes that zsh does not print otherwise, and clears it.
+    zpty -w shell 'autoload -Uz compinit; compinit -u -D; source <(askbridge completions zsh)
+        report() { print -rn -- $'"'\1'"'$BUFFER$'"'\2'"'; BUFFER= }; zle -N report; bindkey "^T" report; print $'"'\1\2'"
+    zpty -r shell seen $'*\1\2*'
+    for line in "${(@f)typed}"; do
+        zpty -w -n shell "$line"$'\t\x14'
+        zpty -r shell seen $'*\1*\2*'
+        print -r -- "${${seen##*$'\1'}%%$'\2'*}|"
+    done
+    zpty -d shell
+"#;
+
+#[test]
+fn zsh_completes() {
+    let Some(zsh) = installed("zsh") else { return };
+    let machine = TestMachine::new();
+    let (_bridge, id) = asked(&machine);
+    let answer = format!("askbridge answer {id}");
+    let lines = [
+        ("askbridge answer ".to_owned(), format!("askbridge answer {id} ")),
+        (format!("{answer} No"), format!(r"{answer} None\ of\ the\ above ")),
+        (format!("{answer} 'No"), format!("{answer} 'None of the above' ")),
+        (format!(r"{answer} \$"), format!(r"{answer} \$\(touch\ pwned\) ")),
+        (format!("{answer} --field q"), format!("{answer} --field q0=")),
+        ("askbridge list --log=deb".to_owned(), "askbridge list --log=debug ".to_owned()),
+        ("askbridge ext".to_owned(), "askbridge extend ".to_owned()),
+        ("askbridge run -- askbridge ext".to_owned(), "askbridge run -- askbridge extend ".to_owned()),
+    ];
+    let typed = lines.each_ref().map(|(typed, _)| typed.replace('\'', r"'\''")).join("\n");
+    let seen = shell(&machine, &zsh, &["-f"], &format!("typed='{typed}'\n{ZSH}"));
+    let completed: Vec<_> = seen.lines().map(|line| line.trim_end_matches('|')).collect();
+    assert_eq!(completed, lines.each_ref().map(|(_, completed)| &**completed));
 }
 
 #[test]

@@ -3,10 +3,12 @@
 _askbridge() {
     local current=$2 whole='' value note i last=-1 glue=0 starts=0
     local -a words=() values=() notes=()
+    # Right behind a `=` or `:`, bash gives an empty word to complete, and the character as the last of the words.
+    [[ ${COMP_WORDS[COMP_CWORD]} =~ ^[=:]+$ ]] && current=''
     # bash splits words at `=` and `:`; askbridge wants them as they were typed.
     for ((i = 1; i <= COMP_CWORD; i++)); do
         value=${COMP_WORDS[i]}
-        ((i == COMP_CWORD)) && value=$current
+        ((i == COMP_CWORD)) && [[ ! $value =~ ^[=:]+$ ]] && value=$current
         if ((last >= 0)) && { ((glue)) || [[ ${COMP_WORDS[i]} =~ ^[=:]+$ ]]; }; then
             words[last]+=$value
             glue=0

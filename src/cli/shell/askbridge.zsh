@@ -2,7 +2,7 @@
 # Completes askbridge in zsh. Put it into a directory of $fpath as _askbridge, or source it after compinit.
 
 _askbridge() {
-    local -a values
+    local -a values names
     local line value note i
     for ((i = 2; i < CURRENT; i++)); do
         # Behind `--` stands another program, which completes itself.
@@ -20,8 +20,14 @@ _askbridge() {
         note=${line#*$'\t'}
         value=${value//\\/\\\\}
         value=${value//:/\\:}
-        values+=("$value${note:+:$note}")
+        # The value goes on behind a name, without a space.
+        if [[ $value == *= ]]; then
+            names+=("$value${note:+:$note}")
+        else
+            values+=("$value${note:+:$note}")
+        fi
     done
+    ((${#names})) && _describe -V askbridge names -S ''
     ((${#values})) && _describe -V askbridge values
 }
 
