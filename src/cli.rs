@@ -22,7 +22,7 @@ pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
 pub use shell::{CompleteArgs, CompletionsArgs, ManArgs};
 pub use tips::{explain, parse};
 
-/// Catch the questions that a coding agent asks over ACP, and give it exactly one answer
+/// Make sure that every question of a coding agent gets exactly one answer
 #[derive(Debug, Parser)]
 #[command(name = "askbridge", version, after_help = help::TOP, max_term_width = 100)]
 pub struct Cli {
@@ -38,13 +38,13 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Start an agent and stand between it and the client on our stdin and stdout
+    /// Start an agent, and stand between it and its client
     Run(Deferred<RunArgs>),
-    /// Stand between an agent and its client as a component under an ACP conductor
+    /// Stand between an agent and its client, under an ACP conductor
     Proxy(Deferred<ProxyArgs>),
     /// List the open questions of all bridges on this machine
     List(Deferred<ListArgs>),
-    /// Show what runs: each bridge with its agent, its folder and its open questions, and what does not reply
+    /// Show which bridges run, with their agents and open questions
     Status(Deferred<StatusArgs>),
     /// Show one question, and how it can be answered
     Show(Deferred<ShowArgs>),
@@ -58,24 +58,24 @@ pub enum Command {
     Reject(Deferred<RejectArgs>),
     /// Give a question more time
     Extend(Deferred<ExtendArgs>),
-    /// Ask a question and wait for the answer: for scripts and hooks
+    /// Ask a question in a script or a hook, and wait for the answer
     Ask(Deferred<AskArgs>),
-    /// Serve the open questions of all bridges on this machine over HTTP
+    /// Serve the open questions of all bridges over HTTP
     Inbox(Deferred<InboxArgs>),
-    /// Print a script that completes this program's command line in a shell
+    /// Print the script that completes command lines in a shell
     Completions(Deferred<CompletionsArgs>),
     /// Write the man pages into a directory
     Man(Deferred<ManArgs>),
     /// Print how a command line can go on, for the scripts of `completions`
     #[command(hide = true)]
     Complete(Deferred<CompleteArgs>),
-    /// Be a deterministic ACP agent, for trying clients and for CI
+    /// Be an ACP agent without a model, for trying clients and for CI
     #[cfg(feature = "mock")]
     MockAgent(Deferred<MockAgentArgs>),
-    /// Be a deterministic ACP client of a chosen kind, for trying agents and for CI
+    /// Be an ACP client, for trying agents and for CI
     #[cfg(feature = "mock")]
     MockClient(Deferred<MockClientArgs>),
-    /// Show a question being asked and answered: the bridge around the mock agent, in this terminal
+    /// Show in this terminal how a question is asked and answered
     #[cfg(feature = "mock")]
     Demo(Deferred<DemoArgs>),
 }
@@ -129,7 +129,7 @@ pub struct BridgeArgs {
 #[command(after_help = help::RUN)]
 pub struct RunArgs {
     /// How long the agent may take to end once the client is gone, before it gets SIGTERM
-    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = values::span)]
     pub grace: humantime::Duration,
 
     /// The agent's command and its arguments, taken as they are
@@ -198,7 +198,7 @@ pub struct StatusArgs {
 
 /// Options of `askbridge show`.
 #[derive(Debug, Args)]
-#[command(after_help = help::ANSWER)]
+#[command(after_help = help::SHOW)]
 pub struct ShowArgs {
     /// The question's ID
     pub id: String,

@@ -27,9 +27,10 @@ The conductor starts it:
   agent-client-protocol-conductor agent \"askbridge proxy\" \"AGENT ARGS\"
 
 Exit codes of `askbridge proxy`:
-  0     the conductor left, or a signal told us to end
-  2     the command line was not understood, or there is no conductor: `initialize` came
-  125   the bridge itself failed";
+  0    the conductor left, or a signal ended the proxy
+  2    the command line was not understood, or there is no conductor, but a
+       client that sent `initialize`
+  125  the bridge itself failed";
 
 /// What the columns of `askbridge list` mean, and its exit codes.
 pub(super) const LIST: &str = "\
@@ -38,15 +39,18 @@ Columns:
   AGENT     the agent that asks
   PROJECT   the folder that it works in
   AGE       how long ago it asked
-  ENDS      the time until the question is rejected; `sent` once its answer is on the way to the agent
-  SHOWN     `client` where the agent's client shows the question, `elsewhere` where only other programs
-            can answer it, `delivering` while its answer is on the way
+  ENDS      the time until the question is rejected; `sent` once its answer is on
+            the way to the agent
+  SHOWN     `client` where the agent's client shows the question, `elsewhere`
+            where only other programs can answer it, `delivering` while its
+            answer is on the way
   KIND      `question`, or `permission` where the agent asks for one
   QUESTION  what is asked; `!` before it marks what can do harm
 On a narrow terminal, columns are left out; in a pipe, nothing is.
 
 Exit codes:
-  0        the questions were listed, or none is open; stderr names each bridge that did not reply
+  0        the questions were listed, or none is open; stderr names each bridge
+           that did not reply
   2        the command line was not understood
   125      the command itself failed
   128 + N  signal N ended `--watch`";
@@ -61,19 +65,30 @@ Columns:
   OPEN     how many of its questions are open
   UP       how long it has run
   FOLDER   the folder that it was started in
-A program that asks with `askbridge ask`, and `askbridge inbox`, count as bridges.
+`askbridge ask` and `askbridge inbox` count as bridges. Below the table: where
+askbridge looked for bridges, and which of them did not reply.
 
 Exit codes:
   0    the status was shown
   2    the command line was not understood
   125  the command itself failed";
 
+/// How an ID may be shortened for `askbridge show`, and its exit codes.
+pub(super) const SHOW: &str = "\
+An ID may be shortened: k3f9q2-1 to k3-1, and to k3 while only one question of that bridge is open. The \
+agent's own ID of an open question is taken as well, if no other open question has the same.
+
+Exit codes:
+  0    the question was shown
+  2    the command line was not understood
+  3    no such question, or the ID is ambiguous
+  6    the bridge cannot be asked
+  125  the command itself failed";
+
 /// How an ID may be shortened, and the exit codes of the commands that answer.
 pub(super) const ANSWER: &str = "\
-An ID may be shortened: k3f9q2-1 to k3-1, and for `show` to k3 while only one question of that \
-bridge is open. `answer`, `allow`, `deny`, `reject` and `extend` need the number as well, so that a repeated command \
-never hits the next question. The agent's own ID of an open question is taken as well, if no other open \
-question has the same.
+An ID may be shortened: k3f9q2-1 to k3-1. The number is needed, so that a repeated command never hits the \
+next question. The agent's own ID of an open question is taken as well, if no other open question has the same.
 
 Exit codes:
   0    done; or it was done before, in the same way
@@ -90,7 +105,8 @@ Prints the answer, one value a line; with --confirm, yes or no. The question is 
 agent's, and withdrawn when this command is interrupted.
 
   askbridge ask --confirm 'Deploy?' && ./deploy
-  [ \"$(askbridge ask 'Where?' --option eu=Europe --option us=America)\" = eu ] && ./deploy
+  where=$(askbridge ask 'Where?' --option eu=Europe --option us=America) &&
+    ./deploy --region \"$where\"
 
 Exit codes:
   0        the question was answered; with --confirm, by yes
@@ -114,9 +130,11 @@ Completes commands and options, the IDs of open questions, their options, and th
 behind `--`.
 
 Where a script belongs, for one user:
-  bash  askbridge completions bash > ~/.local/share/bash-completion/completions/askbridge
-  zsh   askbridge completions zsh > DIR/_askbridge, where DIR is one of $fpath
-  fish  askbridge completions fish > ~/.config/fish/completions/askbridge.fish
+  bash  ~/.local/share/bash-completion/completions/askbridge
+  zsh   _askbridge in a directory of $fpath
+  fish  ~/.config/fish/completions/askbridge.fish
+such as
+  askbridge completions fish > ~/.config/fish/completions/askbridge.fish
 For all users, packages put it into bash-completion/completions, zsh/site-functions and \
 fish/vendor_completions.d below /usr/share.";
 

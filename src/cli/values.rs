@@ -7,6 +7,11 @@ pub(super) fn text(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("it is empty") } else { Ok(text.to_owned()) }
 }
 
+/// Reads a time span.
+pub(super) fn span(text: &str) -> Result<Duration, &'static str> {
+    text.parse().map_err(|_| "give a number and a unit, such as 500ms, 90s, 10m or 2h")
+}
+
 /// Reads a time span that is longer than none.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     longer_than_none(text, "it must be longer than 0s")
@@ -18,6 +23,6 @@ pub(super) fn timeout(text: &str) -> Result<Duration, String> {
 }
 
 fn longer_than_none(text: &str, otherwise: &str) -> Result<Duration, String> {
-    let read: Duration = text.parse().map_err(|error: humantime::DurationError| error.to_string())?;
+    let read = span(text)?;
     if read.is_zero() { Err(otherwise.to_owned()) } else { Ok(read) }
 }

@@ -74,13 +74,14 @@ fn sort<'a>(
         }
     }
     for given in &options.fields {
-        let (field, text) = named(question, given).ok_or_else(|| unnamed(question, "--field", given))?;
+        let (field, text) =
+            named(question, given).ok_or_else(|| unnamed(question, "--field takes NAME=VALUE", given))?;
         sorted.entry(&field.name).or_default().push(Given::Value(text));
     }
     for given in &options.texts {
         let (field, text) = match &*question.fields {
             [field] => (field, &**given),
-            _ => named(question, given).ok_or_else(|| unnamed(question, "--text", given))?,
+            _ => named(question, given).ok_or_else(|| unnamed(question, "--text takes NAME=TEXT", given))?,
         };
         sorted.entry(&field.name).or_default().push(Given::Text(text));
     }
@@ -95,13 +96,13 @@ fn named<'a>(question: &'a Question, given: &'a str) -> Option<(&'a Field, &'a s
     ways.iter().find_map(|way| question.fields.iter().find_map(|field| Some((field, after(way(field)?)?))))
 }
 
-fn unnamed(question: &Question, option: &str, given: &str) -> String {
+fn unnamed(question: &Question, wanted: &str, given: &str) -> String {
     let names: Vec<_> = question.fields.iter().map(|field| &*field.name).collect();
     let names = match &*names {
         [name] => (*name).to_owned(),
         names => format!("one of {}", names.join(", ")),
     };
-    format!("{option} takes NAME=TEXT, where NAME is {names}: there is none in “{}”", brief(given))
+    format!("“{}” does not begin with a field: {wanted}, where NAME is {names}", brief(given))
 }
 
 /// Adds the notes to the answer.
@@ -111,7 +112,7 @@ fn notes(question: &Question, notes: &[String], answer: &mut Answer) -> Result<(
         let (field, text) = match (named(question, note), question.fields.first()) {
             (Some(named), _) => named,
             // `q1=text` where there is no q1 is a slip: on another field, the note would say something else.
-            (None, _) if seems_named(note) => return Err(unnamed(question, "--note", note)),
+            (None, _) if seems_named(note) => return Err(unnamed(question, "--note takes NAME=TEXT", note)),
             (None, Some(first)) => (first, &**note),
             (None, None) => continue,
         };
@@ -342,7 +343,7 @@ mod tests {
         for (text, told) in [
             ("n=5", "“N” (n) takes no own text"),
             ("c=A", "“C” (c) takes no own text"),
-            ("d=A", "--text takes NAME=TEXT, where NAME is one of n, c: there is none in “d=A”"),
+            ("d=A", "“d=A” does not begin with a field: --text takes NAME=TEXT, where NAME is one of n, c"),
         ] {
             assert_eq!(typed(&question, &[], &[text]), Err(told.to_owned()));
         }
@@ -360,7 +361,10 @@ mod tests {
         assert_eq!(noted(&["q1=x=y", "as it is"]), Ok(json!({ "q0": "as it is", "q1": "x=y" })));
         assert_eq!(noted(&["if a = b"]), Ok(json!({ "q0": "if a = b" })));
         let error: String = noted(&["q0=x", "q=1"]).expect_err("there is no q");
-        assert_eq!(error, "--note takes NAME=TEXT, where NAME is one of q0, q1: there is none in “q=1”");
+        assert_eq!(
+            error,
+            "“q=1” does not begin with a field: --note takes NAME=TEXT, where NAME is one of q0, q1"
+        );
         let error: String = noted(&["q0=x", "y"]).expect_err("two notes");
         assert_eq!(error, "“q0” (q0) takes one note, but several are given");
     }

@@ -21,6 +21,8 @@ use crate::{
 const LONGEST_ALIGNED: usize = 30;
 /// The most columns of an agent's command, which may have a whole script in it.
 const AGENT: usize = 100;
+/// As many fields are easily answered in turn, and not by name.
+const MOST_IN_TURN: usize = 3;
 /// How far the options are indented.
 const INDENT: usize = 4;
 
@@ -133,10 +135,13 @@ impl Shown<'_> {
         }
         if settlement.is_none() && *state != State::Delivering {
             // Commands are not wrapped: they are copied.
-            if self.record.question.purpose == Purpose::Permission {
+            if question.purpose == Purpose::Permission {
                 return self.decide(out);
             }
-            let values = vec!["VALUE"; question.fields.len()].join(" ");
+            let values = match question.fields.len() {
+                fields @ ..=MOST_IN_TURN => vec!["VALUE"; fields].join(" "),
+                _ => "--field NAME=VALUE …".to_owned(),
+            };
             writeln!(out, "\naskbridge answer {id} {values}\naskbridge reject {id}")?;
         }
         Ok(())

@@ -74,9 +74,9 @@ fn field(key: &str, property: &Value, required: bool) -> Option<ClientField> {
         secondary: options.is_empty() && kind == ValueKind::Text && !required,
         options,
         multiple,
-        custom: false,
         required,
         kind,
+        ..ClientField::default()
     })
 }
 

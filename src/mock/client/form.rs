@@ -28,6 +28,8 @@ pub(super) struct ClientField {
     pub(super) required: bool,
     /// Whether it is an optional text beside other fields, such as a note, which is left out by default.
     pub(super) secondary: bool,
+    /// Whether the values of its options are for programs only.
+    pub(super) opaque: bool,
     pub(super) kind: ValueKind,
 }
 
@@ -91,9 +93,7 @@ impl ClientField {
             options,
             multiple: field["multiple"] == true || field["multiSelect"] == true,
             custom: field["custom"] == true,
-            required: false,
-            secondary: false,
-            kind: ValueKind::Text,
+            ..Self::default()
         })
     }
 

@@ -35,6 +35,7 @@ pub(super) fn read(params: &Value) -> Option<(ClientForm, Permission)> {
     let field = ClientField {
         question: text(&params["toolCall"], &["title", "toolCallId"])?,
         options: choices.collect(),
+        opaque: true,
         ..ClientField::default()
     };
     let form = ClientForm { message: None, fields: vec![field] };

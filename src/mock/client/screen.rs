@@ -111,14 +111,14 @@ impl<W: Write> Screen<W> {
         let width = labels.filter(|&width| width <= LONGEST_ALIGNED).max().unwrap_or(0);
         for (n, option) in field.options.iter().enumerate() {
             self.gutter("", "│")?;
-            self.option(n + 1, option, width)?;
+            self.option(n + 1, option, width, field.opaque)?;
         }
         self.output.flush()
     }
 
-    fn option(&mut self, number: usize, option: &ClientChoice, width: usize) -> io::Result<()> {
+    fn option(&mut self, number: usize, option: &ClientChoice, width: usize, opaque: bool) -> io::Result<()> {
         let label = printable_line(&option.label);
-        let value = (option.value != option.label).then_some(option.value.as_str());
+        let value = (!opaque && option.value != option.label).then_some(option.value.as_str());
         let beside: Vec<_> =
             value.into_iter().chain(option.description.as_deref()).map(printable_line).collect();
         if beside.is_empty() {
@@ -239,6 +239,14 @@ mod tests {
             "  you > 1-3: 2",
         ];
         assert_eq!(text, lines.join("\n") + "\n");
+    }
+
+    #[test]
+    fn the_ids_of_a_permission_request_are_not_shown() {
+        let option = ClientChoice { value: "id-0".to_owned(), label: "Allow".to_owned(), description: None };
+        let field = ClientField { options: vec![option], opaque: true, ..ClientField::default() };
+        let text = shown(|screen| screen.ask(&field, (1, 1)));
+        assert!(text.ends_with("   1  Allow\n"), "{text}");
     }
 
     #[test]
