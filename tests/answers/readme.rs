@@ -205,14 +205,6 @@ fn completions_and_man_pages_are_installed() {
     let machine = TestMachine::new();
     let folder = Folder::new(&machine);
     let home = |path: &str| machine.path().join(path);
-    for path in [
-        ".local/share/bash-completion/completions",
-        ".zfunc",
-        ".config/fish/completions",
-        ".local/share/man/man1",
-    ] {
-        fs::create_dir_all(home(path)).unwrap();
-    }
     let (code, shown) = folder.run(&block("askbridge completions"));
     assert_eq!(code, Some(0), "{shown}");
     for path in [
