@@ -17,8 +17,9 @@ use super::run::print;
 
 /// Switches to the alternate screen, which has no scrollback; hides the cursor, and lets no line wrap.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
-/// Undoes [`ENTER`]: the screen is as it was before.
-const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+/// Undoes [`ENTER`]: the screen is as it was before. The alternate screen is cleared first: where the window was made
+/// larger, tmux would put what does not fit the old size on the other screen.
+const LEAVE: &str = "\x1b[H\x1b[J\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// Puts the cursor at the top.
 const HOME: &str = "\x1b[H";
 /// Clears the rest of the line, and ends it.

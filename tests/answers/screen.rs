@@ -102,7 +102,7 @@ fn a_watched_list_is_as_high_as_the_terminal_and_shows_the_newest() {
     kill_process(pid, Signal::INT).unwrap();
     text += &shown(&mut screen, |_| false);
     assert_eq!(watch.wait().code(), Some(130), "{text:?}");
-    assert!(text.ends_with("\x1b[?25h\x1b[?1049l"), "the screen is as it was: {text:?}");
+    assert!(text.ends_with("\x1b[H\x1b[J\x1b[?7h\x1b[?25h\x1b[?1049l"), "the screen is as it was: {text:?}");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_stopped_watch_gives_the_terminal_back_and_draws_again_when_it_goes_on() {
     assert!(text.contains(&id), "{text:?}");
     // Ctrl-Z.
     kill_process(pid, Signal::TSTP).unwrap();
-    let left = |text: &str| text.contains("\x1b[?7h\x1b[?25h\x1b[?1049l");
+    let left = |text: &str| text.contains("\x1b[H\x1b[J\x1b[?7h\x1b[?25h\x1b[?1049l");
     let text = shown(&mut screen, left);
     assert!(left(&text), "{text:?}");
     let (_, status) = waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().unwrap();
