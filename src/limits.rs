@@ -44,6 +44,10 @@ pub const REQUESTED_SESSIONS: usize = 16;
 pub const FOLDER: usize = 4 * KIB;
 /// Number of tool calls whose session is remembered, for agents whose questions do not name theirs.
 pub const TOOL_CALLS: usize = 1024;
+/// Number of tool calls whose updates are remembered, for agents whose permissions say nothing of theirs.
+pub const TOOL_CALLS_WITH_UPDATES: usize = 16;
+/// Length of an update of a tool call that is remembered. Of each tool call there are two.
+pub const TOOL_CALL_UPDATE: usize = 16 * KIB;
 /// Number of settled request IDs that are remembered, so that a late response is recognised.
 pub const SETTLED: usize = 1024;
 /// Length of a request ID's JSON text. A question with a longer one is refused; a turn or a tool call is not followed.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     desk::{Opening, Refusal},
-    dialect::{self, Asked, ReplyFormat, elicitation::FormReply, kiro::KiroReply},
+    dialect::{self, Asked, ReplyFormat, elicitation::FormReply, kiro::KiroReply, permission},
     limits,
     question::{Outcome, Provenance, Purpose, Question, Reason},
     wire::{
@@ -130,6 +130,9 @@ impl Core {
         if matches!(reply_format, ReplyFormat::Cursor(_)) {
             self.tool_calls.follow();
         }
+        if question.purpose == Purpose::Permission {
+            self.complete(&mut question);
+        }
         question.session = question.session.take().or_else(|| self.session_of(&question));
         let folder = question.session.as_deref().and_then(|session| self.sessions.folder(session));
         (question.agent, question.project) = (self.agent.clone(), folder.cloned());
@@ -142,6 +145,18 @@ impl Core {
                 self.actions.push(Action::Forward);
             }
             Err(wrong) => self.refuse(id, &wrong),
+        }
+    }
+
+    /// Adds to a permission what the agent said only in updates of the tool call. The first such permission makes the
+    /// bridge look at them: the agents that say it all in the request, which are most, are read no further.
+    fn complete(&mut self, permission: &mut Question) {
+        let Some(id) = permission.tool_call.clone().filter(|_| !permission::says_enough(permission)) else {
+            return;
+        };
+        self.tool_calls.keep_updates();
+        for update in self.tool_calls.updates(&id) {
+            permission::complete(permission, update);
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, value::RawValue};
 use super::wire::{PermissionSubject, PermissionToolCall};
 use crate::{
     limits,
-    question::{Diff, Question, Subject},
+    question::{Diff, Question, Subject, subject::cut},
 };
 
 /// The kinds of tools of which a wrong answer can do harm, beside what the agent marks.
@@ -99,6 +99,20 @@ impl Draft {
     }
 }
 
+/// Returns whether a permission says what it is for, beside its title.
+pub fn says_enough(question: &Question) -> bool {
+    question.subject.as_ref().is_some_and(|subject| {
+        subject.kind.is_some()
+            && (subject.command.is_some()
+                || subject.plan.is_some()
+                || subject.patch.is_some()
+                || subject.content.is_some()
+                || subject.raw_input.is_some()
+                || !subject.locations.is_empty()
+                || !subject.diffs.is_empty())
+    })
+}
+
 /// Adds to a permission what only an earlier update of its tool call says. `update` is the JSON of that update.
 pub fn complete(question: &mut Question, update: &[u8]) {
     let Ok(tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else { return };
@@ -118,6 +132,7 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         patch,
     } = earlier.subject;
     let subject = question.subject.get_or_insert_default();
+    let is_untitled = question.message == subject.untitled();
     for (known, earlier) in [
         (&mut subject.kind, kind),
         (&mut subject.command, command),
@@ -136,10 +151,16 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     if subject.diffs.is_empty() {
         subject.diffs = diffs;
     }
-    if let Some(title) = title.filter(|title| *title != question.message) {
-        subject.title.get_or_insert(title);
+    match title {
+        Some(title) if is_untitled => question.message = cut(&title, limits::TEXT),
+        Some(title) if title != question.message => drop(subject.title.get_or_insert(title)),
+        None if is_untitled => question.message = cut(&subject.untitled(), limits::TEXT),
+        _ => {}
     }
     subject.fit();
+    if let Some(field) = question.fields.first_mut() {
+        field.label.clone_from(&question.message);
+    }
 }
 
 impl Subject {
