@@ -11,7 +11,7 @@ use crate::{
     lines::{self, Direction, GO, Shape, Tally},
     process::{self, Subject},
     procfs::Memory,
-    rows::{Metric, Work},
+    rows::{Asks, Metric, Work},
 };
 
 /// The bytes of a ping's request, and of its response.
@@ -52,7 +52,7 @@ pub(crate) fn sample(work: Work, kind: Kind, amount: &Amount) -> io::Result<Samp
             transfer(shape, channel, kind, total, amount)
         }
         Work::Ping(channel) => ping(channel, kind, amount),
-        Work::Question => question(kind, amount),
+        Work::Asking(asks) => asking(asks, kind, amount),
         Work::Start => start(kind, amount.starts),
         Work::Idle => idle(kind),
         Work::Open(count) => open(kind, count),
@@ -172,14 +172,15 @@ const INITIALIZE: &[u8] = concat!(
 )
 .as_bytes();
 
-fn question(kind: Kind, amount: &Amount) -> io::Result<Sample> {
-    process::with(kind, Channel::Pipes, &["asker".to_owned()], LIMIT, |subject| {
+fn asking(asks: Asks, kind: Kind, amount: &Amount) -> io::Result<Sample> {
+    let agent = ["asker".to_owned(), asks.name().to_owned()];
+    process::with(kind, Channel::Pipes, &agent, LIMIT, |subject| {
         subject.input().write_all(INITIALIZE)?;
         subject.expect_line("\"protocolVersion\":1")?;
         let _subscribers = subject.follow(amount.subscribers)?;
         let mut times = Vec::new();
         for turn in 1..=amount.turns {
-            times.push(one_turn(subject, turn)?);
+            times.push(one_turn(asks, subject, turn)?);
         }
         times.sort_unstable();
         let figures = vec![(Metric::Turn, microseconds(quantile(&times, 50)))];
@@ -187,7 +188,7 @@ fn question(kind: Kind, amount: &Amount) -> io::Result<Sample> {
     })
 }
 
-fn one_turn(subject: &mut Subject, turn: u32) -> io::Result<Duration> {
+fn one_turn(asks: Asks, subject: &mut Subject, turn: u32) -> io::Result<Duration> {
     let prompt = format!(
         concat!(
             r#"{{"jsonrpc":"2.0","id":{},"method":"session/prompt","#,
@@ -196,14 +197,7 @@ fn one_turn(subject: &mut Subject, turn: u32) -> io::Result<Duration> {
         ),
         turn
     );
-    let answer = format!(
-        concat!(
-            r#"{{"jsonrpc":"2.0","id":"q-{}","#,
-            r#""result":{{"status":"answered","answers":[["a"]]}}}}"#,
-            "\n"
-        ),
-        turn
-    );
+    let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"q-{turn}\",\"result\":{}}}\n", asks.result());
     let began = Instant::now();
     subject.input().write_all(prompt.as_bytes())?;
     subject.expect_line(&format!("\"q-{turn}\""))?;

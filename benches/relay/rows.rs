@@ -24,8 +24,8 @@ pub(crate) enum Work {
     Transfer(Shape, Channel),
     /// A request and its response, one at a time.
     Ping(Channel),
-    /// A prompt, the question, its answer, the prompt's response.
-    Question,
+    /// A prompt, what the agent asks, its answer, the prompt's response.
+    Asking(Asks),
     /// From the start of the process to the response to `initialize`.
     Start,
     /// Nothing, once the peers know each other, to measure memory.
@@ -36,6 +36,33 @@ pub(crate) enum Work {
     LongLine(Shape),
     /// This number of bytes to a client that does not read for a while, to measure memory.
     Stall(Shape, u64),
+}
+
+/// What the agent asks in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// A native question.
+    Question,
+    /// A permission to run a command.
+    Permission,
+}
+
+impl Asks {
+    /// Returns its name, in the table and for the agent.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Asks::Question => "question",
+            Asks::Permission => "permission",
+        }
+    }
+
+    /// Returns the result that answers it.
+    pub(crate) fn result(self) -> &'static str {
+        match self {
+            Asks::Question => r#"{"status":"answered","answers":[["a"]]}"#,
+            Asks::Permission => r#"{"outcome":{"outcome":"selected","optionId":"allow"}}"#,
+        }
+    }
 }
 
 impl Work {
@@ -71,7 +98,9 @@ pub(crate) fn all(long_line: usize, stalled: u64) -> Vec<Row> {
     for channel in [Channel::Pipes, Channel::Sockets] {
         rows.push(Row { name: format!("ping{}", channel.suffix()), work: Work::Ping(channel) });
     }
-    rows.push(Row { name: "question".to_owned(), work: Work::Question });
+    for asks in [Asks::Question, Asks::Permission] {
+        rows.push(Row { name: asks.name().to_owned(), work: Work::Asking(asks) });
+    }
     rows.push(Row { name: "start".to_owned(), work: Work::Start });
     rows.push(Row { name: "idle".to_owned(), work: Work::Idle });
     rows.push(Row { name: "1,024 open questions".to_owned(), work: Work::Open(1024) });
@@ -149,7 +178,7 @@ impl Metric {
             Metric::Throughput => ("Throughput", "MB/s"),
             Metric::PingMedian => ("Ping, median", "µs"),
             Metric::PingTail => ("Ping, 99 % are at least as fast", "µs"),
-            Metric::Turn => ("Turn with a question, median", "µs"),
+            Metric::Turn => ("Turn with a question or a permission, median", "µs"),
             Metric::Start => ("Start to the response to initialize", "ms"),
             Metric::Cpu => ("CPU of the proxy alone", "s/GB"),
             Metric::Memory => ("Peak memory of the proxy alone", "MiB"),

@@ -9,7 +9,10 @@ use std::{
     str::FromStr,
 };
 
-use crate::lines::{self, Direction, READY, Shape, Tally};
+use crate::{
+    lines::{self, Direction, READY, Shape, Tally},
+    rows::Asks,
+};
 
 /// Reads `TOTAL` bytes, reports their tally, and checks that no more come: `sink TOTAL CONTENTS`.
 pub(super) fn sink(arguments: &[String]) -> io::Result<ExitCode> {
@@ -50,8 +53,12 @@ pub(super) fn echo(arguments: &[String]) -> io::Result<ExitCode> {
     })
 }
 
-/// Asks a question in each turn, and ends the turn once the answer has come.
-pub(super) fn asker() -> io::Result<ExitCode> {
+/// Asks in each turn, and ends the turn once the answer has come: `asker question` or `asker permission`.
+pub(super) fn asker(arguments: &[String]) -> io::Result<ExitCode> {
+    let asks = match arguments.first().map(String::as_str) {
+        Some("permission") => Asks::Permission,
+        _ => Asks::Question,
+    };
     let mut turn: Option<String> = None;
     answer_lines(|line, output| {
         if lines::has(line, r#""method":"initialize""#) {
@@ -60,11 +67,15 @@ pub(super) fn asker() -> io::Result<ExitCode> {
         let Some(asked) = turn.take() else {
             let id = lines::id_of(line).ok_or_else(|| io::Error::other("a prompt without an id"))?;
             let id = String::from_utf8_lossy(id).into_owned();
-            output.write_all(question(&id, "s").as_bytes())?;
+            let request = match asks {
+                Asks::Question => question(&id, "s"),
+                Asks::Permission => permission(&id),
+            };
+            output.write_all(request.as_bytes())?;
             turn = Some(id);
             return Ok(());
         };
-        if !lines::has(line, &format!("\"q-{asked}\"")) || !lines::has(line, r#""answers":[["a"]]"#) {
+        if !lines::has(line, &format!("\"q-{asked}\"")) || !lines::has(line, asks.result()) {
             return Err(io::Error::other("the answer does not belong to the question"));
         }
         output.write_all(turn_ended(&asked).as_bytes())
@@ -108,6 +119,21 @@ fn question(turn: &str, session: &str) -> String {
         ),
         turn = turn,
         session = session
+    )
+}
+
+fn permission(turn: &str) -> String {
+    format!(
+        concat!(
+            r#"{{"jsonrpc":"2.0","id":"q-{turn}","method":"session/request_permission","params":{{"sessionId":"s","#,
+            r#""toolCall":{{"toolCallId":"call-{turn}","title":"cargo test","kind":"execute","status":"pending","#,
+            r#""rawInput":{{"command":"cargo test","description":"Run the tests"}}}},"#,
+            r#""options":[{{"optionId":"allow_always","name":"Always Allow","kind":"allow_always"}},"#,
+            r#"{{"optionId":"allow","name":"Allow","kind":"allow_once"}},"#,
+            r#"{{"optionId":"reject","name":"Reject","kind":"reject_once"}}]}}}}"#,
+            "\n"
+        ),
+        turn = turn
     )
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn play(arguments: &[String]) -> Option<io::Result<ExitCode>> {
         "sink" => agents::sink(rest),
         "source" => agents::source(rest),
         "echo" => agents::echo(rest),
-        "asker" => agents::asker(),
+        "asker" => agents::asker(rest),
         "inquirer" => agents::inquirer(rest),
         "initializer" => agents::initializer(),
         _ => return None,
