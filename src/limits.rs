@@ -42,12 +42,12 @@ pub const SESSIONS: usize = 256;
 pub const REQUESTED_SESSIONS: usize = 16;
 /// Length of a session's folder. That of a session with a longer one is not remembered.
 pub const FOLDER: usize = 4 * KIB;
-/// Number of tool calls whose session is remembered, for agents whose questions do not name theirs.
-pub const TOOL_CALLS: usize = 1024;
-/// Number of tool calls whose updates are remembered, for agents whose permissions say nothing of theirs.
-pub const TOOL_CALLS_WITH_UPDATES: usize = 16;
-/// Length of an update of a tool call that is remembered. Of each tool call there are two.
+/// Number of tool calls that are remembered: their sessions, and what they are for.
+pub const TOOL_CALLS: usize = 256;
+/// Length of an update of a tool call that is remembered.
 pub const TOOL_CALL_UPDATE: usize = 16 * KIB;
+/// Size of all updates of tool calls that are remembered.
+pub const TOOL_CALLS_BYTES: usize = 256 * KIB;
 /// Number of settled request IDs that are remembered, so that a late response is recognised.
 pub const SETTLED: usize = 1024;
 /// Length of a request ID's JSON text. A question with a longer one is refused; a turn or a tool call is not followed.

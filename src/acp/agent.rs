@@ -2,8 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use memchr::memmem;
-
 use super::{
     action::{Action, Line},
     capabilities,
@@ -21,7 +19,7 @@ use crate::{
         envelope::Message,
         id::RequestId,
         line,
-        method::{CANCEL_REQUEST, CURSOR_PREFIX, ELICITATION_CREATE, KIRO_USER_INPUT, SESSION_UPDATE},
+        method::{CANCEL_REQUEST, ELICITATION_CREATE, KIRO_USER_INPUT, SESSION_UPDATE},
         splice,
     },
 };
@@ -49,11 +47,8 @@ impl Core {
         }
     }
 
-    /// Forwards a line that asks nothing. Of an agent whose questions need it, the tool calls are remembered.
+    /// Forwards a line that asks nothing. What it says of a tool call is remembered.
     fn agent_talks(&mut self, method: &str, message: &Message<'_>) {
-        if method.starts_with(CURSOR_PREFIX) {
-            self.tool_calls.follow();
-        }
         if method == SESSION_UPDATE {
             self.tool_calls.update(message);
             self.hint_before(message);
@@ -127,9 +122,6 @@ impl Core {
             return self.actions.push(Action::Send(Peer::Agent, error));
         }
         let Asked { mut question, reply_format } = asked;
-        if matches!(reply_format, ReplyFormat::Cursor(_)) {
-            self.tool_calls.follow();
-        }
         if question.purpose == Purpose::Permission {
             self.complete(&mut question);
         }
@@ -148,13 +140,9 @@ impl Core {
         }
     }
 
-    /// Adds to a permission what the agent said only in updates of the tool call. The first such permission makes the
-    /// bridge look at them: the agents that say it all in the request, which are most, are read no further.
-    fn complete(&mut self, permission: &mut Question) {
-        let Some(id) = permission.tool_call.clone().filter(|_| !permission::says_enough(permission)) else {
-            return;
-        };
-        self.tool_calls.keep_updates();
+    /// Adds to a permission what the agent said only in updates of the tool call.
+    fn complete(&self, permission: &mut Question) {
+        let Some(id) = permission.tool_call.clone() else { return };
         for update in self.tool_calls.updates(&id) {
             permission::complete(permission, update);
         }
@@ -259,10 +247,6 @@ impl Core {
     fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
         self.protocol = message.result.map(capabilities::protocol).unwrap_or_default();
         self.agent = message.result.and_then(capabilities::agent_name);
-        if memmem::find(&line.bytes, b"ursor").is_some() {
-            // It may be Cursor: its questions name a tool call and no session.
-            self.tool_calls.follow();
-        }
         let advertises = self.config.advertise && line.whole;
         let advertised = if advertises { capabilities::advertise_to_client(&line.bytes) } else { None };
         self.actions.push(match advertised {

@@ -7,8 +7,8 @@ use crate::{
         envelope::{Envelope, peek, responds_to},
         frame::Verdict,
         method::{
-            CANCEL_REQUEST, CURSOR_PREFIX, INITIALIZE, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE,
-            SESSION_FORK, SESSION_LOAD, SESSION_NEW, SESSION_PROMPT, SESSION_RESUME, SESSION_UPDATE,
+            CANCEL_REQUEST, INITIALIZE, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE, SESSION_FORK,
+            SESSION_LOAD, SESSION_NEW, SESSION_PROMPT, SESSION_RESUME, SESSION_UPDATE,
         },
         scan::{self, Text},
     },
@@ -49,9 +49,6 @@ impl Core {
             return self.tool_calls.wants(line) || self.hints.wait();
         }
         if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
-            return true;
-        }
-        if method.begins(CURSOR_PREFIX) && !self.tool_calls.are_followed() {
             return true;
         }
         if !self.pending.has_settled() {

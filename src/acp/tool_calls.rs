@@ -1,7 +1,10 @@
-//! What updates say of tool calls, for an agent whose requests name the tool call and little else: its session, and what
-//! a permission is for. No other agent pays for it: nothing is looked at before such an agent has shown itself.
+//! What the agent's updates say of its last tool calls: their session, for questions that do not name theirs, and what a
+//! permission is for, since some agents say it there alone.
+//!
+//! Updates are the bulk of all traffic. Most are told from those of tool calls by a look at the place where the last one
+//! had its kind, which costs a few nanoseconds; only those of tool calls are read.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{cell::Cell, collections::VecDeque};
 
 use memchr::memmem;
 
@@ -10,45 +13,44 @@ use crate::{
     wire::{envelope::Message, scan},
 };
 
-/// The last tool calls.
+/// The last tool calls, those with the latest update last.
 #[derive(Debug, Default)]
 pub(super) struct ToolCalls {
-    followed: bool,
-    keeps_updates: bool,
-    sessions: BTreeMap<String, String>,
-    /// The tool calls in `sessions`, oldest first.
-    order: VecDeque<String>,
-    /// The updates of the last few tool calls, those with the latest update last.
-    updates: VecDeque<Updates>,
+    calls: VecDeque<ToolCall>,
+    /// The sizes of all updates.
+    bytes: usize,
+    /// Where the last update had the name of its kind. An agent writes all updates of a session alike.
+    place: Cell<usize>,
 }
 
-/// The updates of a tool call that are remembered: the first, which most often says what it is, and the last.
 #[derive(Debug)]
-struct Updates {
+struct ToolCall {
     id: String,
-    first: Box<[u8]>,
-    last: Option<Box<[u8]>>,
+    session: String,
+    /// The first, which most often says what it is, and the last few.
+    updates: Vec<Box<[u8]>>,
 }
+
+/// The member that says what an update is about, and how its value begins for tool calls.
+const KIND: &[u8] = b"\"sessionUpdate\"";
+const TOOL_CALL: &[u8] = b"\"tool_call";
+/// Bytes in which that member stands, unless the agent writes it behind the content.
+const HEAD: usize = 512;
+/// Updates of a tool call that are remembered.
+const UPDATES: usize = 4;
 
 impl ToolCalls {
-    /// From now on, tool calls are looked at.
-    pub(super) fn follow(&mut self) {
-        self.followed = true;
-    }
-
-    /// From now on, it is remembered what updates say of a tool call: the agent's permissions do not say it again.
-    pub(super) fn keep_updates(&mut self) {
-        (self.followed, self.keeps_updates) = (true, true);
-    }
-
-    /// Says whether tool calls are looked at.
-    pub(super) fn are_followed(&self) -> bool {
-        self.followed
-    }
-
-    /// Says whether this update may be about a tool call.
+    /// Says whether this update, or the beginning of one, is about a tool call.
     pub(super) fn wants(&self, update: &[u8]) -> bool {
-        self.followed && memmem::find(update, b"\"toolCallId\"").is_some()
+        let at = |place: usize| update.get(place..).and_then(|rest| rest.strip_prefix(KIND));
+        let value = at(self.place.get()).or_else(|| {
+            let place = memmem::find(&update[..update.len().min(HEAD)], KIND)?;
+            self.place.set(place);
+            at(place)
+        });
+        let value = value.map(|rest| rest.trim_ascii_start());
+        let value = value.and_then(|rest| rest.strip_prefix(b":")).map(<[u8]>::trim_ascii_start);
+        value.is_some_and(|value| value.starts_with(TOOL_CALL))
     }
 
     /// Remembers the session of the tool call in an update, and what is said of it.
@@ -59,42 +61,104 @@ impl ToolCalls {
         if session.len() > limits::ID || id.len() > limits::ID {
             return;
         }
-        if self.keeps_updates && update.len() <= limits::TOOL_CALL_UPDATE {
-            self.keep(&id, update.into());
+        let known = self.calls.iter().rposition(|call| call.id == id);
+        let mut call = known.and_then(|place| self.calls.remove(place)).unwrap_or_else(|| ToolCall {
+            id: id.into_owned(),
+            session: String::new(),
+            updates: Vec::new(),
+        });
+        call.session = session.into_owned();
+        if update.len() <= limits::TOOL_CALL_UPDATE {
+            if call.updates.len() == UPDATES {
+                self.bytes -= call.updates.remove(1).len();
+            }
+            self.bytes += update.len();
+            call.updates.push(update.into());
         }
-        if self.sessions.insert(id.clone().into_owned(), session.into_owned()).is_none() {
-            self.order.push_back(id.into_owned());
-        }
-        if self.order.len() > limits::TOOL_CALLS
-            && let Some(oldest) = self.order.pop_front()
+        self.calls.push_back(call);
+        while (self.calls.len() > limits::TOOL_CALLS || self.bytes > limits::TOOL_CALLS_BYTES)
+            && let Some(oldest) = self.calls.pop_front()
         {
-            self.sessions.remove(&oldest);
+            self.bytes -= oldest.updates.iter().map(|update| update.len()).sum::<usize>();
         }
-    }
-
-    fn keep(&mut self, id: &str, update: Box<[u8]>) {
-        let known = self.updates.iter().position(|updates| updates.id == id);
-        let updates = match known.and_then(|place| self.updates.remove(place)) {
-            Some(updates) => Updates { last: Some(update), ..updates },
-            None => Updates { id: id.to_owned(), first: update, last: None },
-        };
-        if self.updates.len() == limits::TOOL_CALLS_WITH_UPDATES {
-            self.updates.pop_front();
-        }
-        self.updates.push_back(updates);
     }
 
     /// Returns the session of a tool call.
     pub(super) fn session(&self, id: &str) -> Option<&str> {
-        self.sessions.get(id).map(String::as_str)
+        self.find(id).map(|call| &*call.session)
     }
 
     /// Returns what updates said of a tool call, the latest first.
     pub(super) fn updates(&self, id: &str) -> impl Iterator<Item = &[u8]> {
-        let updates = self.updates.iter().find(|updates| updates.id == id);
-        updates
-            .into_iter()
-            .flat_map(|updates| updates.last.iter().chain([&updates.first]))
-            .map(|update| &**update)
+        self.find(id).into_iter().flat_map(|call| call.updates.iter().rev()).map(|update| &**update)
+    }
+
+    fn find(&self, id: &str) -> Option<&ToolCall> {
+        self.calls.iter().rev().find(|call| call.id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_calls_are_told_from_other_updates() {
+        let calls = ToolCalls::default();
+        let line = |update: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#
+            )
+        };
+        let far = format!(r#"{{"content":"{}","sessionUpdate":"tool_call"}}"#, "x".repeat(600));
+        for (update, is_tool_call) in [
+            (r#"{"sessionUpdate":"tool_call","toolCallId":"t"}"#, true),
+            (r#"{"sessionUpdate":"agent_message_chunk"}"#, false),
+            (r#"{"toolCallId":"t", "sessionUpdate" : "tool_call_update"}"#, true),
+            (r#"{"sessionUpdate":"plan","sessionUpdate":"tool_call"}"#, false),
+            (r#"{"text":"\"sessionUpdate\":\"tool_call\""}"#, false),
+            (r#"{"sessionUpdate"}"#, false),
+            (&*far, false),
+        ] {
+            for _ in 0..2 {
+                assert_eq!(calls.wants(line(update).as_bytes()), is_tool_call, "{update}");
+            }
+        }
+        for short in ["", "{", r#"{"sessionUpdate""#, r#"{"sessionUpdate":"#] {
+            assert!(!calls.wants(short.as_bytes()), "{short}");
+        }
+    }
+
+    #[test]
+    fn the_first_and_the_last_updates_of_the_last_tool_calls_are_kept() {
+        let mut calls = ToolCalls::default();
+        let mut update = |id: usize, text: &str| {
+            let line = format!(
+                r#"{{"method":"session/update","params":{{"sessionId":"s{id}","update":{{"sessionUpdate":"tool_call","toolCallId":"t{id}","title":"{text}"}}}}}}"#
+            );
+            calls.update(&Message::read(line.as_bytes()).expect("a message"));
+            (calls.bytes, calls.updates("t1").count())
+        };
+        for number in 1..=6 {
+            assert_eq!(update(1, &number.to_string()).1, number.min(UPDATES));
+        }
+        let long = "x".repeat(limits::TOOL_CALL_UPDATE - 100);
+        for id in 2..2 * limits::TOOL_CALLS {
+            assert!(update(id, &long).0 <= limits::TOOL_CALLS_BYTES);
+        }
+        assert_eq!((calls.session("t1"), calls.session("t511").is_some()), (None, true));
+        let first = ["6", "5", "4", "1"];
+        let mut calls = ToolCalls::default();
+        for number in 1..=6 {
+            let line = format!(
+                r#"{{"params":{{"sessionId":"s","update":{{"toolCallId":"t","title":"{number}"}}}}}}"#
+            );
+            calls.update(&Message::read(line.as_bytes()).expect("a message"));
+        }
+        let titles: Vec<_> = calls
+            .updates("t")
+            .map(|update| scan::text(scan::member(update, "title").unwrap_or_default()))
+            .collect();
+        assert_eq!(titles.iter().flatten().map(|title| &**title).collect::<Vec<_>>(), first);
     }
 }

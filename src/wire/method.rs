@@ -52,9 +52,6 @@ pub const REQUEST_QUESTION: &str = "_sandboxagent/session/request_question";
 /// Cursor: the agent asks a question.
 pub const CURSOR_ASK_QUESTION: &str = "cursor/ask_question";
 
-/// The prefix of all of Cursor's extension methods.
-pub const CURSOR_PREFIX: &str = "cursor/";
-
 /// Grok: the agent asks a question. Both spellings were observed.
 pub const GROK_ASK_USER_QUESTION: [&str; 2] = ["_x.ai/ask_user_question", "x.ai/ask_user_question"];
 

@@ -25,4 +25,4 @@ mod entry;
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
 pub use reply::PermissionReply;
-pub use subject::{complete, says_enough};
+pub use subject::complete;

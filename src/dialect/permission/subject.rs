@@ -99,20 +99,6 @@ impl Draft {
     }
 }
 
-/// Returns whether a permission says what it is for, beside its title.
-pub fn says_enough(question: &Question) -> bool {
-    question.subject.as_ref().is_some_and(|subject| {
-        subject.kind.is_some()
-            && (subject.command.is_some()
-                || subject.plan.is_some()
-                || subject.patch.is_some()
-                || subject.content.is_some()
-                || subject.raw_input.is_some()
-                || !subject.locations.is_empty()
-                || !subject.diffs.is_empty())
-    })
-}
-
 /// Adds to a permission what only an earlier update of its tool call says. `update` is the JSON of that update.
 pub fn complete(question: &mut Question, update: &[u8]) {
     let Ok(tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else { return };
