@@ -19,6 +19,8 @@ pub const DOES_NOT_FIT: u8 = 5;
 pub const BRIDGE_GONE: u8 = 6;
 /// With `ask --confirm`, the question was rejected: 1 is a no, and nothing else.
 pub const UNCONFIRMED: u8 = 7;
+/// The agent that asked cannot answer itself.
+pub const OWN_AGENT: u8 = 8;
 /// No answer in time; `timeout` uses the same code.
 pub const TIMED_OUT: u8 = 124;
 /// The bridge or the command itself failed; `env` and `timeout` use the same code.

@@ -219,6 +219,12 @@ pub const DRAIN: Duration = Duration::from_secs(3);
 pub const TERMINATE: Duration = Duration::from_secs(2);
 /// How long the agent's output may take to end after SIGKILL: a process outside of its group may hold it open.
 pub const KILL: Duration = Duration::from_secs(1);
+/// Ancestors of a process that are looked at: more than there are above any shell.
+pub const ANCESTORS: usize = 256;
+/// How often the ancestors of a process are looked at while one of them ends.
+pub const WALKS: usize = 3;
+/// Ended child processes that are reaped at once. An agent may leave many behind.
+pub const REAPED_AT_ONCE: usize = 64;
 /// Interval at which a process group that is ending is checked: no event tells when its last process is gone.
 pub const GROUP_CHECK: Duration = Duration::from_millis(20);
 /// How long the client may take to read the last lines once a signal has told the bridge to end.

@@ -97,6 +97,7 @@ Exit codes:
   4    the question is settled already, in another way
   5    it does not fit the question, or may be a slip
   6    the bridge cannot be asked, or it is not known whether the agent was told
+  8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed";
 
 /// What `askbridge ask` prints, and its exit codes.

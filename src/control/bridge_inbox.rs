@@ -3,6 +3,7 @@
 use std::{future::pending, sync::Arc, time::Instant};
 
 use super::{
+    agent_tree::AgentTree,
     handover::{Intake, Port, Submitter, pair},
     inbox::Inbox,
     programs::Programs,
@@ -22,11 +23,12 @@ pub struct BridgeInbox {
     store: Store,
     submitter: Submitter,
     programs: Programs,
+    agent_tree: Option<AgentTree>,
 }
 
 impl BridgeInbox {
     /// Returns the inbox of a bridge, the bridge's port to it, and what has to run for it, on whichever thread serves
-    /// the inbox. `key` is a random number, as in [`Setup`].
+    /// the inbox. `key` is a random number, as in [`Setup`]. It is made before the agent is started.
     pub fn new(identity: Identity, key: u64) -> (Self, Port, Work) {
         let store = Store::default();
         let (port, submitter, intake) = pair(store.clone());
@@ -35,7 +37,8 @@ impl BridgeInbox {
         let programs = Programs::new(setup, store.clone());
         let work = Work { intake, programs: programs.clone() };
         let (identity, started) = (Arc::new(identity), Instant::now());
-        (BridgeInbox { identity, started, store, submitter, programs }, port, work)
+        let agent_tree = AgentTree::of_this_process();
+        (BridgeInbox { identity, started, store, submitter, programs, agent_tree }, port, work)
     }
 
     /// Returns this bridge's status.
@@ -85,6 +88,10 @@ impl Inbox for BridgeInbox {
     fn status(&self) -> Vec<BridgeStatus> {
         let open = self.store.read(|_, snapshot| snapshot.open_count());
         vec![self.identity.status(self.started.elapsed(), open)]
+    }
+
+    fn agent_tree(&self) -> Option<AgentTree> {
+        self.agent_tree.clone()
     }
 
     async fn ended(&self) {

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{protocol::BridgeStatus, store::Store};
+use super::{agent_tree::AgentTree, protocol::BridgeStatus, store::Store};
 use crate::{
     desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, Submission},
     question::{Provenance, Question},
@@ -46,6 +46,12 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Finds a question as [`Inbox::find`] does, and one that only its bridge remembers.
     fn look_up(&self, typed: &IdPrefix) -> impl Future<Output = Result<Arc<Record>, Refusal>> + Send {
         future::ready(self.find(typed))
+    }
+
+    /// Returns the processes that do not settle what the agent asked, over a socket: its own. `None` where there are
+    /// none, or where they are not known.
+    fn agent_tree(&self) -> Option<AgentTree> {
+        None
     }
 
     /// Waits until the inbox has ended: nothing more is asked in it.

@@ -15,6 +15,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
+    agent_tree::Peer,
     budget::Budgets,
     inbox::Inbox,
     outline::OutlineListing,
@@ -22,7 +23,7 @@ use super::{
     store::Batch,
 };
 use crate::{
-    desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, Submission},
+    desk::{Asker, IdPrefix, QuestionId, Record, Refusal, Settlement, Submission},
     limits,
     question::{Provenance, Question, Responder, input::AnswerInput},
 };
@@ -52,6 +53,8 @@ impl Caller {
 pub struct Methods {
     pub(super) module: jsonrpsee::Methods,
     pub(super) budgets: Budgets,
+    /// The process that calls them, where it may be one of the agent's.
+    peer: Option<Peer>,
 }
 
 /// What the methods are called on.
@@ -68,12 +71,18 @@ impl Methods {
         let mut module = RpcModule::new(Context { inbox, caller, budgets: budgets.clone() });
         let registered = register(&mut module);
         debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
-        Methods { module: module.into(), budgets }
+        Methods { module: module.into(), budgets, peer: None }
+    }
+
+    /// Returns the methods as they are for calls of this process.
+    pub(super) fn called_by(mut self, peer: Option<Peer>) -> Self {
+        self.peer = peer;
+        self
     }
 
     /// Returns the methods for one connection, which has limits of its own.
     pub(super) fn for_connection(&self) -> (jsonrpsee::Methods, Connection) {
-        let connection = Connection::default();
+        let connection = Connection { peer: self.peer.clone(), ..Connection::default() };
         let mut module = self.module.clone();
         module.extensions_mut().insert(connection.clone());
         (module, connection)
@@ -103,6 +112,7 @@ impl Methods {
 /// What one connection holds.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
+    peer: Option<Peer>,
     /// One long reply at a time.
     turn: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
@@ -115,6 +125,7 @@ pub(super) struct Connection {
 impl Default for Connection {
     fn default() -> Self {
         Connection {
+            peer: None,
             turn: Arc::new(Semaphore::new(1)),
             subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS_PER_CONNECTION)),
             changes: Arc::new(Semaphore::new(1)),
@@ -198,20 +209,20 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
         let GetParams { id } = read(&params)?;
         context.get(&id, &extensions).await
     })?;
-    module.register_async_method(method::ANSWER, async |params, context, _| {
+    module.register_async_method(method::ANSWER, async |params, context, extensions| {
         let AnswerParams { id, answer, by } = read(&params)?;
-        let record = context.named(&id)?;
+        let record = context.named(&id, &extensions)?;
         let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
         context.submit(&record.id, Submission::Answer(answer), by).await
     })?;
-    module.register_async_method(method::REJECT, async |params, context, _| {
+    module.register_async_method(method::REJECT, async |params, context, extensions| {
         let RejectParams { id, reason, by } = read(&params)?;
-        context.submit(&context.named(&id)?.id, Submission::Reject(reason), by).await
+        context.submit(&context.named(&id, &extensions)?.id, Submission::Reject(reason), by).await
     })?;
-    module.register_async_method(method::EXTEND, async |params, context, _| {
+    module.register_async_method(method::EXTEND, async |params, context, extensions| {
         let ExtendParams { id, milliseconds } = read(&params)?;
         let time = Duration::from_millis(milliseconds.get());
-        context.submit(&context.named(&id)?.id, Submission::Extend(time), None).await
+        context.submit(&context.named(&id, &extensions)?.id, Submission::Extend(time), None).await
     })?;
     module.register_async_method(method::ASK, async |params, context, _| -> RpcResult<Settlement> {
         let AskParams { question } = read(&params)?;
@@ -262,10 +273,15 @@ impl<I: Inbox> Context<I> {
         }
     }
 
-    /// Returns the question with this ID. Settling a question requires its full ID.
-    fn named(&self, id: &str) -> RpcResult<Arc<Record>> {
+    /// Returns the question with this ID, if this connection may settle it. Settling a question requires its full ID.
+    fn named(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
         let id: QuestionId = id.parse().map_err(|_| error(Refusal::NotFound))?;
-        self.inbox.find(&IdPrefix::from(&id)).map_err(error)
+        let record = self.inbox.find(&IdPrefix::from(&id)).map_err(error)?;
+        let peer = || extensions.get::<Connection>()?.peer.as_ref();
+        if id.asker == Asker::Agent && peer().is_some_and(Peer::is_of_agent) {
+            return Err(error(Refusal::OwnAgent));
+        }
+        Ok(record)
     }
 
     async fn submit(

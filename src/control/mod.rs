@@ -11,6 +11,10 @@ pub mod outline;
 
 pub mod protocol;
 
+pub mod processes;
+
+pub mod agent_tree;
+
 pub mod inbox;
 
 mod programs;

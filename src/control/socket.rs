@@ -28,6 +28,7 @@ pub async fn serve<I: Inbox>(
 ) -> io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
     let mut first = first.map(UnixStream::from_std);
+    let agent_tree = inbox.agent_tree();
     let methods = Methods::new(inbox, Caller::Ours);
     let connections = Arc::new(Semaphore::new(limits::CONNECTIONS));
     let mut sessions = JoinSet::new();
@@ -58,7 +59,8 @@ pub async fn serve<I: Inbox>(
             tracing::debug!("a connection to the inbox was refused: there are as many as may be");
             continue;
         };
-        let (methods, stop) = (methods.clone(), stop.clone());
+        let peer = agent_tree.as_ref().and_then(|tree| tree.peer(&stream));
+        let (methods, stop) = (methods.clone().called_by(peer), stop.clone());
         sessions.spawn(async move {
             let (reader, writer) = stream.into_split();
             let mut requests = RequestLines::new(reader, methods.budgets.clone());

@@ -36,6 +36,9 @@ pub enum Refusal {
     /// There is no deadline to extend.
     #[error("the question has no deadline")]
     NoDeadline,
+    /// A process of the agent's own tree cannot settle or extend what its agent asked (I12).
+    #[error("the agent that asked cannot answer itself: answer in a terminal that the agent did not start")]
+    OwnAgent,
     /// There were too many requests in this second, or too many bytes wait for the agent or for readers of replies.
     #[error("too many requests: try again later")]
     TooManyRequests,
@@ -68,7 +71,7 @@ const fn kind(name: &'static str, code: i32, status: u16, exit: u8, meaning: &'s
 }
 
 /// Every refusal, in the order of the variants.
-pub const KINDS: [RefusalKind; 11] = [
+pub const KINDS: [RefusalKind; 12] = [
     kind("not_found", 404, 404, 3, "There is no such question."),
     kind("ambiguous", 300, 409, 3, "The ID is short for several questions, which are under `ids`."),
     kind("conflict", 409, 409, 4, "The question is settled already, in another way, which is in `question`."),
@@ -77,6 +80,13 @@ pub const KINDS: [RefusalKind; 11] = [
     kind("bad_question", 400, 422, 125, "That cannot be asked: `errors` says why."),
     kind("too_many_questions", 507, 507, 125, "A limit on open questions is reached."),
     kind("no_deadline", 412, 412, 5, "The question has no deadline."),
+    kind(
+        "own_agent",
+        403,
+        403,
+        8,
+        "The agent that asked cannot answer itself: a process that it started sent this.",
+    ),
     kind("too_many_requests", 429, 429, 125, "Too many requests in a second, or too much waits."),
     kind("unavailable", 503, 503, 6, "The bridge that asked is gone, or does not answer."),
     kind(
@@ -100,9 +110,10 @@ impl Refusal {
             Refusal::BadQuestion(_) => 5,
             Refusal::Full(_) => 6,
             Refusal::NoDeadline => 7,
-            Refusal::TooManyRequests => 8,
-            Refusal::Unavailable => 9,
-            Refusal::Other(_) => 10,
+            Refusal::OwnAgent => 8,
+            Refusal::TooManyRequests => 9,
+            Refusal::Unavailable => 10,
+            Refusal::Other(_) => 11,
         }]
     }
 
@@ -117,7 +128,11 @@ impl Refusal {
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
             Refusal::Conflict(record) | Refusal::Gone(record) => detail.question = Some(Arc::clone(record)),
             Refusal::Other(name) => detail.name.clone_from(name),
-            Refusal::NotFound | Refusal::NoDeadline | Refusal::TooManyRequests | Refusal::Unavailable => {}
+            Refusal::NotFound
+            | Refusal::NoDeadline
+            | Refusal::OwnAgent
+            | Refusal::TooManyRequests
+            | Refusal::Unavailable => {}
         }
         detail
     }
@@ -156,6 +171,7 @@ impl From<Detail> for Refusal {
             ("bad_question", _) => Refusal::BadQuestion(messages(errors)),
             ("too_many_questions", _) => Refusal::Full(messages(errors)),
             ("no_deadline", _) => Refusal::NoDeadline,
+            ("own_agent", _) => Refusal::OwnAgent,
             ("too_many_requests", _) => Refusal::TooManyRequests,
             ("conflict" | "gone" | "unavailable", _) => Refusal::Unavailable,
             _ => Refusal::Other(name),
@@ -212,6 +228,7 @@ mod tests {
             Refusal::BadQuestion("why not".to_owned()),
             Refusal::Full("too many".to_owned()),
             Refusal::NoDeadline,
+            Refusal::OwnAgent,
             Refusal::TooManyRequests,
             Refusal::Unavailable,
             Refusal::Other("of_next_year".to_owned()),

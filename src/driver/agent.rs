@@ -6,25 +6,28 @@
 use std::{
     ffi::OsString,
     io,
-    process::{ExitStatus, Stdio},
+    os::unix::process::CommandExt,
+    process::{Command, ExitStatus, Stdio},
 };
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    process::{Child, ChildStderr, Command},
+    process::{ChildStderr, ChildStdin, ChildStdout},
+    sync::oneshot,
     task::JoinHandle,
 };
 
 use super::{
     FatalError,
+    children::{Children, reap_some},
     stdio::{Reader, Writer},
 };
 use crate::limits;
 
 /// A running agent. Dropping it kills the rest of its group.
 pub(super) struct Agent {
-    child: Child,
+    status: oneshot::Receiver<ExitStatus>,
     group: Option<Pid>,
     stderr: Option<JoinHandle<Vec<u8>>>,
 }
@@ -39,6 +42,8 @@ impl Agent {
             let source = io::ErrorKind::NotFound.into();
             return Err(FatalError::Spawn { command: String::new(), source });
         };
+        let set_up = |source| FatalError::SetUp { what: "the signals", source };
+        let children = Children::adopt().map_err(set_up)?;
         let spawned = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -48,31 +53,37 @@ impl Agent {
             .spawn();
         let fail = |source| FatalError::Spawn { command: program.to_string_lossy().into_owned(), source };
         let mut child = spawned.map_err(fail)?;
-        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let pid = Pid::from_child(&child);
+        let status = children.reap(pid);
         // From here on, every error path drops `agent` and thereby ends the group.
-        let stderr = stderr.map(|stderr| tokio::spawn(pass_stderr(stderr)));
-        let agent = Agent { child, group, stderr };
-        let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
+        let mut agent = Agent { status, group: Some(pid), stderr: None };
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
             return Err(fail(io::ErrorKind::BrokenPipe.into()));
         };
-        Ok((agent, Writer::own(stdin).map_err(fail)?, Reader::own(stdout).map_err(fail)?))
+        let stderr = ChildStderr::from_std(stderr).map_err(fail)?;
+        agent.stderr = Some(tokio::spawn(pass_stderr(stderr)));
+        let stdin = ChildStdin::from_std(stdin).and_then(Writer::own).map_err(fail)?;
+        let stdout = ChildStdout::from_std(stdout).and_then(Reader::own).map_err(fail)?;
+        Ok((agent, stdin, stdout))
     }
 
-    /// Waits for the process to exit.
-    pub(super) async fn exit(&mut self) -> io::Result<ExitStatus> {
-        self.child.wait().await
+    /// Waits for the process to exit. Must not be called again once it has.
+    pub(super) async fn exit(&mut self) -> Option<ExitStatus> {
+        (&mut self.status).await.ok()
     }
 
     /// Waits for the process to exit, for at most [`limits::FLUSH`].
     pub(super) async fn exit_soon(&mut self) -> Option<ExitStatus> {
-        tokio::time::timeout(limits::FLUSH, self.child.wait()).await.ok()?.ok()
+        tokio::time::timeout(limits::FLUSH, self.exit()).await.ok()?
     }
 
-    /// Returns whether the group still has a process. Once it has none, its number is never used again: the system may
-    /// have given it to another group.
+    /// Returns whether the group still has a process, once the agent has ended. When it has none, its number is never
+    /// used again: the system may have given it to another group.
     pub(super) fn group_lives(&mut self) -> bool {
-        self.reap();
+        // As zombies, orphans would keep the group alive, and each end would take as long as the ladder of signals.
+        reap_some(|_, _| {});
         self.group = self.group.filter(|group| test_kill_process_group(*group).is_ok());
         self.group.is_some()
     }
@@ -92,19 +103,6 @@ impl Agent {
         let Some(stderr) = self.stderr.take() else { return Vec::new() };
         let words = tokio::time::timeout(limits::FLUSH, stderr).await;
         words.ok().and_then(Result::ok).unwrap_or_default()
-    }
-
-    /// Reaps the processes of the group that have ended and are our children.
-    ///
-    /// Only the agent is our child, unless we are PID 1 of a PID namespace (a container) or a child subreaper: then
-    /// the agent's orphans become our children. As zombies they would keep the group alive, and each end would take as
-    /// long as the ladder of signals. Orphans that have left the group, and those that end while the agent runs, are
-    /// left to an init process: in a container, that is what `docker run --init` is for.
-    fn reap(&self) {
-        // The child has no id once tokio has its exit status. Before that, this could take the status away from it.
-        if let (Some(group), None) = (self.group, self.child.id()) {
-            while let Ok(Some(_)) = waitpgid(group, WaitOptions::NOHANG) {}
-        }
     }
 
     fn signal(&mut self, signal: Signal) {

@@ -6,7 +6,8 @@
 //!  agent's stdout ──▶ Source ─┘   bytes in, bytes and outputs └─▶ Target ──▶ client's stdout
 //!  agent's stderr ──────────────▶ a task of its own ──────────────────────▶ the bridge's stderr
 //!  signals that end a process ──▶ a task of its own, 8 may wait ──▶ pump
-//!  the agent's exit · the deadline ────────────────────────────────▶ pump
+//!  SIGCHLD: children that ended ─▶ a task that reaps them ─ the agent's exit ─▶ pump
+//!  the deadline ────────────────────────────────────────────────────▶ pump
 //! ```
 //!
 //! Under a conductor there is one Source and one Target, and no process.
@@ -32,6 +33,8 @@ mod timer;
 mod stdio;
 
 mod agent;
+
+mod children;
 
 mod report;
 

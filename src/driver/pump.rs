@@ -233,7 +233,7 @@ impl Pump {
             && let Some(Poll::Ready(status)) =
                 self.shell.agent.as_mut().map(|agent| pin!(agent.exit()).poll(cx))
         {
-            (self.exited, self.status) = (true, status.ok());
+            (self.exited, self.status) = (true, status);
             let group = self.shell.agent.as_mut().is_some_and(Agent::group_lives);
             self.group_check = group.then(|| Instant::now() + limits::GROUP_CHECK);
             self.happened(Event::AgentExited { group });

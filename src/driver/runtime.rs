@@ -24,6 +24,7 @@ pub struct Opened<S> {
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
 ///
 /// `open` opens the inbox of the agent's questions. It is called once no signal ends the process by itself.
+/// The process becomes a child subreaper, and all of its children are reaped, whatever started them.
 pub fn run<S>(
     agent: &[OsString],
     traffic: Arc<Traffic>,

@@ -203,7 +203,9 @@ fn meaning(status: &str) -> &'static str {
     match status {
         "400" => "The body is not JSON of the described shape.",
         "401" => "The token is missing or wrong.",
-        "403" => "The Host or the Origin is not allowed.",
+        "403" => {
+            "The Host or the Origin is not allowed; or the agent that asked started this server: it cannot answer itself."
+        }
         "404" => "There is no such question.",
         "408" => "The body took too long to arrive.",
         "409" => {

@@ -126,7 +126,7 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 3] {
 }
 
 fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
-    let settled = ["not_found", "ambiguous", "conflict", "gone", "unavailable", "other"];
+    let settled = ["not_found", "ambiguous", "conflict", "gone", "own_agent", "unavailable", "other"];
     let answered = [&settled[..], &["does_not_fit"]].concat();
     let extended = [&settled[..], &["no_deadline"]].concat();
     let name = must::<String>(generator, "id", "The full ID of the question.");

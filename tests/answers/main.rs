@@ -49,6 +49,10 @@ mod delivery;
 mod sockets;
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod own_agent;
+
+#[cfg(test)]
 mod hostile;
 
 #[cfg(test)]

@@ -1,0 +1,262 @@
+//! Which processes are of the agent's own tree: those that descend from the bridge, which starts no other child.
+//! An agent does not answer what it asked itself (I12). Which calls that concerns is left to `methods`.
+
+use std::{io::ErrorKind, sync::Arc};
+
+use tokio::net::UnixStream;
+
+use super::processes::{self, Process};
+use crate::limits;
+
+/// The processes that descend from this one.
+#[derive(Clone, Debug)]
+pub struct AgentTree {
+    /// The bridge.
+    root: u32,
+    /// Children that the bridge had before it started the agent: where a shell starts a program and then replaces
+    /// itself by the bridge, the shell's child becomes the bridge's.
+    inherited: Arc<[Named]>,
+}
+
+/// One process, whose ID may be used again after its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Named {
+    pid: u32,
+    started: u64,
+}
+
+/// The other end of a connection, as it was when it connected.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    tree: AgentTree,
+    /// `None` where it had ended already.
+    process: Option<Named>,
+}
+
+/// Where a process stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the tree.
+    Inside,
+    /// Not in the tree.
+    Outside,
+    /// A process on the way has ended, or its ID was used again.
+    Unknown,
+}
+
+impl AgentTree {
+    /// Returns the tree of this process. Must be called before it starts the agent. `None` where the system does not
+    /// tell about processes: there, none is refused.
+    pub fn of_this_process() -> Option<Self> {
+        let inherited = || processes::children().into_iter().filter_map(Named::read).collect();
+        cfg!(target_os = "linux").then(|| AgentTree { root: std::process::id(), inherited: inherited() })
+    }
+
+    /// Returns the process that connected. `None` for one outside of our PID namespace: no process of the tree can
+    /// leave that.
+    pub fn peer(&self, stream: &UnixStream) -> Option<Peer> {
+        // Without an ID, the process remains unknown.
+        let pid = stream.peer_cred().ok().and_then(|peer| peer.pid()).map(i32::cast_unsigned);
+        match pid {
+            Some(0) => None,
+            pid => Some(Peer { tree: self.clone(), process: pid.and_then(Named::read) }),
+        }
+    }
+
+    /// Walks up from a process. `find` returns the process that has an ID now.
+    fn place(&self, peer: Named, find: impl Fn(u32) -> Option<Process>) -> Place {
+        let (Some(root), Some(mut process)) = (find(self.root), find(peer.pid)) else {
+            return Place::Unknown;
+        };
+        if process.has_ended || process.started != peer.started {
+            return Place::Unknown;
+        }
+        let mut pid = peer.pid;
+        for _ in 0..limits::ANCESTORS {
+            // The bridge itself is outside: what it answers, no agent has asked it to. What is older than the bridge does
+            // not descend from it. An ID of 0 stands for what started the PID namespace.
+            if pid == self.root || process.started < root.started || process.parent == 0 {
+                return Place::Outside;
+            }
+            if process.parent == self.root {
+                let is_inherited = self.inherited.contains(&Named { pid, started: process.started });
+                return if is_inherited { Place::Outside } else { Place::Inside };
+            }
+            let Some(parent) = find(process.parent) else { return Place::Unknown };
+            // No process is older than its parent: another process has its ID by now.
+            if parent.started > process.started {
+                return Place::Unknown;
+            }
+            (pid, process) = (process.parent, parent);
+        }
+        Place::Unknown
+    }
+}
+
+impl Named {
+    fn read(pid: u32) -> Option<Self> {
+        processes::read(pid).ok().map(|Process { started, .. }| Named { pid, started })
+    }
+}
+
+impl Peer {
+    /// Returns whether the peer must not settle what the agent asked. One that cannot be judged must not: a program that
+    /// answers lives until it has the reply.
+    ///
+    /// It is judged anew each time: a process may end and leave its connection to a child.
+    pub fn is_of_agent(&self) -> bool {
+        if matches!(processes::read(self.tree.root), Err(error) if error.kind() == ErrorKind::NotFound) {
+            // There is no `/proc`, as in some sandboxes.
+            return false;
+        }
+        let Some(process) = self.process else { return true };
+        let place = || self.tree.place(process, |pid| processes::read(pid).ok());
+        // A process whose parent has just ended has a new parent.
+        let mut places = (0..limits::WALKS).map(|_| place());
+        places.find(|place| *place != Place::Unknown) != Some(Place::Outside)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, collections::BTreeMap};
+
+    use super::*;
+
+    const BRIDGE: u32 = 100;
+
+    /// Processes by their IDs: the parent, and the start.
+    type Table = BTreeMap<u32, (u32, u64)>;
+
+    /// A shell (50) started the bridge (100), which started the agent (101); a second shell (60), and a third that is
+    /// younger (70).
+    fn table() -> Table {
+        [(1, (0, 1)), (50, (1, 10)), (BRIDGE, (50, 20)), (101, (BRIDGE, 21)), (60, (1, 5)), (70, (1, 30))]
+            .into()
+    }
+
+    fn place_in(table: &Table, pid: u32, started: u64, inherited: &[Named]) -> Place {
+        let tree = AgentTree { root: BRIDGE, inherited: inherited.into() };
+        let find = |pid| {
+            let (parent, started) = *table.get(&pid)?;
+            Some(Process { parent, started, has_ended: false })
+        };
+        tree.place(Named { pid, started }, find)
+    }
+
+    /// Adds processes, and returns the place of the last.
+    fn place(more: &[(u32, u32, u64)]) -> Place {
+        let mut table = table();
+        table.extend(more.iter().map(|(pid, parent, started)| (*pid, (*parent, *started))));
+        let (pid, _, started) = more[more.len() - 1];
+        place_in(&table, pid, started, &[])
+    }
+
+    #[test]
+    fn descendants_of_the_bridge_are_inside() {
+        for (what, more) in [
+            ("the agent", &[(101, BRIDGE, 21)][..]),
+            ("a child of it", &[(200, 101, 30)]),
+            ("a grandchild", &[(200, 101, 30), (201, 200, 31)]),
+            ("an orphan that the bridge adopted", &[(300, BRIDGE, 40)]),
+            ("a child of such an orphan", &[(300, BRIDGE, 40), (301, 300, 41)]),
+            ("one that started in the same tick as the bridge", &[(102, BRIDGE, 20)]),
+            ("one whose ID is lower than the bridge's", &[(3, 101, 50)]),
+        ] {
+            assert_eq!(place(more), Place::Inside, "{what}");
+        }
+    }
+
+    #[test]
+    fn processes_beside_and_above_the_bridge_are_outside() {
+        for (what, more) in [
+            ("the bridge itself", &[(BRIDGE, 50, 20)][..]),
+            ("its parent", &[(50, 1, 10)]),
+            ("a sibling", &[(200, 50, 30)]),
+            ("a child of a sibling", &[(200, 50, 30), (201, 200, 31)]),
+            ("an older process", &[(60, 1, 5)]),
+            ("a young child of an older process", &[(200, 60, 99)]),
+            ("a child of a younger shell", &[(200, 70, 31)]),
+            ("the init process", &[(1, 0, 1)]),
+            ("one whose parent is in another PID namespace", &[(200, 0, 30)]),
+        ] {
+            assert_eq!(place(more), Place::Outside, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_process_older_than_the_bridge_is_outside_whatever_is_above_it() {
+        // `hidepid` hides the processes of other users.
+        assert_eq!(place(&[(200, 199, 19)]), Place::Outside);
+        assert_eq!(place(&[(200, 199, 21)]), Place::Unknown);
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_unknown() {
+        for (what, more) in [
+            ("its parent is gone", &[(200, 199, 30)][..]),
+            ("a grandparent is gone", &[(199, 198, 30), (200, 199, 31)]),
+            ("its parent is younger: the ID was used again", &[(199, 70, 32), (200, 199, 31)]),
+            ("a cycle", &[(199, 200, 30), (200, 199, 30)]),
+            ("its own parent", &[(200, 200, 30)]),
+        ] {
+            assert_eq!(place(more), Place::Unknown, "{what}");
+        }
+        // It is gone, or its ID was used again.
+        assert_eq!(place_in(&table(), 200, 30, &[]), Place::Unknown);
+        assert_eq!(place_in(&table(), 70, 29, &[]), Place::Unknown);
+        assert_eq!(place_in(&table(), 101, 22, &[]), Place::Unknown);
+        assert_eq!(place_in(&Table::new(), BRIDGE, 20, &[]), Place::Unknown);
+    }
+
+    #[test]
+    fn a_process_that_has_ended_is_unknown_even_before_it_is_reaped() {
+        let tree = AgentTree { root: BRIDGE, inherited: Arc::default() };
+        let place = |has_ended| {
+            let find = |pid| {
+                let (parent, started) = *table().get(&pid)?;
+                Some(Process { parent, started, has_ended: has_ended && pid == 70 })
+            };
+            tree.place(Named { pid: 70, started: 30 }, find)
+        };
+        assert_eq!((place(false), place(true)), (Place::Outside, Place::Unknown));
+    }
+
+    #[test]
+    fn a_walk_is_bounded() {
+        let chain = |length: u32| {
+            let mut table = table();
+            table
+                .extend((0..length).map(|step| (1000 + step, (if step == 0 { 70 } else { 999 + step }, 40))));
+            let steps = Cell::new(0);
+            let tree = AgentTree { root: BRIDGE, inherited: Arc::default() };
+            let find = |pid| {
+                steps.set(steps.get() + 1);
+                let (parent, started) = *table.get(&pid)?;
+                Some(Process { parent, started, has_ended: false })
+            };
+            (tree.place(Named { pid: 999 + length, started: 40 }, find), steps.get())
+        };
+        assert_eq!(chain(100).0, Place::Outside);
+        let (place, steps) = chain(100_000);
+        assert_eq!((place, steps), (Place::Unknown, limits::ANCESTORS + 2));
+    }
+
+    #[test]
+    fn children_that_the_bridge_had_before_the_agent_are_outside() {
+        let mut table = table();
+        table.extend([(80, (BRIDGE, 20)), (81, (80, 40)), (82, (BRIDGE, 41))]);
+        let inherited = [Named { pid: 80, started: 20 }];
+        for (pid, started, expected) in [
+            (80, 20, Place::Outside),
+            (81, 40, Place::Outside),
+            (82, 41, Place::Inside),
+            (101, 21, Place::Inside),
+        ] {
+            assert_eq!(place_in(&table, pid, started, &inherited), expected, "{pid}");
+        }
+        // Another process has its ID by now.
+        table.insert(80, (BRIDGE, 50));
+        assert_eq!(place_in(&table, 80, 50, &inherited), Place::Inside);
+    }
+}
