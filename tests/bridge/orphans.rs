@@ -1,15 +1,13 @@
 //! I8: no process of the agent's group outlives the bridge, however the agent or the bridge ends.
 
+#[cfg(target_os = "linux")]
+use std::fs;
 use std::{
     io::{self, PipeReader, PipeWriter},
     time::{Duration, Instant},
 };
-#[cfg(target_os = "linux")]
-use std::{os::unix::process::CommandExt, process::Command};
 
 use rustix::process::{Pid, Signal, kill_process};
-#[cfg(target_os = "linux")]
-use rustix::process::{getpid, set_child_subreaper};
 
 use crate::program::{Running, bridge, bridge_with, eventually, read_line, runs, sh};
 
@@ -127,35 +125,68 @@ fn a_bridge_that_is_killed_leaves_an_agent_that_sees_the_end_of_its_input() {
     assert_gone(&agent);
 }
 
-/// Names the variable that makes the test below run its second half.
+/// Returns how many children of the bridge have ended and are not reaped.
 #[cfg(target_os = "linux")]
-const SUBREAPER: &str = "ASKBRIDGE_TEST_SUBREAPER";
+fn zombies(bridge: u32) -> usize {
+    let parent = bridge.to_string();
+    let is_zombie = |stat: &str| {
+        let rest = stat.rsplit_once(") ").map(|(_, rest)| rest.split(' ').collect::<Vec<_>>());
+        rest.is_some_and(|rest| rest[0] == "Z" && rest[1] == parent)
+    };
+    let entries = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path().join("stat"));
+    entries.filter(|path| fs::read_to_string(path).is_ok_and(|stat| is_zombie(&stat))).count()
+}
 
 #[test]
 #[cfg(target_os = "linux")]
-fn orphans_that_become_children_of_the_bridge_are_reaped() {
-    // The kernel hands the agent's orphans to PID 1 of the PID namespace, or to the nearest child subreaper. The test
-    // starts itself again to become one, and to be replaced by the bridge, which keeps that property.
-    if std::env::var_os(SUBREAPER).is_some() {
-        set_child_subreaper(Some(getpid())).unwrap();
-        let script = "sleep 1000 & echo child $!; read -r line; exit 3";
-        let error = bridge_with(&["--log", "debug"], &sh(script)).exec();
-        panic!("the bridge could not be started: {error}");
+fn orphans_that_end_while_the_agent_runs_are_reaped() {
+    // Each subshell leaves a child behind. Half of the children leave the group as well.
+    let script = "echo $$; i=0; while [ $i -lt 100 ]; do ( : & ); ( setsid true & ); i=$((i + 1)); done
+        echo left; read -r line; exit 3";
+    let (mut running, input, mut output, _) = start(&[], script);
+    assert_eq!(read_line(&mut output), "left\n");
+    eventually("the end of all zombies", || zombies(running.pid()) == 0);
+    drop(input);
+    assert_eq!(io::read_to_string(&mut output).unwrap(), "");
+    assert_eq!(running.wait().code(), Some(3));
+}
+
+#[test]
+fn the_agents_exit_code_is_kept_while_its_orphans_end() {
+    for _ in 0..20 {
+        let script = "echo $$; i=0; while [ $i -lt 10 ]; do ( : & ); i=$((i + 1)); done; exit 7";
+        let ((stdin, _input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
+        let mut running = Running::start(bridge(&sh(script)), stdin, stdout);
+        assert!(io::read_to_string(&mut output).unwrap().ends_with('\n'));
+        assert_eq!(running.wait().code(), Some(7));
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_whose_parents_have_ended_becomes_a_child_of_the_bridge() {
+    let script = "sh -c 'setsid sleep 1000 & echo $!'; read -r line; exit 3";
+    let (mut running, input, mut output, daemon) = start(&[], script);
+    let parent = || fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
+    let is_adopted = || parent().split(' ').nth(3) == Some(&running.pid().to_string());
+    eventually("the adoption", is_adopted);
+    // The bridge does not wait for it, and leaves it alone.
+    drop(input);
+    assert_eq!(io::read_to_string(&mut output).unwrap(), "");
+    assert_eq!(running.wait().code(), Some(3));
+    assert!(runs(&daemon));
+    kill_process(Pid::from_raw(daemon.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn orphans_of_the_group_do_not_keep_it_as_zombies() {
     let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     let (errors, stderr) = io::pipe().unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    let name = "orphans::orphans_that_become_children_of_the_bridge_are_reaped";
-    command.args(["--exact", name, "--nocapture"]).env(SUBREAPER, "1").stderr(stderr);
+    let mut command = bridge_with(&["--log", "debug"], &sh("sleep 1000 & echo $!; read -r line; exit 3"));
+    command.stderr(stderr);
     let mut running = Running::start(command, stdin, stdout);
-    // The test harness prints some lines before.
-    let child = loop {
-        let line = read_line(&mut output);
-        assert!(!line.is_empty(), "the output ended");
-        if let Some((_, child)) = line.split_once("child ") {
-            break child.trim().to_owned();
-        }
-    };
+    let child = read_line(&mut output).trim().to_owned();
     drop(input);
     assert_eq!(running.wait().code(), Some(3));
     assert_gone(&child);
