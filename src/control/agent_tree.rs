@@ -73,9 +73,9 @@ impl AgentTree {
         }
         let mut pid = peer.pid;
         for _ in 0..limits::ANCESTORS {
-            // The bridge itself is outside: what it answers, no agent has asked it to. What is older than the bridge does
-            // not descend from it. An ID of 0 stands for what started the PID namespace.
-            if pid == self.root || process.started < root.started || process.parent == 0 {
+            // What is older than the bridge does not descend from it. A parent of 0 is outside of our PID namespace, which
+            // no descendant of the bridge can leave.
+            if process.started < root.started || process.parent == 0 {
                 return Place::Outside;
             }
             if process.parent == self.root {
