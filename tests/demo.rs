@@ -177,6 +177,52 @@ agent ? Choose one option
     }
 
     #[test]
+    fn a_permission_is_shown_with_its_command_and_folder() {
+        let folder = std::env::current_dir().unwrap();
+        let expected = format!(
+            "  you │ Please ask me for a dangerous permission.\n\
+             agent │ I need your permission.\n\
+             agent ? rm -rf build\n      \
+             │ $ rm -rf build\n      \
+             │ in {}\n      \
+             │ Remove the build folder\n      \
+             │   1  Allow once\n      \
+             │   2  Allow always\n      \
+             │   3  Reject\n  \
+             you > 1-3 (Enter rejects): 1\n\
+             agent │ Permission: selected allow-once\n \
+             done │ end_turn\n",
+            folder.display()
+        );
+        assert_eq!(run(&["--permission"], "1\n"), (0, expected));
+        for (stdin, said) in [("3\n", "selected reject-once"), ("\n", "selected reject-once")] {
+            let (code, shown) = run(&["--permission"], stdin);
+            assert!(code == 0 && shown.contains(&format!("agent │ Permission: {said}\n")), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_permission_shows_a_change_as_a_diff_and_a_plan_as_text() {
+        // Codex and Kimi say what they do only in an update before the request.
+        for (dialect, option) in
+            [("sandboxagent", "allow-once"), ("codex", "allow_once"), ("form", "allow-once")]
+        {
+            let (code, shown) = run(&["--dialect", dialect, "--prompt", "edit"], "1\n");
+            let change = "      │ -     serve(80);\n      │ +     serve(8080);\n";
+            assert!(code == 0 && shown.contains(change), "{dialect}: {shown}");
+            assert!(shown.contains(&format!("Permission: selected {option}\n")), "{dialect}: {shown}");
+        }
+        for dialect in ["claude", "codex", "kimi", "qwen", "grok"] {
+            let (code, shown) = run(&["--dialect", dialect, "--prompt", "plan"], "1\n");
+            let steps = ["│ 1. Change the port in src/main.rs\n", "│ 2. Run the tests\n"];
+            assert!(code == 0 && steps.iter().all(|step| shown.contains(step)), "{dialect}: {shown}");
+            assert_eq!(shown.matches("2. Run the tests").count(), 1, "{dialect}: {shown}");
+        }
+        let (_, shown) = run(&["--dialect", "kimi", "--prompt", "dangerous"], "1\n");
+        assert!(shown.contains("      │ $ rm -rf build\n"), "{shown}");
+    }
+
+    #[test]
     fn every_dialect_reaches_every_kind_of_client() {
         for (dialect, tier, prompt, answer, said) in [
             ("sandboxagent", "forms", "a question", "Option B", "You chose: option-b"),

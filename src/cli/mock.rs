@@ -6,7 +6,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, ValueEnum, builder::PossibleValue};
 
 use crate::mock::{
-    AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, behaviour, client, demo,
+    AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, PermissionAnswer,
+    behaviour, client, demo,
 };
 
 /// Options of `askbridge mock-agent`.
@@ -55,6 +56,12 @@ pub struct MockClientArgs {
     #[arg(long, conflicts_with_all = ["answer", "reject"])]
     pub leave_open: bool,
 
+    /// Answer every permission at once with `allow` (once), `always`, `reject`, `cancel` (no option), `ignore`
+    /// (never reply), or the id of an option, as `id:ID` where it is one of these words
+    /// [default: as for a question]
+    #[arg(long, value_name = "ANSWER")]
+    pub permission: Option<PermissionAnswer>,
+
     /// What to tell the agent
     #[arg(long, value_name = "TEXT", default_value = "Please ask me a question.")]
     pub prompt: String,
@@ -83,6 +90,7 @@ impl MockClientArgs {
         ClientSettings {
             answers: self.answer.clone(),
             fallback,
+            permission: self.permission.clone(),
             timeout: self.timeout.map(|timeout| *timeout),
             wire: self.wire,
             ..ClientSettings::new(self.tier, self.prompt.clone(), self.agent.clone())
@@ -111,6 +119,10 @@ pub struct DemoArgs {
     #[arg(long)]
     pub wire: bool,
 
+    /// Show a permission instead of a question; for others than this one, see the words of a prompt
+    #[arg(long, conflicts_with = "prompt")]
+    pub permission: bool,
+
     /// What to tell the mock agent; see `askbridge mock-agent --help` for the words that it knows
     #[arg(long, value_name = "TEXT", default_value = "Please ask me a question.")]
     pub prompt: String,
@@ -122,8 +134,14 @@ impl DemoArgs {
         DemoSettings {
             answers: self.answer.clone(),
             wire: self.wire,
-            ..DemoSettings::new(self.dialect, self.tier, self.prompt.clone())
+            ..DemoSettings::new(self.dialect, self.tier, self.told())
         }
+    }
+}
+
+impl DemoArgs {
+    fn told(&self) -> String {
+        if self.permission { demo::PERMISSION.to_owned() } else { self.prompt.clone() }
     }
 }
 

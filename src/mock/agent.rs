@@ -19,6 +19,7 @@ use super::{
     dialects::{ClientCapabilities, MockQuestion},
     lines::{LineReader, LineWriter, READ, WRITTEN, WireTrace},
     message::{Id, Params, RpcError, RpcMessage},
+    permissions::MockPermission,
     script::{Script, ScriptError},
     session::{SessionUpdate, Sessions},
 };
@@ -57,11 +58,15 @@ pub(super) struct MockAgent<W: Write> {
     pub(super) sessions: Sessions,
     /// The open questions, by the IDs of their requests, which count from 0.
     pub(super) questions: BTreeMap<u64, MockQuestion>,
+    /// The open permissions, by the IDs of their requests, which they count together with the questions.
+    pub(super) permissions: BTreeMap<u64, MockPermission>,
     /// The IDs of withdrawn questions for which no turn waits: their responses are dropped.
     pub(super) withdrawn: BTreeSet<u64>,
     pub(super) asked: u64,
     pub(super) messages: u64,
     pub(super) capabilities: ClientCapabilities,
+    /// Whether the client speaks version 2 of the protocol.
+    pub(super) version_2: bool,
     pub(super) outlives_stdin: bool,
 }
 
@@ -92,10 +97,12 @@ impl<W: Write> MockAgent<W> {
             dialect,
             sessions: Sessions::default(),
             questions: BTreeMap::new(),
+            permissions: BTreeMap::new(),
             withdrawn: BTreeSet::new(),
             asked: 0,
             messages: 0,
             capabilities: ClientCapabilities::default(),
+            version_2: false,
             outlives_stdin: false,
         }
     }
@@ -166,6 +173,9 @@ impl<W: Write> MockAgent<W> {
     }
 
     fn response(&mut self, id: &Id, outcome: Result<&RawValue, &RpcError>) -> io::Result<()> {
+        if let Some((id, permission)) = id.number().and_then(|id| Some((id, self.permissions.remove(&id)?))) {
+            return self.permission_answered(id, &permission, outcome);
+        }
         match id.number().and_then(|id| Some((id, self.questions.remove(&id)?))) {
             Some((id, question)) => self.answered(id, &question, outcome),
             None if id.number().is_some_and(|id| self.withdrawn.remove(&id)) => Ok(()),
@@ -192,7 +202,8 @@ impl<W: Write> MockAgent<W> {
             "authMethods": [],
         });
         // An unknown version is answered with 1. Version 2 has one member name for the capabilities of both sides.
-        if params.protocol_version == 2 {
+        self.version_2 = params.protocol_version == 2;
+        if self.version_2 {
             self.capabilities = ClientCapabilities::read(&params.capabilities);
             result["protocolVersion"] = json!(2);
             result["capabilities"] = capabilities;

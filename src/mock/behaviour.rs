@@ -23,8 +23,15 @@ asks only clients which promised forms, or Kiro's user input, says so where they
                as it cancels its question at the end of the turn
     later      end the turn first, and ask then
 
-  exit [N]   exit with code N, or 7; with `question`, while the question is open
-  crash      end as by SIGKILL; with `question`, while the question is open
+  permission ask for permission to fetch a page, and say what was answered
+  dangerous  ask for permission to run `rm -rf build`
+  plan       ask for approval of a plan
+  edit       ask for permission to change a line of src/main.rs, with the change as a diff
+             (two or more of the last three are asked at once; `several`, `withdraw` and `later`
+             work as with `question`; pi asks in the words of a question, as it has no others)
+
+  exit [N]   exit with code N, or 7; with a question or a permission, while it is open
+  crash      end as by SIGKILL; with a question or a permission, while it is open
   outlive    from now on, do not end when stdin ends
   flood [N]  write N updates, or 40000, before anything else
   forever    do not end the turn until it is cancelled
@@ -46,6 +53,7 @@ Exit codes:
 /// A word that chooses a behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
+    Act(Act),
     Several,
     Fields,
     Many,
@@ -62,7 +70,11 @@ enum Word {
 }
 
 /// Every word except `question`, which also counts inside other words.
-const WORDS: [(&str, Word); 13] = [
+const WORDS: [(&str, Word); 17] = [
+    ("permission", Word::Act(Act::Fetch)),
+    ("dangerous", Word::Act(Act::Command)),
+    ("plan", Word::Act(Act::Plan)),
+    ("edit", Word::Act(Act::Edit)),
     ("several", Word::Several),
     ("fields", Word::Fields),
     ("many", Word::Many),
@@ -94,6 +106,19 @@ pub(super) enum Shape {
     Confirm,
 }
 
+/// What the agent asks permission for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Fetching a page.
+    Fetch,
+    /// Running a command that deletes files.
+    Command,
+    /// Carrying out a plan.
+    Plan,
+    /// Changing a line of a file.
+    Edit,
+}
+
 /// How the process ends in the middle of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -106,6 +131,8 @@ pub(super) enum End {
 pub(super) struct Behaviour {
     pub(super) question: bool,
     pub(super) shape: Shape,
+    /// The permissions that are asked for at once, in order.
+    pub(super) acts: Vec<Act>,
     pub(super) several: bool,
     pub(super) withdraw: bool,
     pub(super) later: bool,
@@ -128,17 +155,23 @@ impl Behaviour {
                 behaviour.choose(word, words.peek().copied());
             }
         }
+        if behaviour.acts.len() > 1 {
+            // `permission` beside a word that says more is no request of its own: "a dangerous permission".
+            behaviour.acts.retain(|act| *act != Act::Fetch);
+        }
         behaviour
     }
 
     /// Returns whether no behaviour is chosen, so that the agent repeats the prompt.
     pub(super) fn is_echo(&self) -> bool {
-        let acts = self.question || self.outlive || self.forever || self.stderr;
+        let acts = self.question || !self.acts.is_empty() || self.outlive || self.forever || self.stderr;
         !acts && self.end.is_none() && self.flood.is_none()
     }
 
     fn choose(&mut self, word: Word, next: Option<&str>) {
         match word {
+            Word::Act(act) if self.acts.contains(&act) => {}
+            Word::Act(act) => self.acts.push(act),
             Word::Several => self.several = true,
             Word::Fields => self.shape = Shape::Fields,
             Word::Many => self.shape = Shape::Many,
@@ -198,6 +231,18 @@ mod tests {
     }
 
     #[test]
+    fn permissions_are_asked_in_order_and_once_each() {
+        for (prompt, acts) in [
+            ("ask for permission", &[Act::Fetch][..]),
+            ("a dangerous permission", &[Act::Command]),
+            ("Plan an EDIT, then edit.", &[Act::Plan, Act::Edit]),
+            ("permissions, planned and edited", &[]),
+        ] {
+            assert_eq!(Behaviour::of(prompt).acts, acts, "{prompt}");
+        }
+    }
+
+    #[test]
     fn an_absent_or_invalid_number_gives_the_default() {
         assert_eq!(Behaviour::of("flood").flood, Some(FLOOD));
         assert_eq!(Behaviour::of("flood it").flood, Some(FLOOD));
@@ -209,7 +254,9 @@ mod tests {
     fn a_prompt_without_behaviour_is_repeated() {
         assert!(Behaviour::of("").is_echo());
         assert!(Behaviour::of("several, later").is_echo(), "these only change a question");
-        for prompt in ["question", "exit", "crash", "outlive", "flood", "forever", "stderr"] {
+        for prompt in
+            ["question", "permission", "edit", "exit", "crash", "outlive", "flood", "forever", "stderr"]
+        {
             assert!(!Behaviour::of(prompt).is_echo(), "{prompt}");
         }
     }

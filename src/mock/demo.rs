@@ -20,6 +20,8 @@ const FAILED: u8 = 1;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The bridge's `--timeout` for a client that asks no person.
 const OPEN_FOR: &str = "3s";
+/// What the mock agent is told for `--permission`: a command has the most to show.
+pub(crate) const PERMISSION: &str = "Please ask me for a dangerous permission.";
 /// The exit codes, for `--help`.
 pub(crate) const HELP: &str = "\
 With the tiers silent and approve, the person is not asked: a question that stays open is rejected after 3 s.
@@ -49,6 +51,7 @@ fn demonstrate(settings: &DemoSettings) -> Result<(), ClientError> {
         name: "askbridge-demo",
         peer: "bridge",
         kind: settings.kind,
+        permission: None,
         wire: settings.wire,
         patience: Some(PATIENCE),
         deadline: None,

@@ -10,9 +10,11 @@ mod lines;
 
 pub(crate) mod behaviour;
 mod dialects;
+mod permissions;
 mod session;
 
 pub mod agent;
+mod permission;
 mod turn;
 
 mod script;
@@ -21,4 +23,6 @@ pub mod client;
 
 pub mod demo;
 
-pub use settings::{AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect};
+pub use settings::{
+    AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, PermissionAnswer,
+};

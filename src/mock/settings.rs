@@ -1,7 +1,7 @@
 //! Plain settings of the mock agent, the mock client and the demo, and the names of dialects and client kinds.
 //! How they are typed on a command line is left to the caller.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{convert::Infallible, ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
 
 /// Settings of the mock agent.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct ClientSettings {
     pub answers: Vec<String>,
     /// What happens to a field if there are no answers at all.
     pub fallback: Fallback,
+    /// The answer to each permission request, before all other settings.
+    pub permission: Option<PermissionAnswer>,
     /// The prompt of the turn.
     pub prompt: String,
     /// How long the turn may take, from the start of the program.
@@ -46,7 +48,8 @@ impl ClientSettings {
     /// Returns settings for a client of this kind, which takes the first option of everything that this agent asks.
     pub fn new(kind: ClientKind, prompt: String, agent: Vec<OsString>) -> Self {
         let fallback = Fallback::TakeFirst;
-        Self { kind, answers: Vec::new(), fallback, prompt, timeout: None, wire: false, agent }
+        let (answers, permission, timeout) = (Vec::new(), None, None);
+        Self { kind, answers, fallback, permission, prompt, timeout, wire: false, agent }
     }
 }
 
@@ -70,6 +73,40 @@ impl DemoSettings {
     /// Returns settings for a demo that asks at the terminal.
     pub fn new(dialect: MockDialect, kind: ClientKind, prompt: String) -> Self {
         Self { dialect, kind, answers: Vec::new(), wire: false, prompt }
+    }
+}
+
+/// What a client answers to every permission request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PermissionAnswer {
+    /// The first option that allows once.
+    Allow,
+    /// The first option that allows always.
+    Always,
+    /// The first option that rejects.
+    Reject,
+    /// No option: the outcome is `cancelled`.
+    Cancel,
+    /// No reply at all, not even once the request is withdrawn.
+    Ignore,
+    /// The option with this ID.
+    Option(String),
+}
+
+impl FromStr for PermissionAnswer {
+    type Err = Infallible;
+
+    fn from_str(typed: &str) -> Result<Self, Infallible> {
+        Ok(match typed {
+            "allow" => Self::Allow,
+            "always" => Self::Always,
+            "reject" => Self::Reject,
+            "cancel" => Self::Cancel,
+            "ignore" => Self::Ignore,
+            // Some agents have an option with the ID `cancel`.
+            id => Self::Option(id.strip_prefix("id:").unwrap_or(id).to_owned()),
+        })
     }
 }
 
@@ -120,11 +157,15 @@ pub enum MockDialect {
     Grok,
     /// Kiro: `_kiro/userInput`.
     Kiro,
+    /// Gemini: permissions only.
+    Gemini,
+    /// opencode: permissions only.
+    Opencode,
 }
 
 impl MockDialect {
     /// All dialects, in the order of the help text.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Sandboxagent,
         Self::Claude,
         Self::Codex,
@@ -140,6 +181,8 @@ impl MockDialect {
         Self::Cursor,
         Self::Grok,
         Self::Kiro,
+        Self::Gemini,
+        Self::Opencode,
     ];
 
     /// Returns its name on the command line.
@@ -160,6 +203,8 @@ impl MockDialect {
             Self::Cursor => "cursor",
             Self::Grok => "grok",
             Self::Kiro => "kiro",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
         }
     }
 
@@ -183,6 +228,8 @@ impl MockDialect {
             Self::Cursor => "`cursor/ask_question`, which names no session",
             Self::Grok => "Grok: `_x.ai/ask_user_question`",
             Self::Kiro => "Kiro: `_kiro/userInput`",
+            Self::Gemini => "Gemini: asks for permissions, and no questions",
+            Self::Opencode => "opencode: asks for permissions, and no questions",
         }
     }
 }

@@ -59,6 +59,8 @@ impl<W: Write> MockAgent<W> {
             self.stream(session, text)?;
         } else if behaviour.question {
             self.stream(session, "I have a question.")?;
+        } else if !behaviour.acts.is_empty() {
+            self.stream(session, "I need your permission.")?;
         } else {
             self.stream(session, "I do as I am told.")?;
         }
@@ -68,6 +70,7 @@ impl<W: Write> MockAgent<W> {
         if behaviour.question {
             self.ask(session, behaviour)?;
         }
+        self.ask_permissions(session, behaviour)?;
         if behaviour.end.is_none() {
             self.end_turn(session)?;
         }
@@ -100,11 +103,12 @@ impl<W: Write> MockAgent<W> {
     /// Marks the turn as cancelled, and ends it unless it waits for its questions.
     pub(super) fn cancel_turn(&mut self, session: &str) -> io::Result<()> {
         self.withdraw_on_cancel(session)?;
+        self.leave_permissions_on_cancel(session);
         let waits = self.waits_when_cancelled();
         if let Some(turn) = self.sessions.turn_of(session) {
             turn.cancelled = true;
             if !waits {
-                turn.waits_for.clear();
+                turn.waits_for.retain(|id| self.permissions.contains_key(id));
             }
         }
         self.end_turn(session)
@@ -136,6 +140,7 @@ impl<W: Write> MockAgent<W> {
         for question in std::mem::take(&mut turn.waits_for) {
             self.output.notify("$/cancel_request", json!({ "requestId": question }))?;
             self.questions.remove(&question);
+            self.permissions.remove(&question);
             self.withdrawn.insert(question);
         }
         Ok(())
@@ -151,7 +156,7 @@ impl<W: Write> MockAgent<W> {
     }
 
     /// Ends the turn of the session, unless it waits for a question or a cancellation.
-    fn end_turn(&mut self, session: &str) -> io::Result<()> {
+    pub(super) fn end_turn(&mut self, session: &str) -> io::Result<()> {
         let Ok(session) = self.sessions.get(session) else { return Ok(()) };
         let ended =
             session.turn.take_if(|turn| turn.waits_for.is_empty() && (turn.cancelled || !turn.forever));
@@ -204,12 +209,12 @@ impl<W: Write> MockAgent<W> {
     }
 
     /// Sends an update that is not part of the session's history.
-    fn update(&mut self, session: &str, update: &Value) -> io::Result<()> {
+    pub(super) fn update(&mut self, session: &str, update: &Value) -> io::Result<()> {
         self.output.notify("session/update", json!({ "sessionId": session, "update": update }))
     }
 
     /// Sends a message in one chunk.
-    fn say(&mut self, session: &str, text: &str) -> io::Result<()> {
+    pub(super) fn say(&mut self, session: &str, text: &str) -> io::Result<()> {
         self.say_in_chunks(session, std::iter::once(text))
     }
 

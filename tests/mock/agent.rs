@@ -193,7 +193,7 @@ fn a_flood_has_the_requested_length() {
 #[test]
 fn an_agent_that_outlives_its_stdin_ends_by_a_signal() {
     let mut client = Client::start(&["--wire"]);
-    client.call("new", "session/new", &json!({ "cwd": "/work" }));
+    client.call("new", "session/new", &json!({ "cwd": "/src/project" }));
     client.prompt("p", "outlive your stdin");
     client.response("p");
     client.process.close_stdin();
@@ -282,10 +282,10 @@ fn a_closed_session_ends_its_turn_and_can_be_loaded_again() {
     assert_eq!(client.response("closed")["error"]["code"], -32002);
     assert!(client.said.is_empty(), "a closed session gets no updates");
 
-    let list = client.call("list", "session/list", &json!({ "cwd": "/work" }));
-    let listed = json!([{ "sessionId": "session-1", "cwd": "/work", "title": "hello there" }]);
+    let list = client.call("list", "session/list", &json!({ "cwd": "/src/project" }));
+    let listed = json!([{ "sessionId": "session-1", "cwd": "/src/project", "title": "hello there" }]);
     assert_eq!(list["result"]["sessions"], listed);
-    let load = json!({ "sessionId": "session-1", "cwd": "/work", "mcpServers": [] });
+    let load = json!({ "sessionId": "session-1", "cwd": "/src/project", "mcpServers": [] });
     assert_eq!(client.call("load", "session/load", &load)["result"], json!({}));
     assert_eq!(client.said.concat(), "hello therehello therequestionI have a question.");
 }

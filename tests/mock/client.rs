@@ -8,15 +8,15 @@ use crate::support::Process;
 const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 
 /// The exit code and the output of a run.
-struct Run {
+pub(crate) struct Run {
     code: Option<i32>,
-    stdout: String,
-    stderr: String,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Run {
     #[track_caller]
-    fn said(&self, line: &str) -> &Self {
+    pub(crate) fn said(&self, line: &str) -> &Self {
         assert!(
             self.stdout.lines().any(|said| said == line),
             "no “{line}” in:\n{}{}",
@@ -28,14 +28,14 @@ impl Run {
 
     /// Checks that the client sent a line with this text, by the trace of `--wire`.
     #[track_caller]
-    fn sent(&self, text: &str) -> &Self {
+    pub(crate) fn sent(&self, text: &str) -> &Self {
         let sent = |line: &str| line.starts_with("client → agent ") && line.contains(text);
         assert!(self.stdout.lines().any(sent), "{text} was not sent:\n{}{}", self.stdout, self.stderr);
         self
     }
 
     #[track_caller]
-    fn ended(&self, code: i32) {
+    pub(crate) fn ended(&self, code: i32) {
         assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
     }
 }
@@ -55,12 +55,12 @@ fn client(args: &[&str], agent: &[&str]) -> Run {
 }
 
 /// Runs a client around an agent that asks in this dialect.
-fn asked(dialect: &str, args: &[&str]) -> Run {
+pub(crate) fn asked(dialect: &str, args: &[&str]) -> Run {
     client(args, &["mock-agent", "--dialect", dialect])
 }
 
 /// Runs a client around an agent that plays these lines in a turn and then ends it.
-fn scripted(lines: &str, args: &[&str]) -> Run {
+pub(crate) fn scripted(lines: &str, args: &[&str]) -> Run {
     let script = tempfile::NamedTempFile::new().unwrap();
     let text = format!(
         "agent< {{\"method\":\"initialize\"}}\nagent> {{\"id\":$id,\"result\":{{}}}}\n\

@@ -8,26 +8,26 @@ use serde_json::{Value, json};
 use crate::peer::Client;
 
 /// A prompt and the responses that are tried; a response has one line for each request of the turn.
-type Case<'a> = (&'a str, &'a [&'a str]);
+pub(crate) type Case<'a> = (&'a str, &'a [&'a str]);
 
 const DECLINED: &str = r#""result":{"action":"decline"}"#;
 const CANCELLED: &str = r#""result":{"action":"cancel"}"#;
 const ACCEPTED_NOTHING: &str = r#""result":{"action":"accept"}"#;
-const NOT_FOUND: &str = r#""error":{"code":-32601,"message":"method not found"}"#;
+pub(crate) const NOT_FOUND: &str = r#""error":{"code":-32601,"message":"method not found"}"#;
 const NOTHING: &str = r#""result":{}"#;
-const PERMISSION_CANCELLED: &str = r#""result":{"outcome":{"outcome":"cancelled"}}"#;
+pub(crate) const PERMISSION_CANCELLED: &str = r#""result":{"outcome":{"outcome":"cancelled"}}"#;
 
 fn forms() -> Value {
     json!({ "protocolVersion": 1, "clientCapabilities": { "elicitation": { "form": {} } } })
 }
 
-fn nothing() -> Value {
+pub(crate) fn nothing() -> Value {
     json!({ "protocolVersion": 1, "clientCapabilities": {} })
 }
 
 /// Plays each case with each of its responses in one session, and compares the protocol with the fixture.
 #[track_caller]
-fn check(name: &str, dialect: &str, initialize: &Value, cases: &[Case<'_>]) {
+pub(crate) fn check(name: &str, dialect: &str, initialize: &Value, cases: &[Case<'_>]) {
     let mut client = Client::advertising(&["--dialect", dialect], initialize);
     let mut seen = format!("askbridge mock-agent --dialect {dialect}\n");
     seen.push_str(&format!("initialize {initialize}\n"));
@@ -62,13 +62,13 @@ fn turn(client: &mut Client, prompt: &str, answer: &str, is_first: bool, seen: &
             seen.push_str(&format!("end    {}\n", message["result"]["stopReason"].as_str().unwrap()));
             return;
         } else if let Some(text) = update["content"]["text"].as_str() {
-            if !"I have a question.".contains(text) {
-                seen.push_str(&format!("said   {text}\n"));
+            if !"I have a question. I need your permission.".contains(text) {
+                seen.push_str(&format!("said   {}\n", text.trim_end()));
             }
             continue;
         }
         let is_question = message.get("id").is_some();
-        if is_first || asked > 0 || !(is_question || update["sessionUpdate"] == "tool_call") {
+        if is_first || asked > 0 {
             seen.push_str(&format!("agent> {line}\n"));
         }
         if is_question {
@@ -475,7 +475,9 @@ fn several_questions_are_asked_at_once_in_every_dialect() {
 #[test]
 fn every_fixture_belongs_to_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let here = fs::read_to_string(root.join("tests/mock/dialects.rs")).unwrap();
+    let here = ["tests/mock/dialects.rs", "tests/mock/permissions.rs"]
+        .map(|path| fs::read_to_string(root.join(path)).unwrap())
+        .concat();
     for entry in fs::read_dir(root.join("fixtures/dialects")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();

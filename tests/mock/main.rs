@@ -15,4 +15,7 @@ mod agent;
 mod dialects;
 
 #[cfg(test)]
+mod permissions;
+
+#[cfg(test)]
 mod client;

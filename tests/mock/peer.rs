@@ -32,7 +32,7 @@ impl Client {
     pub(crate) fn advertising(args: &[&str], initialize: &Value) -> Self {
         let mut client = Self::start(args);
         client.call("init", "initialize", initialize);
-        client.call("new", "session/new", &json!({ "cwd": "/work", "mcpServers": [] }));
+        client.call("new", "session/new", &json!({ "cwd": "/src/project", "mcpServers": [] }));
         client
     }
 

@@ -18,9 +18,10 @@ use super::{
     process::{ClientEvent, Process},
     request::{AgentRequest, capabilities},
     screen::Screen,
+    subject::ToolCalls,
 };
 use crate::mock::{
-    ClientKind,
+    ClientKind, PermissionAnswer,
     lines::{READ, WRITTEN},
     message::{self, RpcError},
 };
@@ -33,7 +34,7 @@ const MAX_DEFERRED: usize = 64;
 const EXIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How the client behaves.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::mock) struct ConversationSettings {
     /// Its name in `initialize`.
     pub(in crate::mock) name: &'static str,
@@ -41,6 +42,8 @@ pub(in crate::mock) struct ConversationSettings {
     pub(in crate::mock) peer: &'static str,
     /// What it can show.
     pub(in crate::mock) kind: ClientKind,
+    /// The answer to each permission request.
+    pub(in crate::mock) permission: Option<PermissionAnswer>,
     /// Whether every line is shown.
     pub(in crate::mock) wire: bool,
     /// The timeout of requests that need no person.
@@ -64,6 +67,7 @@ pub(in crate::mock) struct Conversation<W> {
     pub(super) waiting: VecDeque<AgentRequest>,
     /// The request that is being answered.
     pub(super) draft: Option<Draft>,
+    pub(super) tool_calls: ToolCalls,
     /// Whether everything that the agent sent in reaction to our last message has been shown.
     pub(super) caught_up: bool,
     /// The peer's first violation of the protocol.
@@ -90,6 +94,7 @@ impl<W: Write> Conversation<W> {
             next_id: 0,
             waiting: VecDeque::new(),
             draft: None,
+            tool_calls: ToolCalls::default(),
             caught_up: true,
             violation: None,
         }

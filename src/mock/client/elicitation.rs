@@ -71,6 +71,7 @@ fn field(key: &str, property: &Value, required: bool) -> Option<ClientField> {
     Some(ClientField {
         header: description.is_some().then(|| title.clone()).flatten(),
         question: description.or(title).unwrap_or_else(|| key.to_owned()),
+        details: Vec::new(),
         secondary: options.is_empty() && kind == ValueKind::Text && !required,
         options,
         multiple,

@@ -30,6 +30,8 @@ pub(in crate::mock) enum ClientError {
     Wrong { peer: &'static str, what: String },
     #[error("--answer: {0}")]
     DoesNotFit(String),
+    #[error("--permission: {0}")]
+    NotOffered(String),
     #[error("the turn ended with {0}")]
     Stopped(String),
 }

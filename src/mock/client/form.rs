@@ -19,6 +19,8 @@ pub(super) struct ClientForm {
 pub(super) struct ClientField {
     pub(super) header: Option<String>,
     pub(super) question: String,
+    /// The lines between the question and its options.
+    pub(super) details: Vec<Detail>,
     /// Its options; a field without options takes any text.
     pub(super) options: Vec<ClientChoice>,
     pub(super) multiple: bool,
@@ -31,6 +33,16 @@ pub(super) struct ClientField {
     /// Whether the values of its options are for programs only.
     pub(super) opaque: bool,
     pub(super) kind: ValueKind,
+}
+
+/// A line that says more about a question.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    Text(String),
+    /// A line that a change removes.
+    Removed(String),
+    /// A line that a change adds.
+    Added(String),
 }
 
 /// The JSON type of the answer to a field.
@@ -90,6 +102,7 @@ impl ClientField {
         Some(Self {
             header: text(field, &["header"]),
             question: text(field, &["question", "prompt", "header"])?,
+            details: Vec::new(),
             options,
             multiple: field["multiple"] == true || field["multiSelect"] == true,
             custom: field["custom"] == true,

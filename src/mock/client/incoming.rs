@@ -13,7 +13,7 @@ use super::{
     request::AgentRequest,
 };
 use crate::mock::{
-    ClientKind,
+    ClientKind, PermissionAnswer,
     message::{self, Id, Params, RpcError, RpcMessage},
 };
 
@@ -32,7 +32,10 @@ impl<W: Write> Conversation<W> {
             },
             Ok(RpcMessage::Request { id, method, params }) => {
                 match AgentRequest::read(self.settings.kind, &id, &method, &params) {
-                    Some(Ok(request)) => self.take_request(request)?,
+                    Some(Ok(mut request)) => {
+                        request.describe(&self.tool_calls);
+                        self.take_request(request)?;
+                    }
                     Some(Err(error)) => {
                         self.complain(format!("{method}: {}", error.message))?;
                         self.send(&message::refusal(&id, &error)?)?;
@@ -52,8 +55,13 @@ impl<W: Write> Conversation<W> {
         Ok(())
     }
 
-    /// Queues a request; an approving client answers it at once.
+    /// Queues a request; an approving client answers it at once, and one with an answer to permissions those.
     fn take_request(&mut self, request: AgentRequest) -> Result<(), ClientError> {
+        if let Some(answer) = self.settings.permission.clone()
+            && request.asks_permission()
+        {
+            return self.answer_permission(&request, &answer);
+        }
         if self.settings.kind != ClientKind::Approve {
             self.waiting.push_back(request);
             return Ok(());
@@ -64,6 +72,25 @@ impl<W: Write> Conversation<W> {
             None => ("Nothing to approve", permission::cancelled()),
         };
         self.screen.say("", &format!("{what}: {title}"))?;
+        self.settle(message::response(&request.id, result)?)
+    }
+
+    /// Gives the prepared answer to a permission.
+    fn answer_permission(
+        &mut self,
+        request: &AgentRequest,
+        answer: &PermissionAnswer,
+    ) -> Result<(), ClientError> {
+        if let Some(field) = request.form.fields.first() {
+            self.screen.ask(field, (1, 1))?;
+        }
+        let option = match answer {
+            PermissionAnswer::Ignore => return Ok(self.screen.say("you", "(no reply)")?),
+            PermissionAnswer::Cancel => None,
+            other => Some(request.offered(other).ok_or_else(|| ClientError::NotOffered(not_offered(other)))?),
+        };
+        self.screen.say("you", option.unwrap_or("(cancelled)"))?;
+        let result = option.map_or_else(permission::cancelled, permission::selected);
         self.settle(message::response(&request.id, result)?)
     }
 
@@ -79,6 +106,9 @@ impl<W: Write> Conversation<W> {
 
     fn show_update(&mut self, params: &Params) -> Result<(), ClientError> {
         let Ok(SessionUpdate { update }) = params.read() else { return Ok(()) };
+        if update.kind.starts_with("tool_call") {
+            self.tool_calls.update(params.read().unwrap_or_default());
+        }
         if update.kind == "agent_message_chunk" {
             self.screen
                 .say_chunk(update.message_id.as_deref(), update.content["text"].as_str().unwrap_or("…"))?;
@@ -99,6 +129,15 @@ impl<W: Write> Conversation<W> {
             Err(error) => message::refusal(&request.id, &error)?,
         };
         self.settle(line)
+    }
+}
+
+fn not_offered(answer: &PermissionAnswer) -> String {
+    match answer {
+        PermissionAnswer::Option(id) => format!("there is no option “{id}”"),
+        PermissionAnswer::Allow => "there is no option that allows once".to_owned(),
+        PermissionAnswer::Always => "there is no option that allows always".to_owned(),
+        _ => "there is no option that rejects".to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ mod form;
 mod elicitation;
 mod permission;
 mod request;
+mod subject;
 
 mod answers;
 mod draft;

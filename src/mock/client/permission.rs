@@ -1,14 +1,17 @@
 //! A permission request in the client: a title, and options of which one is selected.
-//! The client cannot tell a question from a permission. Choosing an option is left to `answers.rs`.
+//! What it is for is left to `subject.rs`, and choosing an option to `answers.rs`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::form::{ClientChoice, ClientField, ClientForm, text};
 
-/// The options of a permission request, each with its kind.
+/// A permission request: its options, each with its kind, and its parameters.
 #[derive(Debug)]
-pub(super) struct Permission(Vec<PermissionOption>);
+pub(super) struct Permission {
+    options: Vec<PermissionOption>,
+    params: Value,
+}
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,8 +24,19 @@ struct PermissionOption {
 impl Permission {
     /// Returns the first option whose kind has this prefix.
     pub(super) fn first(&self, kind: &str) -> Option<&str> {
-        let found = self.0.iter().find(|option| option.kind.starts_with(kind));
+        let found = self.options.iter().find(|option| option.kind.starts_with(kind));
         found.map(|option| option.option_id.as_str())
+    }
+
+    /// Returns the option with this ID.
+    pub(super) fn option(&self, id: &str) -> Option<&str> {
+        let found = self.options.iter().find(|option| option.option_id == id);
+        found.map(|option| option.option_id.as_str())
+    }
+
+    /// Returns the parameters of the request.
+    pub(super) fn params(&self) -> &Value {
+        &self.params
     }
 }
 
@@ -33,13 +47,14 @@ pub(super) fn read(params: &Value) -> Option<(ClientForm, Permission)> {
         .iter()
         .map(|option| ClientChoice::new(option.option_id.clone(), Some(option.name.clone()), None));
     let field = ClientField {
-        question: text(&params["toolCall"], &["title", "toolCallId"])?,
+        // Version 2 of the protocol has the title beside the tool call.
+        question: text(&params["toolCall"], &["title", "toolCallId"]).or_else(|| text(params, &["title"]))?,
         options: choices.collect(),
         opaque: true,
         ..ClientField::default()
     };
     let form = ClientForm { message: None, fields: vec![field] };
-    (!options.is_empty()).then_some((form, Permission(options)))
+    (!options.is_empty()).then(|| (form, Permission { options, params: params.clone() }))
 }
 
 /// Returns the result that selects an option.

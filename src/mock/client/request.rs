@@ -8,9 +8,10 @@ use super::{
     elicitation,
     form::ClientForm,
     permission::{self, Permission},
+    subject::ToolCalls,
 };
 use crate::mock::{
-    ClientKind,
+    ClientKind, PermissionAnswer,
     message::{CANCELLED, INVALID_PARAMS, Id, Params, RpcError},
 };
 
@@ -79,6 +80,35 @@ impl AgentRequest {
     /// Returns whether it is a permission request.
     pub(super) fn is_permission(&self) -> bool {
         matches!(self.kind, RequestKind::Permission(_))
+    }
+
+    /// Returns whether it asks for a permission, and is no question of the bridge in the shape of one.
+    pub(super) fn asks_permission(&self) -> bool {
+        let fields = self.form.fields.iter().flat_map(|field| &field.options);
+        self.is_permission() && !fields.into_iter().any(|option| option.label.starts_with("Answer elsewhere"))
+    }
+
+    /// Adds what a permission is for, with what earlier updates said of its tool call.
+    pub(super) fn describe(&mut self, tool_calls: &ToolCalls) {
+        if !self.asks_permission() {
+            return;
+        }
+        if let (RequestKind::Permission(permission), Some(field)) = (&self.kind, self.form.fields.first_mut())
+        {
+            tool_calls.describe(permission.params(), field);
+        }
+    }
+
+    /// Returns the option of this answer, if it was offered.
+    pub(super) fn offered(&self, answer: &PermissionAnswer) -> Option<&str> {
+        let RequestKind::Permission(permission) = &self.kind else { return None };
+        match answer {
+            PermissionAnswer::Allow => permission.first("allow_once"),
+            PermissionAnswer::Always => permission.first("allow_always"),
+            PermissionAnswer::Reject => permission.first("reject_"),
+            PermissionAnswer::Option(id) => permission.option(id),
+            PermissionAnswer::Cancel | PermissionAnswer::Ignore => None,
+        }
     }
 
     /// Returns the option that an approving client selects: the first one that allows.

@@ -25,7 +25,7 @@ const TIMED_OUT: u8 = 3;
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  the turn has ended, whatever was asked and answered in it
-  1  the agent failed or said something wrong, or an answer of --answer did not fit
+  1  the agent failed or said something wrong, or an answer of --answer or --permission did not fit
   2  the command line was not understood
   3  the turn did not end within the time of --timeout";
 
@@ -50,6 +50,7 @@ fn converse(settings: &ClientSettings) -> Result<String, ClientError> {
         name: "askbridge-mock-client",
         peer: "agent",
         kind: settings.kind,
+        permission: settings.permission.clone(),
         wire: settings.wire,
         patience: None,
         deadline,

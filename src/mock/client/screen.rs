@@ -6,13 +6,15 @@ use std::{
     io::{self, IsTerminal, StdoutLock, Write},
 };
 
-use super::form::{ClientChoice, ClientField};
+use super::form::{ClientChoice, ClientField, Detail};
 use crate::terminal::{printable, printable_bytes, printable_line};
 
 /// Labels up to this length are aligned with each other.
 const LONGEST_ALIGNED: usize = 30;
 const DIM: &str = "\x1b[2m";
 const BOLD: &str = "\x1b[1m";
+const RED: &str = "\x1b[31m";
+const GREEN: &str = "\x1b[32m";
 const PLAIN: &str = "\x1b[0m";
 
 /// The screen of a conversation.
@@ -107,6 +109,10 @@ impl<W: Write> Screen<W> {
             (_, 1) => writeln!(self.output)?,
             (nth, count) => writeln!(self.output, " ({nth} of {count})")?,
         }
+        for detail in &field.details {
+            self.gutter("", "│")?;
+            self.detail(detail)?;
+        }
         let labels = field.options.iter().map(|option| printable_line(&option.label).chars().count());
         let width = labels.filter(|&width| width <= LONGEST_ALIGNED).max().unwrap_or(0);
         for (n, option) in field.options.iter().enumerate() {
@@ -114,6 +120,16 @@ impl<W: Write> Screen<W> {
             self.option(n + 1, option, width, field.opaque)?;
         }
         self.output.flush()
+    }
+
+    fn detail(&mut self, detail: &Detail) -> io::Result<()> {
+        let (style, mark, line) = match detail {
+            Detail::Text(line) => ("", "", line),
+            Detail::Removed(line) => (self.style(RED), "- ", line),
+            Detail::Added(line) => (self.style(GREEN), "+ ", line),
+        };
+        let plain = if style.is_empty() { "" } else { PLAIN };
+        writeln!(self.output, " {style}{mark}{}{plain}", printable_line(line))
     }
 
     fn option(&mut self, number: usize, option: &ClientChoice, width: usize, opaque: bool) -> io::Result<()> {
@@ -256,6 +272,7 @@ mod tests {
         let field = ClientField {
             header: Some(hostile.to_owned()),
             question: hostile.to_owned(),
+            details: vec![Detail::Text(hostile.to_owned()), Detail::Added(hostile.to_owned())],
             options: vec![choice],
             ..ClientField::default()
         };

@@ -50,6 +50,7 @@ impl ClientCapabilities {
             {
                 Some("The client promised no forms: I do not ask.")
             }
+            MockDialect::Gemini | MockDialect::Opencode => Some("I ask no questions over ACP."),
             MockDialect::Kiro if !self.user_input => Some("The client promised no user input: I do not ask."),
             MockDialect::Pi if shape == Shape::Free => Some("Input is not supported in ACP yet; cancelling."),
             _ => None,

@@ -27,7 +27,8 @@ impl MockQuestion {
             MockDialect::Kimi => kimi::ask(self),
             MockDialect::OhMyPi => labelled::ask_oh_my_pi(self),
             MockDialect::Devin => labelled::ask_devin(self),
-            MockDialect::Form => schema::ask(self),
+            // The last two never ask a question, so any shape will do.
+            MockDialect::Form | MockDialect::Gemini | MockDialect::Opencode => schema::ask(self),
             MockDialect::Historic => schema::ask_historic(self),
             MockDialect::KimiPermission => permission::ask_kimi(self),
             MockDialect::Qwen => permission::ask_qwen(self),
@@ -52,7 +53,9 @@ impl MockQuestion {
             MockDialect::Kimi => kimi::read(self, result),
             MockDialect::OhMyPi => labelled::read_oh_my_pi(self, result),
             MockDialect::Devin => labelled::read_devin(self, result),
-            MockDialect::Form | MockDialect::Historic => schema::read(self, result),
+            MockDialect::Form | MockDialect::Historic | MockDialect::Gemini | MockDialect::Opencode => {
+                schema::read(self, result)
+            }
             MockDialect::KimiPermission => permission::read_kimi(self, result),
             MockDialect::Qwen => permission::read_qwen(self, result),
             MockDialect::Pi => permission::read_pi(self, result),

@@ -72,7 +72,9 @@ fn support(dialect: MockDialect) -> Support {
         | MockDialect::Cursor
         | MockDialect::Grok => (false, true, true),
         MockDialect::Codex | MockDialect::CodexAsync => (false, false, true),
-        MockDialect::KimiPermission | MockDialect::Pi => (false, false, false),
+        MockDialect::KimiPermission | MockDialect::Pi | MockDialect::Gemini | MockDialect::Opencode => {
+            (false, false, false)
+        }
         MockDialect::Kiro => (true, false, false),
     };
     Support { text, multiple, fields }

@@ -1,0 +1,50 @@
+//! A permission of the mock agent that has no answer yet, and the request that asks for it.
+//! Choosing the dialect's own function is left to `dispatch.rs`.
+
+use serde_json::Value;
+
+use super::scene;
+use crate::mock::{MockDialect, behaviour::Act};
+
+/// A permission that the mock agent asks for.
+#[derive(Clone, Debug)]
+pub(in crate::mock) struct MockPermission {
+    pub(in crate::mock) session: String,
+    pub(in crate::mock) cwd: String,
+    /// Its number in the process, counted from 1 together with the questions.
+    pub(in crate::mock) number: u64,
+    pub(in crate::mock) dialect: MockDialect,
+    pub(in crate::mock) act: Act,
+    /// Whether the client speaks version 2 of the protocol.
+    pub(in crate::mock) version_2: bool,
+    /// Whether others are asked for at the same time.
+    pub(in crate::mock) together: bool,
+}
+
+/// The request that asks for a permission, and the updates that precede it.
+#[derive(Debug)]
+pub(in crate::mock) struct PermissionRequest {
+    pub(in crate::mock) updates: Vec<Value>,
+    pub(in crate::mock) params: Value,
+}
+
+impl MockPermission {
+    /// Returns the ID of its tool call, in the spelling of the dialect.
+    pub(super) fn tool_call(&self) -> String {
+        match (self.dialect, self.act) {
+            (MockDialect::Claude, _) => format!("toolu_{:02}", self.number),
+            (MockDialect::Pi, _) => format!("pi-ui-{}", self.number),
+            // Kimi puts the number of the turn before it.
+            (MockDialect::Kimi | MockDialect::KimiPermission, _) => format!("1:call-{}", self.number),
+            (MockDialect::Codex | MockDialect::CodexAsync, Act::Plan) => {
+                format!("plan-review:call-{}", self.number)
+            }
+            _ => format!("call-{}", self.number),
+        }
+    }
+
+    /// Returns the absolute path of the file that is changed.
+    pub(super) fn path(&self) -> String {
+        format!("{}/{}", self.cwd.trim_end_matches('/'), scene::FILE)
+    }
+}
