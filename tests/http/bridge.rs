@@ -245,6 +245,26 @@ pub(crate) fn choice(id: &str) -> Question {
     question(id, json!([field]))
 }
 
+/// A permission to run a command, in session `s`. It can be refused.
+pub(crate) fn permission(id: &str) -> Question {
+    let options = [("always", "allow_always"), ("allow", "allow_once"), ("no", "reject_once")];
+    permission_of(id, &options)
+}
+
+/// A permission to run a command, in session `s`, with these options: the value, which is the label too, and the role.
+pub(crate) fn permission_of(id: &str, options: &[(&str, &str)]) -> Question {
+    let option = |(value, role): &(&str, &str)| json!({ "value": value, "label": value, "role": role });
+    let options: Vec<_> = options.iter().map(option).collect();
+    let field =
+        json!({ "name": "q0", "label": "Run make", "required": true, "kind": "choice", "options": options });
+    serde_json::from_value(json!({
+        "sessionId": "s", "questionId": id, "message": "Run make", "fields": [field], "origin": "permission",
+        "purpose": "permission", "subject": { "kind": "execute", "command": "make", "folder": "/work" },
+        "toolCallId": "t", "dangerous": true, "blocking": true, "notes": false,
+    }))
+    .unwrap()
+}
+
 /// A question with this form, in session `s`.
 pub(crate) fn question(id: &str, fields: Value) -> Question {
     serde_json::from_value(json!({

@@ -1,11 +1,15 @@
 //! The part of opencode's API with which its clients answer questions, with the shapes of `@opencode-ai/sdk` 1.19.3.
 //! `tests/opencode` tries the same with the package itself.
 
+use askbridge::{
+    desk::Submission,
+    question::{Answer, Question, Value as Given},
+};
 use serde_json::{Value, json};
 
 use crate::{
-    bridge::{Bridge, choice, question},
-    client::{Event, Listener},
+    bridge::{Bridge, choice, permission, permission_of, question},
+    client::{Event, Listener, soon},
 };
 
 async fn next(listener: &mut Listener) -> (String, Value) {
@@ -147,4 +151,234 @@ async fn the_agent_gets_the_value_of_the_label() {
         }
     };
     assert_eq!(replied["answers"], answers);
+}
+
+/// What opencode's clients read of a permission to run `make`.
+fn asked(id: &str) -> Value {
+    json!({
+        "id": id,
+        "sessionID": "s",
+        "permission": "bash",
+        "patterns": ["make"],
+        "metadata": {
+            "title": "Run make",
+            "command": "make",
+            "subject": { "kind": "execute", "command": "make", "folder": "/work" },
+            "dangerous": true,
+            "options": [
+                { "value": "always", "label": "always", "role": "allow_always" },
+                { "value": "allow", "label": "allow", "role": "allow_once" },
+                { "value": "no", "label": "no", "role": "reject_once" },
+            ],
+        },
+        "always": ["always"],
+    })
+}
+
+#[tokio::test]
+async fn opencode_clients_can_decide_about_permissions() {
+    let mut bridge = Bridge::start().await;
+    let mut listener = bridge.http.listen("/event", &[]).await;
+    assert_eq!(next(&mut listener).await.0, "server.connected");
+    let answered = |option: &str| {
+        let values = [("q0".to_owned(), Given::Text(option.to_owned()))].into();
+        Submission::Answer(Answer { values, ..Answer::default() })
+    };
+    let rejected = |reason: Option<&str>| Submission::Reject(reason.map(str::to_owned));
+    let (reply, session) = ("/permission/ID/reply?directory=%2Fwork", "/session/s/permissions/ID");
+    for (path, body, said, submission) in [
+        (reply, r#"{"reply":"once"}"#, "once", answered("allow")),
+        (reply, r#"{"reply":"always","message":"ignored"}"#, "always", answered("always")),
+        (reply, r#"{"reply":"reject"}"#, "reject", rejected(None)),
+        (reply, r#"{"reply":"reject","message":""}"#, "reject", rejected(None)),
+        (
+            reply,
+            r#"{"reply":"reject","message":"not on a Friday"}"#,
+            "reject",
+            rejected(Some("not on a Friday")),
+        ),
+        (session, r#"{"response":"once"}"#, "once", answered("allow")),
+        (session, r#"{"response":"always"}"#, "always", answered("always")),
+        (session, r#"{"response":"reject"}"#, "reject", rejected(None)),
+    ] {
+        let id = format!("bridge-{}", bridge.ask(permission("p")).await);
+        assert_eq!(next(&mut listener).await, ("permission.asked".to_owned(), asked(&id)));
+        // The first API: its clients know no other event.
+        let (kind, updated) = next(&mut listener).await;
+        assert_eq!(kind, "permission.updated");
+        let told =
+            ["id", "type", "pattern", "sessionID", "callID", "title"].map(|name| updated[name].clone());
+        assert_eq!(json!(told), json!([id, "bash", ["make"], "s", "t", "Run make"]), "{updated}");
+        assert!(
+            updated["time"]["created"].as_u64().is_some_and(|created| created > 1_700_000_000_000),
+            "{updated}"
+        );
+        assert_eq!(
+            bridge.http.get("/permission?directory=%2Fwork").await.is(200).json(),
+            json!([asked(&id)])
+        );
+        assert_eq!(bridge.http.get("/question").await.is(200).json(), json!([]));
+
+        assert_eq!(bridge.http.post(&path.replace("ID", &id), body).await.is(200).json(), json!(true));
+        assert_eq!(soon("a submission", bridge.heard.recv()).await, Some(submission), "{path} {body}");
+        let replied =
+            json!({ "sessionID": "s", "requestID": id, "reply": said, "permissionID": id, "response": said });
+        assert_eq!(next(&mut listener).await, ("permission.replied".to_owned(), replied));
+        assert_eq!(bridge.http.get("/permission").await.json(), json!([]));
+        // Once more is accepted, and something else is not.
+        bridge.http.post(&path.replace("ID", &id), body).await.is(200);
+        let other = if said == "once" { "always" } else { "once" };
+        let problem = bridge
+            .http
+            .post(&format!("/permission/{id}/reply"), &json!({ "reply": other }).to_string())
+            .await;
+        assert!(problem.is(409).json()["outcome"].is_object(), "{problem:?}");
+        while bridge.heard.try_recv().is_ok() {}
+    }
+
+    // One that ended without an answer was not allowed.
+    let number = bridge.ask(permission("p")).await;
+    bridge.withdraw(number).await;
+    let told = [next(&mut listener).await, next(&mut listener).await, next(&mut listener).await];
+    assert_eq!((&*told[2].0, &told[2].1["reply"]), ("permission.replied", &json!("reject")));
+    bridge.http.post(&format!("/permission/bridge-{number}/reply"), r#"{"reply":"once"}"#).await.is(410);
+}
+
+#[tokio::test]
+async fn a_reply_that_may_mean_several_options_or_none_is_refused() {
+    let bridge = Bridge::start().await;
+    let plan = [
+        ("edits", "allow_always"),
+        ("all", "allow_always"),
+        ("step", "allow_once"),
+        ("ask", "allow_once"),
+        ("no", "reject_once"),
+    ];
+    bridge.ask(permission_of("plan", &plan)).await;
+    bridge
+        .ask(permission_of(
+            "read",
+            &[("yes", "allow_once"), ("session", "allow_for_session"), ("no", "reject_once")],
+        ))
+        .await;
+    bridge.ask(permission_of("odd", &[("always", "allow_always")])).await;
+    let listed = bridge.http.get("/permission").await.is(200).json();
+    let always: Vec<_> = listed.as_array().unwrap().iter().map(|asked| asked["always"].clone()).collect();
+    assert_eq!(json!(always), json!([[], [], ["always"]]), "clients offer what is accepted");
+    for (number, reply, expected) in [
+        (
+            1,
+            "once",
+            r#""once" is ambiguous: the agent offers "step", "ask"; choose one with POST /v1/questions/bridge-1/reply"#,
+        ),
+        (
+            1,
+            "always",
+            r#""always" is ambiguous: the agent offers "edits", "all"; choose one with POST /v1/questions/bridge-1/reply"#,
+        ),
+        (
+            2,
+            "always",
+            r#""always" is not possible: the agent offers no option that allows it always, but "yes", "session", "no""#,
+        ),
+        (
+            3,
+            "once",
+            r#""once" is not possible: the agent offers no option that allows it once, but "always""#,
+        ),
+    ] {
+        for (path, name) in [("/permission/ID/reply", "reply"), ("/session/s/permissions/ID", "response")] {
+            let path = path.replace("ID", &format!("bridge-{number}"));
+            let problem = bridge.http.post(&path, &json!({ name: reply }).to_string()).await.is(422).json();
+            assert_eq!(problem["errors"], json!([{ "field": "reply", "message": expected }]));
+        }
+    }
+    assert_eq!(*bridge.agent.lock().unwrap(), [], "nothing was allowed");
+    for wrong in
+        ["{}", r#"{"reply":"yes"}"#, r#"{"reply":"Once"}"#, r#"["once"]"#, r#"{"response":"once"}"#, ""]
+    {
+        bridge.http.post("/permission/bridge-2/reply", wrong).await.is(400);
+    }
+    bridge.http.post("/permission/bridge-2/reply", r#"{"reply":"once"}"#).await.is(200);
+    bridge.http.post("/session/s/permissions/bridge-1", r#"{"response":"reject"}"#).await.is(200);
+}
+
+#[tokio::test]
+async fn questions_and_permissions_are_not_mixed_up() {
+    let bridge = Bridge::start().await;
+    bridge.ask(choice("q")).await;
+    bridge.ask(permission("p")).await;
+    let ids = async |path: &str| {
+        let listed = bridge.http.get(path).await.is(200).json();
+        listed.as_array().unwrap().iter().map(|asked| asked["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (ids("/question").await, ids("/permission").await),
+        (vec![json!("bridge-1")], vec![json!("bridge-2")])
+    );
+    for (path, body) in [
+        ("/question/bridge-2/reply", r#"{"answers":[["allow"]]}"#),
+        ("/question/bridge-2/reject", ""),
+        ("/permission/bridge-1/reply", r#"{"reply":"reject"}"#),
+        ("/session/s/permissions/bridge-1", r#"{"response":"reject"}"#),
+        ("/session/t/permissions/bridge-2", r#"{"response":"once"}"#),
+        ("/permission/per_none/reply", r#"{"reply":"once"}"#),
+    ] {
+        bridge.http.post(path, body).await.is(404);
+    }
+    assert_eq!(*bridge.agent.lock().unwrap(), []);
+}
+
+#[tokio::test]
+async fn opencode_clients_are_shown_what_is_changed() {
+    let bridge = Bridge::start().await;
+    let subject =
+        |subject: Value| Question { subject: serde_json::from_value(subject).unwrap(), ..permission("p") };
+    let diff = json!({ "path": "/a.txt", "line": 1, "old": "one\ntwo\n", "new": "one\n2\n" });
+    let text = "--- /a.txt\n+++ /a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
+    for (about, tool, patterns, filepath, diff) in [
+        (
+            json!({ "kind": "edit", "diffs": [diff], "locations": ["/a.txt:2"] }),
+            "edit",
+            json!(["/a.txt"]),
+            json!("/a.txt"),
+            json!(text),
+        ),
+        (
+            json!({ "diffs": [diff], "patch": "diff --git" }),
+            "edit",
+            json!(["/a.txt"]),
+            json!("/a.txt"),
+            json!("diff --git"),
+        ),
+        (
+            json!({ "kind": "read", "locations": ["/a:3", "/b"] }),
+            "read",
+            json!(["/a:3", "/b"]),
+            json!("/a:3"),
+            json!(null),
+        ),
+        (json!({ "kind": "other", "command": "ls" }), "bash", json!(["ls"]), json!(null), json!(null)),
+        (json!({ "kind": "fetch" }), "webfetch", json!(["Run make"]), json!(null), json!(null)),
+        (json!({ "kind": "search" }), "grep", json!(["Run make"]), json!(null), json!(null)),
+        (
+            json!({ "kind": "switch_mode", "plan": "1." }),
+            "switch_mode",
+            json!(["Run make"]),
+            json!(null),
+            json!(null),
+        ),
+        (json!(null), "other", json!(["Run make"]), json!(null), json!(null)),
+    ] {
+        let number = bridge.ask(subject(about)).await;
+        let listed = &bridge.http.get("/permission").await.is(200).json()[0];
+        let told = [
+            &listed["permission"],
+            &listed["patterns"],
+            &listed["metadata"]["filepath"],
+            &listed["metadata"]["diff"],
+        ];
+        assert_eq!(told, [&json!(tool), &patterns, &filepath, &diff]);
+        bridge.withdraw(number).await;
+    }
 }

@@ -1,0 +1,178 @@
+//! The permissions of opencode's API: listing them, and allowing or rejecting one.
+//! How one is written is left to `request.rs`, what happens to it to `events.rs`.
+//!
+//! opencode knows three replies, and an agent of ACP may offer any options. A reply stands for the only option with its
+//! role: where there is none, or a choice of several, it is refused, and nothing is allowed that was not meant (I12).
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{Path, State},
+    http::HeaderMap,
+    response::Response,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{
+    message::{self, message},
+    request::{Asked, Updated, options, with_role},
+};
+use crate::{
+    control::inbox::Inbox,
+    desk::{QuestionId, Record, Refusal},
+    question::{Answer, FieldError, FieldOption, Outcome, Question, Role, Value},
+    serve::{app::App, body, problem::Problem, rest, sse::Message},
+};
+
+const REPLY: &str = r#"{"reply":"once"}, {"reply":"always"} or {"reply":"reject","message":"TEXT"}"#;
+const RESPONSE: &str = r#"{"response":"once"}, {"response":"always"} or {"response":"reject"}"#;
+
+/// What opencode's clients can say to a permission.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Choice {
+    Once,
+    Always,
+    Reject,
+}
+
+/// A reply. Other members mean nothing, as in opencode.
+#[derive(Deserialize)]
+struct Reply {
+    reply: Choice,
+    /// Why it is rejected. With another reply it means nothing.
+    message: Option<String>,
+}
+
+/// A reply of the first API.
+#[derive(Deserialize)]
+struct Respond {
+    response: Choice,
+}
+
+/// How a path of the first API names a permission.
+#[derive(Deserialize)]
+pub(super) struct Name {
+    session: String,
+    id: String,
+}
+
+/// Lists the open permissions.
+pub(super) async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
+    message::list(&app, true, Asked)
+}
+
+/// Allows or rejects a permission.
+pub(super) async fn reply<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<bool>, Problem> {
+    let Reply { reply, message } = body::read(&headers, body, REPLY)?;
+    let record = message::find(&app, &id, true).await?;
+    submit(&app, &record, reply, message).await
+}
+
+/// Allows or rejects a permission by the path of the first API.
+pub(super) async fn respond<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(Name { session, id }): Path<Name>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<bool>, Problem> {
+    let Respond { response } = body::read(&headers, body, RESPONSE)?;
+    let record = message::find(&app, &id, true).await?;
+    if message::session(&record) != session {
+        return Err(Refusal::NotFound.into());
+    }
+    submit(&app, &record, response, None).await
+}
+
+async fn submit<I: Inbox>(
+    app: &App<I>,
+    record: &Record,
+    choice: Choice,
+    message: Option<String>,
+) -> Result<Json<bool>, Problem> {
+    let role = match choice {
+        Choice::Once => Role::AllowOnce,
+        Choice::Always => Role::AllowAlways,
+        Choice::Reject => {
+            let reason = message.filter(|message| !message.is_empty());
+            rest::submit_rejection(app, &record.id, reason).await?;
+            return Ok(Json(true));
+        }
+    };
+    rest::submit_answer(app, &record.id, allowing(record, role)?).await?;
+    Ok(Json(true))
+}
+
+/// Returns the answer that chooses the only option with this role.
+fn allowing(record: &Record, role: Role) -> Result<Answer, Refusal> {
+    let question = &*record.question;
+    let said = if role == Role::AllowAlways { "always" } else { "once" };
+    let refused = |message| Err(Refusal::DoesNotFit(vec![FieldError { field: "reply".to_owned(), message }]));
+    match with_role(question, role)[..] {
+        [only] => Ok(choosing(question, only)),
+        [] => refused(format!(
+            "{said:?} is not possible: the agent offers no option that allows it {said}, but {}",
+            labels(options(question))
+        )),
+        ref several => refused(format!(
+            "{said:?} is ambiguous: the agent offers {}; choose one with POST /v1/questions/{}/reply",
+            labels(several.iter().copied()),
+            record.id
+        )),
+    }
+}
+
+fn choosing(question: &Question, option: &FieldOption) -> Answer {
+    let value = Value::Text(option.value.clone());
+    let values = question.fields.first().map(|field| (field.name.clone(), value)).into_iter().collect();
+    Answer { values, ..Answer::default() }
+}
+
+fn labels<'a>(options: impl IntoIterator<Item = &'a FieldOption>) -> String {
+    let labels = options.into_iter().map(|option| format!("{:?}", option.label));
+    labels.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the events of a permission that is open: for clients of the current API, and for those of the first one.
+pub(super) fn asked(name: &str, record: &Arc<Record>) -> [Message; 2] {
+    let updated = Updated(Arc::clone(record));
+    [
+        message(name, "permission.asked", Asked(Arc::clone(record))),
+        message(&format!("{name}-updated"), "permission.updated", updated),
+    ]
+}
+
+/// Returns the event of a permission that ended. `record` is how, where that is known. There is no event for one that
+/// ended without an answer: clients are told `reject`, because it was not allowed.
+pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> Message {
+    let reply = record.map_or(Choice::Reject, said);
+    // The last two members are the names of the first API.
+    let properties = json!({
+        "sessionID": session, "requestID": id, "reply": reply, "permissionID": id, "response": reply,
+    });
+    message(name, "permission.replied", properties)
+}
+
+/// Returns what was said to a permission, in opencode's words.
+fn said(record: &Record) -> Choice {
+    let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
+    let Some(Outcome::Answered(answer)) = outcome else { return Choice::Reject };
+    let chosen = answer.values.values().find_map(|value| match value {
+        Value::Text(value) => options(&record.question).iter().find(|option| option.value == *value),
+        _ => None,
+    });
+    match chosen.and_then(|option| option.role.as_deref()) {
+        Some(Role::AllowAlways) => Choice::Always,
+        // A role of another version may allow it for the session, for example.
+        Some(role) if role.name().starts_with("allow") => Choice::Once,
+        _ => Choice::Reject,
+    }
+}

@@ -1,0 +1,200 @@
+//! The questions of opencode's API: listing them, and answering or rejecting one.
+//! Permissions are left to `permission.rs`, what happens to both to `events.rs`.
+
+use std::{borrow::Cow, iter, sync::Arc};
+
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{Path, State},
+    http::HeaderMap,
+    response::Response,
+};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
+
+use super::message::{self, message, session};
+use crate::{
+    control::inbox::Inbox,
+    desk::{QuestionId, Record, Refusal},
+    question::{Field, Kind, Question},
+    serve::{app::App, body, labels, problem::Problem, rest, sse::Message},
+};
+
+const ANSWER: &str = r#"{"answers":[["LABEL"]]}"#;
+
+/// A question as opencode writes it.
+#[derive(Serialize)]
+struct Request<'a> {
+    id: &'a QuestionId,
+    #[serde(rename = "sessionID")]
+    session: &'a str,
+    questions: Vec<Info<'a>>,
+}
+
+#[derive(Serialize)]
+struct Info<'a> {
+    question: String,
+    /// A very short label, for a tab or a chip.
+    header: Cow<'a, str>,
+    options: Vec<Choice<'a>>,
+    multiple: bool,
+    /// Whether a text may be typed instead. Clients take a missing member for true.
+    custom: bool,
+}
+
+#[derive(Serialize)]
+struct Choice<'a> {
+    label: Cow<'a, str>,
+    description: &'a str,
+}
+
+/// An answer. Other members mean nothing, as in opencode.
+#[derive(Deserialize)]
+struct Reply {
+    answers: Vec<Vec<String>>,
+}
+
+impl<'a> Request<'a> {
+    fn of(record: &'a Record) -> Self {
+        let question = &record.question;
+        let infos = question.fields.iter().enumerate();
+        Request {
+            id: &record.id,
+            session: session(record),
+            questions: infos.map(|(index, field)| Info::of(question, index == 0, field)).collect(),
+        }
+    }
+}
+
+impl<'a> Info<'a> {
+    fn of(question: &'a Question, first: bool, field: &'a Field) -> Self {
+        // There is no other place for the message of the form than before its first field.
+        let message = Some(&question.message).filter(|message| first && **message != field.label);
+        let texts = [message, Some(&field.label), field.help.as_ref()];
+        let texts: Vec<_> =
+            texts.into_iter().flatten().filter(|text| !text.is_empty()).map(|text| &**text).collect();
+        let options = options(&field.kind);
+        Info {
+            question: texts.join("\n\n"),
+            header: header(question, field),
+            multiple: matches!(field.kind, Kind::Choices { .. }),
+            custom: options.is_empty() || field.kind.takes_other(),
+            options,
+        }
+    }
+}
+
+/// Characters of the longest header that is made up here: as many as opencode allows its own agents.
+const HEADER: usize = 30;
+
+/// Returns the header of a field, or else the beginning of its text. A name such as `q0` tells a person nothing.
+fn header<'a>(question: &'a Question, field: &'a Field) -> Cow<'a, str> {
+    let is_said = |text: &&String| !text.trim().is_empty();
+    // The title of a form of several fields would be the same on each of its tabs.
+    let title = question.title.as_ref().filter(|_| question.fields.len() == 1);
+    if let Some(header) = [field.header.as_ref(), title].into_iter().flatten().find(is_said) {
+        return header.into();
+    }
+    let text = [&field.label, &question.message].into_iter().find(is_said);
+    text.map_or("Question".into(), |text| shortened(text.trim()))
+}
+
+/// Returns the first line of a text, cut behind a word if it is longer than a header.
+fn shortened(text: &str) -> Cow<'_, str> {
+    let line = text.lines().next().unwrap_or_default();
+    let Some((end, _)) = line.char_indices().nth(HEADER) else { return line.into() };
+    // One character less, for the ellipsis.
+    let cut = line[..end].char_indices().next_back().map_or("", |(last, _)| &line[..last]);
+    let words = cut.rsplit_once(' ').map_or(cut, |(words, _)| words);
+    format!("{}…", words.trim_end()).into()
+}
+
+/// Returns what can be chosen. A reply has nothing but the label.
+fn options(kind: &Kind) -> Vec<Choice<'_>> {
+    let descriptions = kind.options().iter().map(|option| option.description.as_deref().unwrap_or_default());
+    let choice = |(label, description)| Choice { label, description };
+    labels::labels(kind).into_iter().zip(descriptions.chain(iter::repeat(""))).map(choice).collect()
+}
+
+/// A question that is converted when it is written.
+struct Data(Arc<Record>);
+
+impl Serialize for Data {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Request::of(&self.0).serialize(serializer)
+    }
+}
+
+/// Lists the open questions.
+pub(super) async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
+    message::list(&app, false, Data)
+}
+
+/// Answers a question.
+pub(super) async fn reply<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<bool>, Problem> {
+    let reply: Reply = body::read(&headers, body, ANSWER)?;
+    let record = message::find(&app, &id, false).await?;
+    let answer = labels::answer(&record.question, reply.answers).map_err(Refusal::DoesNotFit)?;
+    rest::submit_answer(&app, &record.id, answer).await?;
+    Ok(Json(true))
+}
+
+/// Rejects a question.
+pub(super) async fn reject<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(id): Path<String>,
+) -> Result<Json<bool>, Problem> {
+    rest::submit_rejection(&app, &message::find(&app, &id, false).await?.id, None).await?;
+    Ok(Json(true))
+}
+
+/// Returns the event of a question that is open.
+pub(super) fn asked(name: &str, record: Arc<Record>) -> Message {
+    message(name, "question.asked", Data(record))
+}
+
+/// Returns the event of a question that ended. `record` is how, where that is known.
+pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> Message {
+    let mut properties = json!({ "sessionID": session, "requestID": id });
+    match record.and_then(labels::chosen) {
+        Some(answers) => {
+            properties["answers"] = answers.into();
+            message(name, "question.replied", properties)
+        }
+        None => message(name, "question.rejected", properties),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::Origin;
+
+    #[test]
+    fn a_header_is_short_and_never_the_name_of_a_field() {
+        let field = |label: &str, header: Option<&str>| {
+            Field::at(0, label.to_owned(), header.map(str::to_owned), Kind::free_text())
+        };
+        let told = |label: &str, given: Option<&str>, title: Option<&str>, message: &str, count: usize| {
+            let fields = vec![field(label, given); count];
+            let mut question = Question::new(Origin::Kiro, "q", fields);
+            (question.title, question.message) = (title.map(str::to_owned), message.to_owned());
+            header(&question, &question.fields[0]).into_owned()
+        };
+        assert_eq!(told("Why?", Some("Reason"), Some("Title"), "", 1), "Reason");
+        assert_eq!(told("Why?", None, Some("Title"), "", 1), "Title");
+        assert_eq!(told("Why?", None, Some("Title"), "", 2), "Why?", "each tab has a header of its own");
+        assert_eq!(told("", Some(" "), None, "Why\nnot?", 1), "Why");
+        assert_eq!(told("", None, None, "", 1), "Question");
+        let long = "Which database should the payments service use?";
+        assert_eq!(told(long, None, None, "", 1), "Which database should the…");
+        assert_eq!(told(&"ü".repeat(31), None, None, "", 1), format!("{}…", "ü".repeat(29)));
+        assert_eq!(told(&"ü".repeat(30), None, None, "", 1), "ü".repeat(30));
+    }
+}

@@ -1,0 +1,187 @@
+//! A permission as opencode writes it: as its current API lists it, and as the event of its first one.
+//! Replies are left to `permission.rs`.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Serialize, Serializer};
+
+use super::{diff::unified, message::session};
+use crate::{
+    desk::{QuestionId, Record, Timestamp},
+    question::{FieldOption, Question, Role, Subject},
+};
+
+/// A permission as opencode writes it.
+#[derive(Serialize)]
+struct Request<'a> {
+    id: &'a QuestionId,
+    #[serde(rename = "sessionID")]
+    session: &'a str,
+    /// The tool, by opencode's name.
+    permission: &'a str,
+    /// The commands, files or other things that it is about.
+    patterns: Vec<&'a str>,
+    metadata: Metadata<'a>,
+    /// What a reply of `always` allows. Empty where such a reply is refused: clients then leave it out.
+    always: Vec<&'a str>,
+}
+
+/// A permission as the first API wrote it.
+#[derive(Serialize)]
+struct Update<'a> {
+    id: &'a QuestionId,
+    #[serde(rename = "type")]
+    permission: &'a str,
+    pattern: Vec<&'a str>,
+    #[serde(rename = "sessionID")]
+    session: &'a str,
+    /// The bridge knows no messages of opencode's.
+    #[serde(rename = "messageID")]
+    message: &'static str,
+    #[serde(rename = "callID", skip_serializing_if = "Option::is_none")]
+    call: Option<&'a str>,
+    title: &'a str,
+    metadata: Metadata<'a>,
+    time: Created,
+}
+
+#[derive(Serialize)]
+struct Created {
+    /// Milliseconds since 1970.
+    #[serde(serialize_with = "milliseconds")]
+    created: Timestamp,
+}
+
+/// What else clients may show. The names `filepath` and `diff` are opencode's, for its tool `edit`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filepath: Option<&'a str>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    diff: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a Subject>,
+    dangerous: bool,
+    options: &'a [FieldOption],
+}
+
+impl<'a> Request<'a> {
+    fn of(record: &'a Record) -> Self {
+        let question = &*record.question;
+        Request {
+            id: &record.id,
+            session: session(record),
+            permission: tool(question),
+            patterns: patterns(question),
+            metadata: Metadata::of(question),
+            always: match with_role(question, Role::AllowAlways)[..] {
+                [only] => vec![&only.label],
+                _ => Vec::new(),
+            },
+        }
+    }
+}
+
+impl<'a> Update<'a> {
+    fn of(record: &'a Record) -> Self {
+        let question = &*record.question;
+        Update {
+            id: &record.id,
+            permission: tool(question),
+            pattern: patterns(question),
+            session: session(record),
+            message: "",
+            call: question.tool_call.as_deref(),
+            title: question.heading(),
+            metadata: Metadata::of(question),
+            time: Created { created: record.opened_at },
+        }
+    }
+}
+
+impl<'a> Metadata<'a> {
+    fn of(question: &'a Question) -> Self {
+        let subject = question.subject.as_deref();
+        let diff = match subject {
+            Some(Subject { patch: Some(patch), .. }) => patch.clone(),
+            Some(subject) => unified(&subject.diffs),
+            None => String::new(),
+        };
+        let filepath = subject.and_then(|subject| {
+            let changed = subject.diffs.first().map(|diff| &diff.path);
+            changed.or_else(|| subject.locations.first()).map(String::as_str)
+        });
+        Metadata {
+            title: question.heading(),
+            filepath,
+            diff,
+            command: subject.and_then(|subject| subject.command.as_deref()),
+            subject,
+            dangerous: question.dangerous,
+            options: options(question),
+        }
+    }
+}
+
+/// Returns opencode's name of the tool, or else the kind of the tool call as the agent named it.
+fn tool(question: &Question) -> &str {
+    let Some(subject) = question.subject.as_deref() else { return "other" };
+    match subject.kind.as_deref() {
+        Some("execute" | "command") => "bash",
+        Some("fetch") => "webfetch",
+        Some("search") => "grep",
+        None | Some("other") if subject.command.is_some() => "bash",
+        None | Some("other") if !subject.diffs.is_empty() => "edit",
+        kind => kind.unwrap_or("other"),
+    }
+}
+
+/// Returns what it is about: the command, the files, or else the title. Clients show these, so there is always one.
+fn patterns(question: &Question) -> Vec<&str> {
+    let Some(subject) = question.subject.as_deref() else { return vec![question.heading()] };
+    if let Some(command) = &subject.command {
+        return vec![command];
+    }
+    let mut files: Vec<&str> = subject.diffs.iter().map(|diff| &*diff.path).collect();
+    if files.is_empty() {
+        files = subject.locations.iter().map(String::as_str).collect();
+    }
+    if files.is_empty() { vec![question.heading()] } else { files }
+}
+
+/// Returns the options of a permission.
+pub(super) fn options(question: &Question) -> &[FieldOption] {
+    question.fields.first().map(|field| field.kind.options()).unwrap_or_default()
+}
+
+/// Returns the options of a permission with this role.
+pub(super) fn with_role(question: &Question, role: Role) -> Vec<&FieldOption> {
+    options(question).iter().filter(|option| option.role.as_deref() == Some(&role)).collect()
+}
+
+fn milliseconds<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    let passed: Duration = time.since(Timestamp::default());
+    serializer.serialize_u64(u64::try_from(passed.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A permission that is converted when it is written.
+pub(super) struct Asked(pub(super) Arc<Record>);
+
+impl Serialize for Asked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Request::of(&self.0).serialize(serializer)
+    }
+}
+
+/// A permission that is converted for clients of the first API when it is written.
+pub(super) struct Updated(pub(super) Arc<Record>);
+
+impl Serialize for Updated {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Update::of(&self.0).serialize(serializer)
+    }
+}
