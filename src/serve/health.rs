@@ -20,9 +20,9 @@ pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
 }
 
 async fn metrics<I: Inbox>(State(app): State<App<I>>) -> Response {
-    let (revision, open) = app.inbox.store().read(|revision, snapshot| (revision, snapshot.open_count()));
+    let (revision, open) = app.inbox.store().read(|revision, snapshot| (revision, snapshot.open()));
     app.metrics.counted_up_to(revision).await;
     // Writing to a text does not fail.
-    let text = app.metrics.text(app.inbox.status().len(), open).unwrap_or_default();
+    let text = app.metrics.text(app.inbox.status().len(), &open).unwrap_or_default();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }

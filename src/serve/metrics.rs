@@ -16,7 +16,7 @@ use crate::{
     },
     desk::{Event, QuestionId, Record, Settlement},
     limits,
-    question::{Origin, Outcome, Reason, Responder},
+    question::{Origin, Outcome, Purpose, Question, Reason, Responder},
 };
 
 /// The upper bounds of the histogram, in seconds: from the answer of a rule to that of a person who was away for days.
@@ -38,9 +38,16 @@ pub(super) struct Metrics {
 struct Counts {
     /// Labels come from fixed tables, so neither an agent nor another version can add one.
     settled: BTreeMap<Labels, u64>,
+    /// By purpose: many clients answer permissions by themselves, in no time.
+    answered: BTreeMap<&'static str, Histogram>,
+}
+
+/// How long answers took.
+#[derive(Debug, Default)]
+struct Histogram {
     /// How many questions were answered within each bound.
     within: [u64; BOUNDS.len()],
-    answered: u64,
+    count: u64,
     seconds: f64,
 }
 
@@ -52,10 +59,11 @@ struct Labels {
     reason: &'static str,
     responder: &'static str,
     origin: &'static str,
+    purpose: &'static str,
 }
 
 impl Labels {
-    fn of(settlement: &Settlement, origin: Origin) -> Self {
+    fn of(settlement: &Settlement, question: &Question) -> Self {
         let (outcome, reason) = match &settlement.outcome {
             Outcome::Answered(_) => ("answered", ""),
             Outcome::Rejected(reason) => ("rejected", known(Reason::NAMES, reason.name())),
@@ -63,16 +71,17 @@ impl Labels {
             Outcome::Unknown(_) => (OTHER, ""),
         };
         let responder = known(Responder::NAMES, settlement.by.responder.name());
-        Labels { outcome, reason, responder, origin: known(Origin::NAMES, origin.name()) }
+        let origin = known(Origin::NAMES, question.origin.name());
+        Labels { outcome, reason, responder, origin, purpose: purpose(question) }
     }
 }
 
 impl fmt::Display for Labels {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Labels { outcome, reason, responder, origin } = self;
+        let Labels { outcome, reason, responder, origin, purpose } = self;
         write!(
             formatter,
-            r#"outcome="{outcome}",reason="{reason}",responder="{responder}",origin="{origin}""#
+            r#"outcome="{outcome}",reason="{reason}",responder="{responder}",origin="{origin}",purpose="{purpose}""#
         )
     }
 }
@@ -86,13 +95,14 @@ impl Metrics {
     /// Counts a question that was settled.
     fn settled(&self, record: &Record) {
         let Some(settlement) = &record.settlement else { return };
-        let labels = Labels::of(settlement, record.question.origin);
+        let labels = Labels::of(settlement, &record.question);
         // No code panics between two changes under this lock, so a poisoned lock is still consistent.
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        *counts.settled.entry(labels).or_default() += 1;
         if let Outcome::Answered(_) = &settlement.outcome {
-            counts.answered(settlement.at.since(record.opened_at).as_secs_f64());
+            let seconds = settlement.at.since(record.opened_at).as_secs_f64();
+            counts.answered.entry(labels.purpose).or_default().add(seconds);
         }
+        *counts.settled.entry(labels).or_default() += 1;
     }
 
     /// Waits until all is counted that was settled up to this revision, but not for long.
@@ -103,10 +113,15 @@ impl Metrics {
     }
 
     /// Returns the counters and what is there now, as text.
-    pub(super) fn text(&self, bridges: usize, open: usize) -> Result<String, fmt::Error> {
+    pub(super) fn text(&self, bridges: usize, open: &[Arc<Record>]) -> Result<String, fmt::Error> {
         let text = &mut String::new();
-        gauge(text, "bridges", "Bridges whose questions this server serves.", bridges)?;
-        gauge(text, "questions_open", "Questions that are open.", open)?;
+        describe(text, "bridges", "gauge", "Bridges whose questions this server serves.")?;
+        writeln!(text, "askbridge_bridges {bridges}")?;
+        describe(text, "questions_open", "gauge", "Questions and permissions that are open.")?;
+        for name in Purpose::NAMES.iter().chain(&[OTHER]) {
+            let count = open.iter().filter(|record| purpose(&record.question) == *name).count();
+            writeln!(text, "askbridge_questions_open{{purpose=\"{name}\"}} {count}")?;
+        }
         if let Some(traffic) = &self.traffic {
             traffic_of(text, traffic)?;
         }
@@ -115,7 +130,7 @@ impl Metrics {
             text,
             "questions_settled_total",
             "counter",
-            "Questions that were settled, by outcome, reason of a rejection, responder and origin.",
+            "Questions that were settled, by outcome, reason of a rejection, responder, origin and purpose.",
         )?;
         for (labels, count) in &counts.settled {
             writeln!(text, "askbridge_questions_settled_total{{{labels}}} {count}")?;
@@ -123,24 +138,35 @@ impl Metrics {
         let (name, help) =
             ("question_answer_seconds", "Seconds from the opening of a question to its answer.");
         describe(text, name, "histogram", help)?;
-        for (bound, count) in BOUNDS.iter().zip(counts.within) {
-            writeln!(text, "askbridge_{name}_bucket{{le=\"{bound}\"}} {count}")?;
+        for (purpose, histogram) in &counts.answered {
+            histogram.write(text, &format!("askbridge_{name}"), purpose)?;
         }
-        writeln!(text, "askbridge_{name}_bucket{{le=\"+Inf\"}} {}", counts.answered)?;
-        writeln!(text, "askbridge_{name}_sum {}", counts.seconds)?;
-        writeln!(text, "askbridge_{name}_count {}", counts.answered)?;
         Ok(std::mem::take(text))
     }
 }
 
-impl Counts {
-    fn answered(&mut self, seconds: f64) {
-        self.answered += 1;
+impl Histogram {
+    fn add(&mut self, seconds: f64) {
+        self.count += 1;
         self.seconds += seconds;
         for (bound, count) in BOUNDS.iter().zip(&mut self.within) {
             *count += u64::from(seconds <= *bound);
         }
     }
+
+    fn write(&self, text: &mut String, name: &str, purpose: &str) -> fmt::Result {
+        let label = format!("purpose=\"{purpose}\"");
+        for (bound, count) in BOUNDS.iter().zip(self.within) {
+            writeln!(text, "{name}_bucket{{{label},le=\"{bound}\"}} {count}")?;
+        }
+        writeln!(text, "{name}_bucket{{{label},le=\"+Inf\"}} {}", self.count)?;
+        writeln!(text, "{name}_sum{{{label}}} {}", self.seconds)?;
+        writeln!(text, "{name}_count{{{label}}} {}", self.count)
+    }
+}
+
+fn purpose(question: &Question) -> &'static str {
+    known(Purpose::NAMES, question.purpose.name())
 }
 
 /// Returns a name that this version knows, or `other`: a name that another version sends does not become a label.
@@ -166,11 +192,6 @@ fn traffic_of(text: &mut String, traffic: &Traffic) -> fmt::Result {
         )?;
     }
     Ok(())
-}
-
-fn gauge(text: &mut String, name: &str, help: &str, value: usize) -> fmt::Result {
-    describe(text, name, "gauge", help)?;
-    writeln!(text, "askbridge_{name} {value}")
 }
 
 /// Counts the questions that are settled from now on, until the store ends.

@@ -7,7 +7,7 @@ use askbridge::{
 use serde_json::{Value, json};
 
 use crate::{
-    bridge::{Bridge, choice, question},
+    bridge::{Bridge, choice, permission, permission_of, question},
     client::soon,
 };
 
@@ -136,6 +136,56 @@ async fn a_question_that_is_over_is_gone() {
     }
     bridge.http.post("/v1/questions/bridge-9/reply", A).await.is(404);
     bridge.http.post("/v1/sessions/t/questions/q/reply", A).await.is(404);
+}
+
+#[tokio::test]
+async fn a_permission_is_decided_like_a_question_is_answered() {
+    let mut bridge = Bridge::start().await;
+    let number = bridge.ask(permission("p")).await;
+    let listed = &bridge.http.get("/v1/questions").await.is(200).json()["questions"][0];
+    let shown = &listed["question"];
+    assert_eq!((&shown["purpose"], &shown["dangerous"]), (&json!("permission"), &json!(true)));
+    assert_eq!(shown["subject"], json!({ "kind": "execute", "command": "make", "folder": "/work" }));
+    assert_eq!(
+        shown["fields"][0]["options"][1],
+        json!({ "value": "allow", "label": "allow", "role": "allow_once" })
+    );
+
+    // It takes no other text, none at all neither, and no yes: what is allowed is one of its options.
+    let path = format!("/v1/questions/bridge-{number}");
+    for wrong in [
+        r#"{"answers":[["yes"]]}"#,
+        r#"{"answers":[[]]}"#,
+        r#"{"values":{"q0":true}}"#,
+        r#"{"values":{"q0":"allow","q1":"no"}}"#,
+    ] {
+        bridge.http.post(&format!("{path}/reply"), wrong).await.is(422);
+    }
+    bridge.http.post(&format!("{path}/reply"), r#"{"values":{"q0":"allow"}}"#).await.is(204);
+    assert_eq!(got(&bridge), [Some(Given::Text("allow".to_owned()))]);
+    let problem =
+        bridge.http.post(&format!("{path}/reply"), r#"{"answers":[["always"]]}"#).await.is(409).json();
+    assert_eq!(problem["outcome"], json!({ "status": "answered", "values": { "q0": "allow" } }));
+    bridge.http.post(&format!("{path}/reject"), "").await.is(409);
+
+    let number = bridge.ask(permission_of("p", &[("Allow", "allow_once")])).await;
+    while bridge.heard.try_recv().is_ok() {}
+    bridge
+        .http
+        .post(&format!("/v1/questions/bridge-{number}/reject"), r#"{"reason":"not on a Friday"}"#)
+        .await
+        .is(204);
+    let heard = soon("a rejection", bridge.heard.recv()).await;
+    assert_eq!(heard, Some(Submission::Reject(Some("not on a Friday".to_owned()))));
+    assert_eq!(bridge.agent.lock().unwrap().last(), Some(&(number, Outcome::Rejected(Reason::User))));
+
+    let number = bridge.ask(permission("p")).await;
+    bridge.withdraw(number).await;
+    for (verb, body) in [("reply", r#"{"answers":[["allow"]]}"#), ("reject", "")] {
+        let problem =
+            bridge.http.post(&format!("/v1/questions/bridge-{number}/{verb}"), body).await.is(410).json();
+        assert_eq!(problem["outcome"], json!({ "status": "rejected", "reason": "withdrawn" }));
+    }
 }
 
 #[tokio::test]
@@ -284,19 +334,32 @@ async fn settled_questions_are_counted() {
     let foreign = Question { origin: serde_json::from_value(json!("of_next_year")).unwrap(), ..choice("q") };
     let number = bridge.ask(foreign).await;
     bridge.settle(number, Outcome::Failed).await;
+    for _ in 0..3 {
+        bridge.ask(permission("q")).await;
+    }
+    bridge.http.post("/permission/bridge-9/reply", r#"{"reply":"once"}"#).await.is(200);
+    let foreign =
+        Question { purpose: serde_json::from_value(json!("of_next_year")).unwrap(), ..permission("q") };
+    let number = bridge.ask(foreign).await;
+    bridge.settle(number, Outcome::Failed).await;
     let metrics = bridge.http.get("/metrics").await;
     for line in [
         "askbridge_bridges 1",
-        "askbridge_questions_open 1",
-        r#"askbridge_questions_settled_total{outcome="answered",reason="",responder="http",origin="sandboxagent"} 1"#,
-        r#"askbridge_questions_settled_total{outcome="rejected",reason="user",responder="http",origin="sandboxagent"} 1"#,
-        r#"askbridge_questions_settled_total{outcome="rejected",reason="other",responder="bridge",origin="sandboxagent"} 2"#,
-        r#"askbridge_questions_settled_total{outcome="failed",reason="",responder="bridge",origin="other"} 1"#,
-        r#"askbridge_questions_settled_total{outcome="other",reason="",responder="bridge",origin="sandboxagent"} 1"#,
-        r#"askbridge_questions_settled_total{outcome="rejected",reason="withdrawn",responder="bridge",origin="sandboxagent"} 1"#,
-        r#"askbridge_question_answer_seconds_bucket{le="1"} 0"#,
-        r#"askbridge_question_answer_seconds_bucket{le="5"} 1"#,
-        "askbridge_question_answer_seconds_count 1",
+        r#"askbridge_questions_open{purpose="question"} 1"#,
+        r#"askbridge_questions_open{purpose="permission"} 2"#,
+        r#"askbridge_questions_open{purpose="other"} 0"#,
+        r#"askbridge_questions_settled_total{outcome="answered",reason="",responder="http",origin="permission",purpose="permission"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="failed",reason="",responder="bridge",origin="permission",purpose="other"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="answered",reason="",responder="http",origin="sandboxagent",purpose="question"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="rejected",reason="user",responder="http",origin="sandboxagent",purpose="question"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="rejected",reason="other",responder="bridge",origin="sandboxagent",purpose="question"} 2"#,
+        r#"askbridge_questions_settled_total{outcome="failed",reason="",responder="bridge",origin="other",purpose="question"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="other",reason="",responder="bridge",origin="sandboxagent",purpose="question"} 1"#,
+        r#"askbridge_questions_settled_total{outcome="rejected",reason="withdrawn",responder="bridge",origin="sandboxagent",purpose="question"} 1"#,
+        r#"askbridge_question_answer_seconds_bucket{purpose="question",le="1"} 0"#,
+        r#"askbridge_question_answer_seconds_bucket{purpose="question",le="5"} 1"#,
+        r#"askbridge_question_answer_seconds_count{purpose="question"} 1"#,
+        r#"askbridge_question_answer_seconds_count{purpose="permission"} 1"#,
     ] {
         assert!(metrics.is(200).body.lines().any(|told| told == line), "{line} in\n{}", metrics.body);
     }
