@@ -37,15 +37,16 @@ pub fn document() -> Value {
         "info": {
             "title": "askbridge",
             "version": "1",
-            "description": "Lists the open questions of coding agents, and gives each exactly one answer. Every error is \
-                a problem by RFC 9457, except for malformed HTTP and for a head that is too large: those get a bare \
+            "description": "Lists the open questions of coding agents, and gives each exactly one answer. A permission \
+                that an agent asks for is a question whose `purpose` is `permission`: its only field has the options, \
+                `role` says what each does, and `subject` what would happen. Every error is a problem by RFC 9457, except for malformed HTTP and for a head that is too large: those get a bare \
                 status (400, 414, 431), and the connection is closed.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{ "url": "http://127.0.0.1:8421", "description": "The default address of `askbridge inbox`." }],
         "security": [{ "bearer": [] }, { "basic": [] }],
         "tags": [
-            { "name": "questions", "description": "Questions, open or settled." },
+            { "name": "questions", "description": "Questions and permissions, open or settled." },
             { "name": "events", "description": "Changes as they happen." },
         ],
         "paths": paths,
@@ -119,12 +120,12 @@ fn submissions(generator: &mut SchemaGenerator, session: &str) -> [(&'static str
         || json!({ "description": "The agent has it on its stdin, or the program that asked has got it." });
     let with = |more: &[&'static str]| [&SUBMITTED[..], &WITH_BODY, more].concat();
     let description = "Answers a question. When the response comes, the agent has the answer. The same answer again \
-        succeeds; a different one fails with 409.";
+        succeeds; a different one fails with 409. For a permission, the answer is one of its options.";
     let (id, description) = (format!("answer{session}Question"), named(session, description));
     let mut answer = operation(generator, &id, &description, ("204", done()), &with(&["422"]));
     answer["requestBody"] = body::<AnswerInput>(generator, true);
     let description = "Rejects a question. When the response comes, the agent has the rejection. Rejecting it again \
-        succeeds.";
+        succeeds. For a permission, that chooses the option that refuses it this time, or else from now on.";
     let (id, description) = (format!("reject{session}Question"), named(session, description));
     let mut reject = operation(generator, &id, &description, ("204", done()), &with(&[]));
     reject["requestBody"] = body::<Rejection>(generator, false);

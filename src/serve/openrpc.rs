@@ -63,8 +63,9 @@ pub fn document() -> Value {
         "info": {
             "title": "askbridge",
             "version": "1",
-            "description": "Lists the open questions of coding agents, and gives each exactly one answer. Use it \
-                on the socket of a bridge with one message per line, over WebSocket at `/rpc`, or over HTTP, which has \
+            "description": "Lists the open questions of coding agents, and gives each exactly one answer. A permission \
+                that an agent asks for is a question whose `purpose` is `permission`: its only field has the options, \
+                `role` says what each does, and `subject` what would happen. Use it on the socket of a bridge with one message per line, over WebSocket at `/rpc`, or over HTTP, which has \
                 no subscriptions. The `data` of an error has the shape of `x-error-data`, where the error is described \
                 with a `data`.",
             "license": { "name": "Apache-2.0" },
@@ -142,14 +143,16 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
         method::<Record>(
             generator,
             "question_answer",
-            "Answers a question, and returns it settled once the agent has the answer on its stdin.",
+            "Answers a question, and returns it settled once the agent has the answer on its stdin. For a permission, \
+             the answer is one of its options.",
             &[&name, &answer, &by],
             &answered,
         ),
         method::<Record>(
             generator,
             "question_reject",
-            "Rejects a question, and returns it settled once the agent has that on its stdin.",
+            "Rejects a question, and returns it settled once the agent has that on its stdin. For a permission, that \
+             chooses the option that refuses it this time, or else from now on.",
             &[&name, &reason, &by],
             &settled,
         ),

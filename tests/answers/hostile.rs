@@ -1,5 +1,6 @@
 //! Hostile connections to the socket of a bridge: its memory stays bounded (I6), and ordinary traffic passes (I7),
-//! whatever they send and do not read. The same over HTTP is left to `tests/http/bounds.rs`.
+//! whatever they send and do not read. The same over HTTP is left to `tests/http/bounds.rs`. And a hostile permission:
+//! what is shown of it is bounded, and does not act on a terminal.
 
 use std::{
     fs,
@@ -111,6 +112,65 @@ fn ticks(thread: &Path) -> u64 {
     let (_, numbers) = stat.rsplit_once(')').unwrap();
     let numbers: Vec<_> = numbers.split_whitespace().collect();
     numbers[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+}
+
+/// Returns a permission request whose texts are all this one, and which is as long as a line may be to be read.
+fn permission(evil: &str) -> String {
+    let line = |more: usize| {
+        let option =
+            |id: &str, kind: &str| json!({ "optionId": id, "name": format!("{id} {evil}"), "kind": kind });
+        let diff = json!({ "type": "diff", "path": evil, "oldText": format!("{evil}\n"), "newText": evil });
+        let params = json!({
+            "sessionId": "s",
+            "toolCall": {
+                "toolCallId": "t", "title": evil, "kind": "execute", "content": [diff],
+                "locations": [{ "path": evil, "line": 1 }],
+                "rawInput": { "command": evil, "cwd": evil, "more": format!("{evil}{}", "x".repeat(more)) },
+            },
+            "options": [option("yes", "allow_once"), option("no", "reject_once")],
+        });
+        let method = "session/request_permission";
+        json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string() + "\n"
+    };
+    line(limits::HOLD - line(0).len())
+}
+
+#[test]
+fn a_hostile_permission_of_a_mebibyte_is_cut_and_does_not_act_on_a_terminal() {
+    const EVIL: &str = "\x1b]0;title\x07\x1b[2J\u{202e}evil\r\u{9b}31m\u{200b}\u{2028}\x08\x7f\u{e0041}";
+    let machine = TestMachine::new();
+    let path = machine.path().join("permission");
+    let line = permission(EVIL);
+    assert_eq!(line.len(), limits::HOLD);
+    fs::write(&path, &line).unwrap();
+    let agent = format!("cat '{}'; exec cat", path.display());
+    let mut client = machine.start(&["run", "--", "sh", "-c", &agent]);
+    client.expect("the permission, as it is", |got| got.trim_end() == line.trim_end());
+    let id = machine.question();
+    let refused = machine.run(&["answer", &id, "neither"]).stderr;
+    let json = machine.ok(&["show", "--json", &id]);
+    let view: Value = serde_json::from_str(&json).unwrap();
+    let subject = &view["question"]["subject"];
+    assert_eq!(
+        (&subject["command"], &subject["diffs"][0]["new"]),
+        (&json!(EVIL), &json!(EVIL)),
+        "they are told whole"
+    );
+    let raw = subject["rawInput"].as_str().unwrap();
+    assert!(
+        raw.ends_with(" more bytes are not shown") && raw.len() <= limits::SUBJECT_TEXT,
+        "{} bytes",
+        raw.len()
+    );
+    let shown =
+        [machine.ok(&["list"]), machine.ok(&["list", "--json"]), machine.ok(&["show", &id]), refused, json];
+    machine.ok(&["answer", &id, "no"]);
+    let after = [machine.run(&["answer", &id, "yes"]).stderr, machine.ok(&["show", &id])];
+    for text in shown.into_iter().chain(after) {
+        let bad = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{2028}\u{e0041}".contains(c);
+        assert!(!text.contains(bad), "{text:?}");
+        assert!(!text.is_empty() && text.len() < 4 * limits::SUBJECT_TEXT, "{} bytes", text.len());
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    bridge::{Bridge, choice, question},
+    bridge::{Bridge, choice, permission, question},
     client::{Event, Listener, soon},
 };
 
@@ -63,6 +63,27 @@ async fn a_stream_begins_with_the_open_questions_and_goes_on_with_events() {
         (short(&resolved), &resolved.data["status"]),
         (("question.resolved", "bridge-3"), &json!("rejected"))
     );
+}
+
+#[tokio::test]
+async fn permissions_are_among_the_events() {
+    let bridge = Bridge::start().await;
+    let mut listener = bridge.http.listen(PATH, &[]).await;
+    snapshot(&mut listener).await;
+    for (verb, body, status, response) in [
+        ("reply", r#"{"answers":[["always"]]}"#, "answered", json!("always")),
+        ("reject", r#"{"reason":"no"}"#, "rejected", json!(null)),
+    ] {
+        let number = bridge.ask(permission("p")).await;
+        let asked = listener.next().await;
+        assert_eq!((&*asked.event, &asked.data["prompt"]), ("question.requested", &json!("Run make")));
+        assert_eq!(asked.data["options"], json!(["always", "allow", "no"]));
+        assert_eq!(asked.data["question"]["question"]["purpose"], "permission");
+        bridge.http.post(&format!("/v1/questions/bridge-{number}/{verb}"), body).await.is(204);
+        let over = listener.next().await;
+        assert_eq!((&*over.event, &over.data["status"]), ("question.resolved", &json!(status)));
+        assert_eq!(over.data["response"], response);
+    }
 }
 
 /// I9: how a question was settled is told once the agent has it, but that it is on its way is told before.

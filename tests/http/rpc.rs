@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
 use crate::{
-    bridge::{Bridge, choice},
+    bridge::{Bridge, choice, permission},
     client::soon,
     websocket::WebSocket,
 };
@@ -43,6 +43,35 @@ async fn the_methods_work_over_http() {
     assert!(large.is(413).json()["detail"].as_str().unwrap().starts_with("the body is larger"), "{large:?}");
     assert!(bridge.http.get("/rpc").await.is(405).has("allow: post"));
     assert!(bridge.http.send("PUT", "/rpc", &[], "").await.is(405).has("allow: get,head,post"));
+}
+
+#[tokio::test]
+async fn a_permission_can_be_decided_by_the_methods() {
+    let bridge = Bridge::start().await;
+    for _ in 0..3 {
+        bridge.ask(permission("p")).await;
+    }
+    let call = async |method: &str, params: Value| {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        bridge.http.post("/rpc", &request.to_string()).await.is(200).json()
+    };
+    let listed = &call("question_list", json!({})).await["result"]["questions"][0]["question"];
+    assert_eq!((&listed["purpose"], &listed["subject"]["command"]), (&json!("permission"), &json!("make")));
+    let answer = |number: u64, option: &str| json!({ "id": format!("bridge-{number}"), "answer": { "answers": [[option]] } });
+    let wrong = call("question_answer", answer(1, "yes")).await;
+    assert_eq!(
+        (&wrong["error"]["code"], &wrong["error"]["data"]["name"]),
+        (&json!(422), &json!("does_not_fit"))
+    );
+    let settled = call("question_answer", answer(1, "allow")).await;
+    assert_eq!(settled["result"]["settlement"]["outcome"]["values"], json!({ "q0": "allow" }));
+    let late = call("question_answer", answer(1, "always")).await;
+    assert_eq!((&late["error"]["code"], &late["error"]["data"]["name"]), (&json!(409), &json!("conflict")));
+    let settled = call("question_reject", json!({ "id": "bridge-2", "reason": "not on a Friday" })).await;
+    assert_eq!(settled["result"]["settlement"]["outcome"], json!({ "status": "rejected", "reason": "user" }));
+    bridge.withdraw(3).await;
+    let gone = call("question_answer", answer(3, "allow")).await;
+    assert_eq!((&gone["error"]["code"], &gone["error"]["data"]["name"]), (&json!(410), &json!("gone")));
 }
 
 #[tokio::test]
