@@ -1,7 +1,8 @@
 //! Whatever happens, a question that the agent asks, in whatever dialect, gets one response while the agent listens
 //! (I4). Each line of the input is one event: a line of a peer (`c`, `a`), one that is too long to hold and begins like
-//! this (`C`, `A`), time that passes, or the end of a peer. A digit in the first place says in which way alone the
-//! client is asked.
+//! this (`C`, `A`), time that passes, the end of a peer, or what another responder submits (`r`: the number of the
+//! question, and the option that it chooses; without one, it rejects). A digit in the first place says in which way alone
+//! the client is asked. That nothing is allowed by itself (I12) is left to `tests/machine`.
 //!
 //! ```sh
 //! mkdir -p fuzz/corpus/engine
@@ -17,8 +18,9 @@ use std::{
 
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer, Tier},
-    desk::Notice,
+    desk::{Notice, Submission, Submitted, Ticket},
     dialect,
+    question::{Answer, Provenance, Purpose, Responder, Value},
     wire::{
         envelope::{Envelope, Message, peek},
         id::key,
@@ -61,6 +63,8 @@ fn tier(byte: u8) -> Option<Tier> {
 enum Asks {
     /// A question with this id.
     Question(String),
+    /// A permission with this id. Beyond a limit, it goes to the client alone.
+    Permission(String),
     /// One with this id that is not right: it is refused, unless the client takes the dialect and may judge better.
     Wrong(String),
     /// Nothing.
@@ -81,6 +85,8 @@ struct World {
     owed: BTreeMap<String, usize>,
     /// The ids of the questions that the client has seen.
     shown: BTreeSet<String>,
+    /// The ids of permissions.
+    permissions: BTreeSet<String>,
     /// Ids that the agent used for something else as well: what a response with one answers is ambiguous.
     shared: BTreeSet<String>,
     open: usize,
@@ -99,6 +105,7 @@ impl World {
             stage: Stage::new(Bridge::new(Config { timeout, tier, ..Config::default() })),
             owed: BTreeMap::new(),
             shown: BTreeSet::new(),
+            permissions: BTreeSet::new(),
             shared: BTreeSet::new(),
             open: 0,
             client_speaks: true,
@@ -117,6 +124,7 @@ impl World {
         match kind {
             b'c' | b'C' if self.client_speaks && self.agent_listens => self.client_line(rest, kind == b'c'),
             b'a' | b'A' if self.agent_speaks => self.agent_line(rest, kind == b'a'),
+            b'r' => self.submit(rest),
             b'+' => self.wait(rest.first().map_or(0, |byte| u64::from(*byte))),
             b's' => self.happens(Event::Signal),
             b'e' if self.client_speaks && self.agent_listens => {
@@ -181,11 +189,20 @@ impl World {
         let opens = out.iter().any(|out| matches!(out, Out::Told(Output::Notice(Notice::Opened(_)))));
         match asks {
             Asks::Question(id) => {
+                if self.permissions.contains(&*key(&id)) && self.waits(&id) {
+                    self.shared.insert(key(&id).into_owned());
+                }
                 self.owes(&id);
                 if opens && (forwards || shows(&out)) {
                     self.shown.insert(key(&id).into_owned());
                 }
             }
+            Asks::Permission(id) if opens => {
+                assert!(forwards || shows(&out), "the client does not see a permission");
+                self.permit(&id);
+            }
+            // The client alone answers it, as it answers any other request of the agent.
+            Asks::Permission(_) => self.share(&line),
             Asks::Wrong(id) if !forwards => {
                 assert!(!opens, "{out:?} opens what is no question");
                 self.owes(&id);
@@ -196,6 +213,35 @@ impl World {
             }
         }
         self.perform(&out);
+    }
+
+    /// Another responder chooses an option, or rejects.
+    fn submit(&mut self, rest: &[u8]) {
+        let Some((digit, option)) = rest.split_first() else { return };
+        let option = String::from_utf8_lossy(option).into_owned();
+        let submission = if option.is_empty() {
+            Submission::Reject(None)
+        } else {
+            let values = [("q0".to_owned(), Value::Text(option))].into();
+            Submission::Answer(Answer { values, ..Answer::default() })
+        };
+        let by = Provenance { responder: Responder::CommandLine, name: None };
+        let number = u64::from(digit.wrapping_sub(b'0'));
+        self.happens(Event::Submitted(Submitted { ticket: Ticket(1), number, submission, by }));
+    }
+
+    /// The agent is owed a response to a permission. While its id names two requests, all responses go on as they are.
+    fn permit(&mut self, id: &str) {
+        if self.waits(id) {
+            self.shared.insert(key(id).into_owned());
+        }
+        self.permissions.insert(key(id).into_owned());
+        self.shown.insert(key(id).into_owned());
+        self.owes(id);
+    }
+
+    fn waits(&self, id: &str) -> bool {
+        self.owed.get(&*key(id)).is_some_and(|owed| *owed > 0)
     }
 
     fn owes(&mut self, id: &str) {
@@ -277,6 +323,7 @@ fn asks(line: &Line) -> Asks {
     let Some(message) = message else { return Asks::Nothing };
     let (Some(method), Some(id)) = (message.method.as_deref(), message.id) else { return Asks::Nothing };
     match dialect::read(method, message.params.unwrap_or_default(), "made-up") {
+        Ok(Some(asked)) if asked.question.purpose == Purpose::Permission => Asks::Permission(id.to_owned()),
         Ok(Some(_)) => Asks::Question(id.to_owned()),
         Ok(None) => Asks::Nothing,
         Err(_) => Asks::Wrong(id.to_owned()),

@@ -1,11 +1,15 @@
 //! The questions of agents and the responses of clients in a random conversation: valid, invalid and unusual.
 //! The course of the conversation is left to `conversation.rs`.
 
+use std::ops::Range;
+
 use askbridge::acp::Tier;
 use serde_json::{Value, json};
 
 /// The number of ways to ask.
-pub(crate) const COUNT: usize = 14;
+pub(crate) const COUNT: usize = 18;
+/// The ways that ask for a permission.
+pub(crate) const PERMISSIONS: Range<usize> = 14..COUNT;
 /// The number of kinds of clients.
 pub(crate) const CLIENTS: usize = 8;
 
@@ -24,8 +28,9 @@ pub(crate) fn client(kind: usize) -> (Value, Option<Tier>) {
     }
 }
 
-/// Returns a request that gets exactly one response from any client: a question, or a request that is refused.
-pub(crate) fn ask(how: usize, session: u8) -> (&'static str, Value) {
+/// Returns a request that gets exactly one response from any client: a question, a permission, or a request that is
+/// refused. The options of a permission have IDs that end with its number, so that each is offered once.
+pub(crate) fn ask(how: usize, session: u8, number: usize) -> (&'static str, Value) {
     const NATIVE: &str = "_sandboxagent/session/request_question";
     const PERMISSION: &str = "session/request_permission";
     let session = session.to_string();
@@ -79,7 +84,35 @@ pub(crate) fn ask(how: usize, session: u8) -> (&'static str, Value) {
         12 => {
             ("_x.ai/ask_user_question", json!({ "sessionId": session, "questions": [{ "question": "?" }] }))
         }
-        _ => ("_kiro/userInput", json!({ "sessionId": session, "question": "?", "options": ["A", "B"] })),
+        13 => ("_kiro/userInput", json!({ "sessionId": session, "question": "?", "options": ["A", "B"] })),
+        _ => (PERMISSION, permission(how - PERMISSIONS.start, &session, number)),
+    }
+}
+
+/// Returns the parameters of a permission: a command, a plan, one of version 2, or one that cannot be refused.
+fn permission(how: usize, session: &str, number: usize) -> Value {
+    let option =
+        |id: &str, kind: &str| json!({ "optionId": format!("{id}-{number}"), "name": id, "kind": kind });
+    let command =
+        json!({ "toolCallId": "t", "title": "`make`", "kind": "execute", "rawInput": { "command": "make" } });
+    let refuse = option("no", "reject_once");
+    match how {
+        0 => {
+            let options = [option("always", "allow_always"), option("allow", "allow_once"), refuse];
+            json!({ "sessionId": session, "toolCall": command, "options": options })
+        }
+        1 => {
+            let (plan, auto) = (option("allow-plan", "allow_once"), option("allow-auto", "allow_once"));
+            let tool_call = json!({ "toolCallId": "t", "title": "Go?", "kind": "switch_mode", "rawInput": { "plan": "1." } });
+            let options = [plan, auto, option("never", "reject_always")];
+            json!({ "sessionId": session, "toolCall": tool_call, "options": options })
+        }
+        2 => {
+            let subject = json!({ "type": "command", "command": "make", "cwd": "/" });
+            let options = [refuse, option("allow", "allow_once")];
+            json!({ "sessionId": session, "title": "Go?", "subject": subject, "options": options })
+        }
+        _ => json!({ "sessionId": session, "toolCall": command, "options": [option("allow", "allow_once")] }),
     }
 }
 

@@ -50,7 +50,7 @@ fn line(from: Peer) -> BoxedStrategy<String> {
         Peer::Agent => prop_oneof![
             3 => length.prop_map(ordinary),
             4 => (id.clone(), session, 0..asks::COUNT).prop_map(move |(id, session, how)| {
-                let (method, params) = asks::ask(how, session);
+                let (method, params) = asks::ask(how, session, 0);
                 call(id, method, &params.to_string())
             }),
             2 => id.clone().prop_map(|id| {
@@ -118,7 +118,7 @@ proptest! {
                 *left = format!("{}\n", ordinary(2 * STREAM)).into_bytes();
                 if from == Peer::Agent {
                     number += 1;
-                    let (method, params) = asks::ask(0, 0);
+                    let (method, params) = asks::ask(0, 0, 0);
                     let ask = format!(r#"{{"id":{number},"method":"{method}","params":{params}}}"#);
                     out.extend(stage.line(from, &ask));
                 }

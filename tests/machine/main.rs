@@ -9,6 +9,9 @@ mod stage;
 mod asks;
 
 #[cfg(test)]
+mod consent;
+
+#[cfg(test)]
 mod conversation;
 
 #[cfg(test)]
