@@ -76,10 +76,11 @@ pub async fn serve(
                 drop(room);
                 changes.extend(followed.map(stream_of));
             }
-            Some(message) = changes.next(), if !changes.is_empty() => {
+            // The last subscription ends with `None`. As a pattern, that would leave no branch to wait for after a stop.
+            message = changes.next(), if !changes.is_empty() => if let Some(message) = message {
                 replies.send(message).await?;
                 connection.change_is_over();
-            }
+            },
             () = stop.stopped(), if !stopped => stopped = true,
             request = requests.next(), if !stopped && calls.len() < limits::CALLS_PER_CONNECTION => match request {
                 Some(request) => calls.push(run(methods, &module, request?)),
