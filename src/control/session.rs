@@ -86,8 +86,6 @@ pub async fn serve(
                 Some(request) => calls.push(run(methods, &module, request?)),
                 None => return finish(calls, replies).await,
             },
-            // The last subscription has ended by itself after the stop.
-            else => {}
         }
     }
     Ok(())

@@ -29,10 +29,25 @@ fn question() -> String {
     json!({ "jsonrpc": "2.0", "id": "ask", "method": method, "params": params }).to_string()
 }
 
-/// Starts a bridge around an agent that asks, and returns it with the ID of the question.
+fn permission() -> String {
+    let options = json!([
+        { "optionId": "a", "name": "Allow", "kind": "allow_once" },
+        { "optionId": "always", "name": "Always", "kind": "allow_always" },
+    ]);
+    let call = json!({ "toolCallId": "t", "title": "rm -rf /", "kind": "execute" });
+    let params = json!({ "sessionId": "s", "toolCall": call, "options": options });
+    json!({ "jsonrpc": "2.0", "id": "ask", "method": "session/request_permission", "params": params })
+        .to_string()
+}
+
+/// Starts a bridge around an agent that asks a question, and returns it with the ID of the question.
 fn asking(machine: &TestMachine) -> (Process, String) {
+    asking_for(machine, &question())
+}
+
+fn asking_for(machine: &TestMachine, request: &str) -> (Process, String) {
     let known: Vec<Value> = machine.watch().until("the questions before", |_| true);
-    let mut bridge = machine.start(&["run", "--", "sh", "-c", AGENT, "agent", &question()]);
+    let mut bridge = machine.start(&["run", "--", "sh", "-c", AGENT, "agent", request]);
     bridge.expect("the question", |line| line.contains("\"ask\""));
     let open = machine.questions(known.len() + 1);
     let new = open.iter().find(|question| !known.iter().any(|other| other["id"] == question["id"]));
@@ -64,6 +79,21 @@ fn assert_open(machine: &TestMachine, id: &str) {
 fn assert_answered_by_a_sibling(machine: &TestMachine, bridge: &mut Process, id: &str) {
     assert_eq!(machine.does(&["answer", id, "a"]), format!("{id} answered"));
     bridge.expect("the answer", |line| line.starts_with("heard ") && line.contains(r#"[["a"]]"#));
+}
+
+#[test]
+fn an_agent_cannot_allow_itself() {
+    let machine = TestMachine::new();
+    let (mut bridge, id) = asking_for(&machine, &permission());
+    for submission in
+        [&["allow", &id][..], &["allow", &id, "--always"], &["deny", &id], &["answer", &id, "a"]]
+    {
+        let submission = [&["sh", "-c", SUBMIT, "sh", ASKBRIDGE], submission].concat();
+        assert_eq!(code(&mut bridge, &quoted(&submission)).0, i32::from(exit::OWN_AGENT), "{submission:?}");
+        assert_open(&machine, &id);
+    }
+    assert_eq!(machine.does(&["allow", &id]), format!("{id} allowed"));
+    bridge.expect("the answer", |line| line.starts_with("heard ") && line.contains(r#""optionId":"a""#));
 }
 
 #[test]
