@@ -34,7 +34,9 @@ struct ToolCall {
 /// The member that says what an update is about, and how its value begins for tool calls.
 const KIND: &[u8] = b"\"sessionUpdate\"";
 const TOOL_CALL: &[u8] = b"\"tool_call";
-/// Bytes in which that member stands, unless the agent writes it behind the content.
+/// The member that only updates of tool calls have.
+const ID: &[u8] = b"\"toolCallId\"";
+/// Bytes in which one of these members stands.
 const HEAD: usize = 512;
 /// Updates of a tool call that are remembered.
 const UPDATES: usize = 4;
@@ -43,13 +45,15 @@ impl ToolCalls {
     /// Says whether this update, or the beginning of one, is about a tool call.
     pub(super) fn wants(&self, update: &[u8]) -> bool {
         let at = |place: usize| update.get(place..).and_then(|rest| rest.strip_prefix(KIND));
-        let value = at(self.place.get()).or_else(|| {
-            let place = memmem::find(&update[..update.len().min(HEAD)], KIND)?;
+        let head = &update[..update.len().min(HEAD)];
+        let behind = at(self.place.get()).or_else(|| {
+            let place = memmem::find(head, KIND)?;
             self.place.set(place);
             at(place)
         });
-        let value = value.map(|rest| rest.trim_ascii_start());
-        let value = value.and_then(|rest| rest.strip_prefix(b":")).map(<[u8]>::trim_ascii_start);
+        // Where the kind comes later, the ID came before: Claude writes it so.
+        let Some(behind) = behind else { return memmem::find(head, ID).is_some() };
+        let value = behind.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
         value.is_some_and(|value| value.starts_with(TOOL_CALL))
     }
 
@@ -119,6 +123,7 @@ mod tests {
             (r#"{"text":"\"sessionUpdate\":\"tool_call\""}"#, false),
             (r#"{"sessionUpdate"}"#, false),
             (&*far, false),
+            (&*far.replacen('{', r#"{"toolCallId":"t","#, 1), true),
         ] {
             for _ in 0..2 {
                 assert_eq!(calls.wants(line(update).as_bytes()), is_tool_call, "{update}");

@@ -31,6 +31,9 @@ mod typed;
 mod cells;
 
 #[cfg(test)]
+mod permissions;
+
+#[cfg(test)]
 mod repeats;
 
 #[cfg(test)]
