@@ -235,8 +235,13 @@ async fn opencode_clients_can_decide_about_permissions() {
         assert!(problem.is(409).json()["outcome"].is_object(), "{problem:?}");
         while bridge.heard.try_recv().is_ok() {}
     }
+}
 
-    // One that ended without an answer was not allowed.
+#[tokio::test]
+async fn a_permission_that_was_withdrawn_was_not_allowed() {
+    let bridge = Bridge::start().await;
+    let mut listener = bridge.http.listen("/event", &[]).await;
+    assert_eq!(next(&mut listener).await.0, "server.connected");
     let number = bridge.ask(permission("p")).await;
     let asked = [next(&mut listener).await.0, next(&mut listener).await.0];
     assert_eq!(asked, ["permission.asked", "permission.updated"]);

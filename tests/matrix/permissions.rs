@@ -104,6 +104,9 @@ impl World {
     }
 }
 
+/// Something that ends a permission without a choice.
+type End<'a> = &'a dyn Fn(&mut World) -> Vec<Out>;
+
 fn line(text: &str) -> Vec<u8> {
     format!("{text}\n").into_bytes()
 }
@@ -216,7 +219,7 @@ fn nothing_but_a_choice_allows_anything() {
             json!({ "jsonrpc": "2.0", "method": method, "params": { "sessionId": session } }).to_string()
         };
         let prompt = json!({ "jsonrpc": "2.0", "id": 99, "method": "session/prompt", "params": { "sessionId": session, "prompt": [] } });
-        let ends: [(&str, &dyn Fn(&mut World) -> Vec<Out>); 6] = [
+        let ends: [(&str, End<'_>); 6] = [
             ("a rejection", &|world| world.submit(Submission::Reject(None))),
             ("a timeout", &|world| world.stage.pass(Duration::from_secs(60))),
             ("a cancelled turn", &|world| {
