@@ -116,6 +116,7 @@ fn question(number: u64) -> Question {
         label: format!("Option {value}"),
         description: Some("What choosing this one would mean for the work at hand.".to_owned()),
         preview: None,
+        role: None,
     };
     let field = |name: &str| Field {
         name: name.to_owned(),
