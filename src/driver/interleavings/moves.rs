@@ -95,9 +95,41 @@ pub(super) fn submission(what: u8) -> Submission {
     }
 }
 
+/// Says whether the agent asks for a permission with the request of this number, and not a question.
+pub(super) fn is_permission(number: u64) -> bool {
+    number.is_multiple_of(2)
+}
+
+/// What the agent asks.
+pub(super) fn request(number: u64, session: u8) -> Value {
+    let session = session.to_string();
+    let (method, params) = match is_permission(number) {
+        true => {
+            let options = [("a", "allow_once"), ("b", "allow_always"), ("r", "reject_once")];
+            let options = options.map(|(id, kind)| json!({ "optionId": id, "name": id, "kind": kind }));
+            let call = json!({ "toolCallId": "t", "title": "?", "kind": "execute" });
+            let params = json!({ "sessionId": session, "toolCall": call, "options": options });
+            ("session/request_permission", params)
+        }
+        false => {
+            let params = json!({ "sessionId": session, "prompt": "?", "options": ["a", "b"] });
+            ("_sandboxagent/session/request_question", params)
+        }
+    };
+    json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params })
+}
+
+fn selected(option: &str) -> Value {
+    json!({ "outcome": { "outcome": "selected", "optionId": option } })
+}
+
 /// What the client says: in the agent's words, in others that are translated, and in none that are known.
-pub(super) fn reply(how: u8) -> Value {
+pub(super) fn reply(number: u64, how: u8) -> Value {
     match how {
+        0 if is_permission(number) => selected("a"),
+        1 if is_permission(number) => selected("b"),
+        2 if is_permission(number) => json!({ "outcome": { "outcome": "cancelled" } }),
+        3 if is_permission(number) => selected("r"),
         0 => json!({ "status": "answered", "answers": [["a"]] }),
         1 => json!({ "answers": [["b"]] }),
         2 => json!({ "values": ["a"] }),
@@ -109,7 +141,18 @@ pub(super) fn reply(how: u8) -> Value {
 /// Says whether this is how an agent hears of this outcome.
 pub(super) fn is(outcome: &Outcome, response: &Value) -> bool {
     let (result, status) = (&response["result"], response["result"]["status"].as_str());
+    let permission = result["outcome"].as_object().map(|outcome| &outcome["outcome"]);
     match outcome {
+        Outcome::Answered(answer) if permission.is_some() => {
+            let Some(Given::Text(value)) = answer.values.get("q0") else { return false };
+            *result == selected(value)
+        }
+        Outcome::Rejected(Reason::User) if permission.is_some() => {
+            result["outcome"] == selected("r")["outcome"]
+        }
+        Outcome::Rejected(reason) if permission.is_some() && *reason != Reason::Withdrawn => {
+            permission.is_some_and(|outcome| outcome == "cancelled")
+        }
         Outcome::Answered(answer) => {
             let Some(Given::Text(value)) = answer.values.get("q0") else { return false };
             status == Some("answered") && result["answers"] == json!([[value]])

@@ -11,7 +11,7 @@ use std::{
 use futures::FutureExt;
 use serde_json::{Value, json};
 
-use super::moves::{BEGUN, Move, begun, is, reply, submission, wrong};
+use super::moves::{BEGUN, Move, begun, is, reply, request, submission, wrong};
 use crate::{
     acp::{Bridge, Config, Event, Output, Peer, Tier},
     control::{bridge_inbox::BridgeInbox, handover::Port, inbox::Inbox, protocol::Identity},
@@ -109,7 +109,7 @@ impl World {
             Move::Look(one) if !self.callers.is_empty() => self.look(usize::from(one) % self.callers.len()),
             Move::ClientAnswers { which: one, how } => {
                 let Some(number) = which(one, self.asked) else { return };
-                self.client_says(&json!({ "jsonrpc": "2.0", "id": number, "result": reply(how) }));
+                self.client_says(&json!({ "jsonrpc": "2.0", "id": number, "result": reply(number, how) }));
             }
             Move::ClientBegins if self.client_reads() && !self.client_is_mid_line => {
                 self.client_is_mid_line = true;
@@ -146,12 +146,7 @@ impl World {
 
     fn ask(&mut self, session: u8) {
         self.asked += 1;
-        let params = json!({ "sessionId": session.to_string(), "prompt": "?", "options": ["a", "b"] });
-        let method = "_sandboxagent/session/request_question";
-        self.line(
-            Peer::Agent,
-            &json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }),
-        );
+        self.line(Peer::Agent, &request(self.asked, session));
     }
 
     fn client_reads(&self) -> bool {
@@ -375,6 +370,9 @@ impl World {
         for session in 0..2 {
             self.play(&Move::CancelTurn { session });
         }
+        // Permissions are the client's for some time.
+        self.pass(limits::CANCEL);
+        self.write_on();
         // The queue holds only so many of the waiting submissions at once.
         for _ in 0..=self.callers.len() {
             while self.take() {}
