@@ -167,8 +167,10 @@ fn the_agents_exit_code_is_kept_while_its_orphans_end() {
 fn a_process_whose_parents_have_ended_becomes_a_child_of_the_bridge() {
     let script = "sh -c 'setsid sleep 1000 & echo $!'; read -r line; exit 3";
     let (mut running, input, mut output, daemon) = start(&[], script);
-    let parent = || fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
-    let is_adopted = || parent().split(' ').nth(3) == Some(&running.pid().to_string());
+    let stat = || fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
+    let bridge = running.pid().to_string();
+    // Its parent and its group. While it is still in the agent's group, it would end with that.
+    let is_adopted = || stat().split(' ').skip(3).take(2).eq([&*bridge, &*daemon]);
     eventually("the adoption", is_adopted);
     // The bridge does not wait for it, and leaves it alone.
     drop(input);
