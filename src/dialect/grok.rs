@@ -95,7 +95,7 @@ impl GrokOption {
             GrokOption::Label(label) => (label, None, None),
             GrokOption::Object { label, description, preview } => (label, description, preview),
         };
-        let preview = preview.map(|text| Preview { format: PreviewFormat::Markdown, text });
+        let preview = preview.map(|text| Preview { format: PreviewFormat::Markdown, text }.into());
         FieldOption { value: label.clone(), label, description, preview, role: None }
     }
 }

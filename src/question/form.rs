@@ -335,7 +335,7 @@ impl Field {
             check_text(&format!("a text of field {name:?}"), text)?;
         }
         for option in options {
-            if let Some(Preview { format: PreviewFormat::Other(format), .. }) = &option.preview {
+            if let Some(Preview { format: PreviewFormat::Other(format), .. }) = option.preview.as_deref() {
                 return Err(format!(
                     "a preview of field {name:?} has a format that is not known here: {format:?}"
                 ));

@@ -17,9 +17,9 @@ pub struct FieldOption {
     /// A longer explanation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// A sample of what the option leads to.
+    /// A sample of what the option leads to. Boxed, because few options have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preview: Option<Preview>,
+    pub preview: Option<Box<Preview>>,
     /// What choosing an option of a permission means. Boxed, because the options of questions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Box<Role>>,

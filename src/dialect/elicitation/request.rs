@@ -254,7 +254,8 @@ fn option(titled: &TitledOption) -> FieldOption {
         value: titled.value.clone(),
         label: titled.title.clone().unwrap_or_else(|| titled.value.clone()),
         description: titled.description.clone(),
-        preview: preview.map(|text| Preview { format: PreviewFormat::Markdown, text: text.to_owned() }),
+        preview: preview
+            .map(|text| Preview { format: PreviewFormat::Markdown, text: text.to_owned() }.into()),
         role: None,
     }
 }

@@ -270,6 +270,6 @@ impl OptionShape {
             PreviewShape::Markdown(text) => Preview { format: PreviewFormat::Markdown, text },
             PreviewShape::Full(preview) => preview,
         });
-        Some(FieldOption { value, label, description, preview, role: None })
+        Some(FieldOption { value, label, description, preview: preview.map(Box::new), role: None })
     }
 }
