@@ -7,7 +7,7 @@ use super::{
     capabilities,
     core::Core,
     event::Peer,
-    pending::Open,
+    pending::{Closing, Open},
     presentation::Presentation,
 };
 use crate::{
@@ -142,8 +142,10 @@ impl Core {
 
     /// Adds to a permission what the agent said only in updates of the tool call.
     fn complete(&self, permission: &mut Question) {
-        let Some(id) = permission.tool_call.clone() else { return };
-        for update in self.tool_calls.updates(&id) {
+        let (Some(session), Some(id)) = (permission.session.clone(), permission.tool_call.clone()) else {
+            return;
+        };
+        for update in self.tool_calls.updates(&session, &id) {
             permission::complete(permission, update);
         }
     }
@@ -236,12 +238,12 @@ impl Core {
         if !open.awaiting_response {
             return self.withdrawn(number, now);
         }
-        open.closing = Some(Reason::Withdrawn);
+        open.closing = Some(Closing::Withdrawn);
         self.actions.push(match open.presentation {
             Presentation::Own if open.shown_as == open.id => Action::Forward,
             _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
         });
-        self.desk.close(number, Reason::Withdrawn, now.saturating_add(limits::WITHDRAW));
+        self.desk.close(number, now.saturating_add(limits::WITHDRAW));
     }
 
     fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {

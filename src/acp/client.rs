@@ -10,7 +10,7 @@ use super::{
     capabilities,
     core::Core,
     event::Peer,
-    pending::Open,
+    pending::{Closing, Open},
     route::ClientMethod,
     turns::Held,
 };
@@ -137,14 +137,14 @@ impl Core {
             let Some(open) = self.pending.get_mut(number).filter(|open| open.closing.is_none()) else {
                 continue;
             };
-            open.closing = Some(Reason::Cancelled);
-            self.desk.close(number, Reason::Cancelled, now.saturating_add(limits::CANCEL));
+            open.closing = Some(Closing::Cancelled);
+            self.desk.close(number, now.saturating_add(limits::CANCEL));
         }
     }
 
     fn end_session(&mut self, session: &str, reason: Reason, now: Duration) {
         let ends = |open: &Open| {
-            let is_left = reason == Reason::Cancelled && open.closing == Some(Reason::Cancelled);
+            let is_left = reason == Reason::Cancelled && open.closing == Some(Closing::Cancelled);
             !is_left && open.question.session.as_deref() == Some(session)
         };
         self.reject_where(ends, reason, now);

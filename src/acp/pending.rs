@@ -11,7 +11,7 @@ use super::presentation::Presentation;
 use crate::{
     dialect::ReplyFormat,
     limits,
-    question::{Purpose, Question, Reason},
+    question::{Purpose, Question},
     wire::id::{RequestId, key, rounded_key},
 };
 
@@ -33,19 +33,27 @@ pub(super) struct Open {
     pub shown_as: RequestId,
     /// Whether the client was asked and has not responded yet.
     pub awaiting_response: bool,
-    /// Why it soon ends: the agent took it back, or the client cancelled the turn. Until the deadline the client may
-    /// still answer.
-    pub closing: Option<Reason>,
+    /// Why it soon ends. Until the deadline the client may still answer.
+    pub closing: Option<Closing>,
     /// Whether the chat says that it waits for other responders, or soon will.
     pub hinted: bool,
     /// When the client will have been silent about it for too long.
     pub silent_at: Option<Duration>,
 }
 
+/// Why a question soon ends, for which only its client has a moment left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// The agent took it back.
+    Withdrawn,
+    /// The client cancelled the turn.
+    Cancelled,
+}
+
 impl Open {
     /// Returns whether the agent took it back.
     pub(super) fn is_withdrawn(&self) -> bool {
-        self.closing == Some(Reason::Withdrawn)
+        self.closing == Some(Closing::Withdrawn)
     }
 
     /// Returns whether the agent asks for a permission, in its own request. The client's response to it goes on as it

@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use super::{action::Action, core::Core, event::Peer, pending::Open};
+use super::{
+    action::Action,
+    core::Core,
+    event::Peer,
+    pending::{Closing, Open},
+};
 use crate::{
     desk::{Submission, Submitted},
     dialect::Rejection,
@@ -87,8 +92,8 @@ impl Core {
         let Some(open) = self.pending.get(number) else { return };
         let reason = match (reason, open.closing) {
             // The agent took it back, and the client did not answer that.
-            (Reason::Timeout, Some(Reason::Withdrawn)) => return self.withdrawn(number, now),
-            (Reason::Timeout, Some(closing)) => closing,
+            (Reason::Timeout, Some(Closing::Withdrawn)) => return self.withdrawn(number, now),
+            (Reason::Timeout, Some(Closing::Cancelled)) => Reason::Cancelled,
             _ => reason,
         };
         let is_agent_gone = reason == Reason::AgentGone;

@@ -65,13 +65,19 @@ impl ToolCalls {
         if session.len() > limits::ID || id.len() > limits::ID {
             return;
         }
-        let known = self.calls.iter().rposition(|call| call.id == id);
+        // Agents that number their tool calls use the same IDs in each session.
+        let known = self.calls.iter().rposition(|call| call.id == id && call.session == session);
         let mut call = known.and_then(|place| self.calls.remove(place)).unwrap_or_else(|| ToolCall {
             id: id.into_owned(),
-            session: String::new(),
+            session: session.into_owned(),
             updates: Vec::new(),
         });
-        call.session = session.into_owned();
+        let kind = scan::member(update, "sessionUpdate").and_then(scan::text);
+        if kind.is_some_and(|kind| kind == "tool_call") {
+            // Another tool call begins, which may have the ID of an earlier one: what that was for must not be shown.
+            self.bytes -= call.size();
+            call.updates.clear();
+        }
         if update.len() <= limits::TOOL_CALL_UPDATE {
             if call.updates.len() == UPDATES {
                 self.bytes -= call.updates.remove(1).len();
@@ -83,22 +89,25 @@ impl ToolCalls {
         while (self.calls.len() > limits::TOOL_CALLS || self.bytes > limits::TOOL_CALLS_BYTES)
             && let Some(oldest) = self.calls.pop_front()
         {
-            self.bytes -= oldest.updates.iter().map(|update| update.len()).sum::<usize>();
+            self.bytes -= oldest.size();
         }
     }
 
     /// Returns the session of a tool call.
     pub(super) fn session(&self, id: &str) -> Option<&str> {
-        self.find(id).map(|call| &*call.session)
+        self.calls.iter().rev().find(|call| call.id == id).map(|call| &*call.session)
     }
 
     /// Returns what updates said of a tool call, the latest first.
-    pub(super) fn updates(&self, id: &str) -> impl Iterator<Item = &[u8]> {
-        self.find(id).into_iter().flat_map(|call| call.updates.iter().rev()).map(|update| &**update)
+    pub(super) fn updates(&self, session: &str, id: &str) -> impl Iterator<Item = &[u8]> {
+        let call = self.calls.iter().rev().find(|call| call.id == id && call.session == session);
+        call.into_iter().flat_map(|call| call.updates.iter().rev()).map(|update| &**update)
     }
+}
 
-    fn find(&self, id: &str) -> Option<&ToolCall> {
-        self.calls.iter().rev().find(|call| call.id == id)
+impl ToolCall {
+    fn size(&self) -> usize {
+        self.updates.iter().map(|update| update.len()).sum()
     }
 }
 
@@ -139,10 +148,10 @@ mod tests {
         let mut calls = ToolCalls::default();
         let mut update = |id: usize, text: &str| {
             let line = format!(
-                r#"{{"method":"session/update","params":{{"sessionId":"s{id}","update":{{"sessionUpdate":"tool_call","toolCallId":"t{id}","title":"{text}"}}}}}}"#
+                r#"{{"method":"session/update","params":{{"sessionId":"s{id}","update":{{"sessionUpdate":"tool_call_update","toolCallId":"t{id}","title":"{text}"}}}}}}"#
             );
             calls.update(&Message::read(line.as_bytes()).expect("a message"));
-            (calls.bytes, calls.updates("t1").count())
+            (calls.bytes, calls.updates("s1", "t1").count())
         };
         for number in 1..=6 {
             assert_eq!(update(1, &number.to_string()).1, number.min(UPDATES));
@@ -161,7 +170,7 @@ mod tests {
             calls.update(&Message::read(line.as_bytes()).expect("a message"));
         }
         let titles: Vec<_> = calls
-            .updates("t")
+            .updates("s", "t")
             .map(|update| scan::text(scan::member(update, "title").unwrap_or_default()))
             .collect();
         assert_eq!(titles.iter().flatten().map(|title| &**title).collect::<Vec<_>>(), first);

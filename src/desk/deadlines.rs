@@ -70,12 +70,9 @@ impl Desk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        desk::{
-            Submission,
-            samples::{answered, desk, open, submit, verdicts},
-        },
-        question::Reason,
+    use crate::desk::{
+        Submission,
+        samples::{answered, desk, open, submit, verdicts},
     };
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -143,8 +140,8 @@ mod tests {
         for until in [Duration::ZERO, 8 * SECOND, 10 * SECOND, 20 * SECOND] {
             let mut desk = desk();
             let number = open(&mut desk, Some(10 * SECOND));
-            desk.close(number, Reason::Withdrawn, until);
-            desk.close(number, Reason::Withdrawn, 30 * SECOND);
+            desk.close(number, until);
+            desk.close(number, 30 * SECOND);
             assert_eq!((desk.next_deadline(), desk.timers.len()), (Some(until), 1), "{until:?}");
             assert_eq!(desk.tick(until), [number]);
         }

@@ -62,9 +62,8 @@ pub(super) struct Entry {
 #[derive(Debug)]
 enum Stage {
     Open,
-    /// The asker took the question back, or is about to end it for this reason: responders come too late, but the client
-    /// may still answer.
-    Closing(Reason),
+    /// The asker is about to end the question: responders come too late, but the client may still answer.
+    Closing,
     /// Settled, and on its way to the asker. The ticket is that of the submission that settled it.
     Delivering {
         settlement: Box<Settlement>,
@@ -122,7 +121,7 @@ impl Desk {
     pub fn settlement(&self, number: u64) -> Option<&Settlement> {
         match &self.open.get(&number)?.stage {
             Stage::Delivering { settlement, .. } => Some(&**settlement),
-            Stage::Open | Stage::Closing(_) => None,
+            Stage::Open | Stage::Closing => None,
         }
     }
 
@@ -199,12 +198,12 @@ impl Desk {
         });
     }
 
-    /// Keeps responders from settling a question that the asker is about to end for this reason, at this time at the
-    /// latest. Submissions wait until then. What responders see does not change.
-    pub fn close(&mut self, number: u64, why: Reason, until: Duration) {
+    /// Keeps responders from settling a question that the asker is about to end, at this time at the latest. Submissions
+    /// wait until then. What responders see does not change.
+    pub fn close(&mut self, number: u64, until: Duration) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         if matches!(entry.stage, Stage::Open) {
-            entry.stage = Stage::Closing(why);
+            entry.stage = Stage::Closing;
             self.set_timers(number, Some(until), None);
         }
     }
@@ -248,14 +247,8 @@ impl Desk {
     }
 
     /// Settles a question by what happened on the asker's side, such as the client's own answer. The asker delivers
-    /// the outcome. A question that is on its way already stays as it is; one that the asker took back counts as
-    /// withdrawn, whatever the outcome is.
+    /// the outcome. A question that is on its way already stays as it is.
     pub fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        let stage = self.open.get(&number).map(|entry| &entry.stage);
-        let outcome = match stage {
-            Some(Stage::Closing(Reason::Withdrawn)) => Outcome::Rejected(Reason::Withdrawn),
-            _ => outcome,
-        };
         self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
     }
 
@@ -456,15 +449,15 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_is_taken_back_is_withdrawn_whatever_the_client_says() {
+    fn a_question_that_is_closing_is_ended_by_its_asker_alone() {
         let mut desk = desk();
         let number = open(&mut desk, None);
         desk.take_changes();
-        desk.close(number, Reason::Withdrawn, Duration::from_secs(2));
+        desk.close(number, Duration::from_secs(2));
         assert!(!desk.has_changes(), "responders see no difference");
         assert!(!submit(&mut desk, 1, number, answered("a")));
         assert_eq!(desk.tick(Duration::from_secs(2)), [number]);
-        desk.end(number, Outcome::Answered(answer("a", None)), Provenance::bridge(), Duration::ZERO);
+        desk.end(number, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), Duration::ZERO);
         desk.delivered(number);
         assert_eq!(verdicts(&mut desk), ["1 gone"]);
     }

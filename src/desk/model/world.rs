@@ -187,18 +187,16 @@ impl World {
     fn end(&mut self, number: u64, end: End) {
         self.desk.end(number, outcome(end), Provenance::bridge(), self.now);
         let Some(asked) = self.asked(number) else { return };
-        let end = match asked.life {
-            Life::Open => end,
-            Life::Closing => End::Gone(Reason::Withdrawn),
-            _ => return,
-        };
+        if !matches!(asked.life, Life::Open | Life::Closing) {
+            return;
+        }
         asked.life = Life::Delivering(end, None);
         (asked.deadline, asked.warning) = (None, None);
     }
 
     fn close(&mut self, number: u64, time: Duration) {
         let until = self.now + time;
-        self.desk.close(number, Reason::Withdrawn, until);
+        self.desk.close(number, until);
         let Some(asked) = self.asked(number).filter(|asked| asked.life == Life::Open) else { return };
         asked.life = Life::Closing;
         (asked.deadline, asked.warning) = (Some(until), None);
