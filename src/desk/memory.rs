@@ -39,15 +39,21 @@ impl Memory {
         self.settled.iter().map(|settled| (settled.number, &settled.record))
     }
 
-    /// Remembers a question, and returns the numbers of those that are forgotten for it. The last one is remembered
-    /// whatever its size.
-    pub(super) fn remember(&mut self, number: u64, record: Arc<Record>, settlement: Settlement) -> Vec<u64> {
+    /// Remembers a question that counted for this many bytes while it was open, and returns the numbers of those that
+    /// are forgotten for it. The last one is remembered whatever its size.
+    pub(super) fn remember(
+        &mut self,
+        number: u64,
+        record: Arc<Record>,
+        weight: usize,
+        settlement: Settlement,
+    ) -> Vec<u64> {
         let digest = match &settlement.outcome {
             Outcome::Answered(answer) => Some(self.digest(answer)),
             _ => None,
         };
         let record = Arc::new(Arc::unwrap_or_clone(record).settled(settlement));
-        let bytes = record.size();
+        let bytes = weight + record.settlement.as_deref().map_or(0, Settlement::size);
         self.bytes += bytes;
         self.settled.push_back(Settled { number, record, bytes, digest });
         let mut forgotten = Vec::new();

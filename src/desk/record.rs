@@ -1,6 +1,9 @@
 //! A question as responders see it: what is asked, where it is in its life, and how it was settled.
 
-use std::sync::Arc;
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -102,9 +105,28 @@ impl Record {
     /// Returns how many bytes the record takes as JSON, which is about what it takes in memory. Each call serializes
     /// the record: whatever needs the size again stores it.
     pub fn size(&self) -> usize {
-        // Writing it cannot fail: the keys of our own types are texts.
-        serde_json::to_vec(self).map_or(0, |json| json.len())
+        json_size(self)
     }
+}
+
+/// Counts the bytes of a value's JSON, which are held nowhere.
+fn json_size<T: Serialize>(value: &T) -> usize {
+    struct Count(usize);
+
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    // Writing it cannot fail: the keys of our own types are texts.
+    serde_json::to_writer(&mut count, value).map_or(0, |()| count.0)
 }
 
 /// How a question was settled.
@@ -129,6 +151,11 @@ impl Settlement {
     /// Returns the settlement by this responder at this time.
     pub fn new(outcome: Outcome, by: Provenance, at: Timestamp) -> Self {
         Settlement { outcome, by, at, remark: None }
+    }
+
+    /// Returns how many bytes it takes as JSON.
+    pub fn size(&self) -> usize {
+        json_size(self)
     }
 
     /// Leaves out the values of secret fields, which are not to be kept.

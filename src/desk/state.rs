@@ -254,9 +254,9 @@ impl Desk {
 
     /// Records that the asker has the outcome of a question that is on its way. Responders are told from now on (I9).
     pub fn delivered(&mut self, number: u64) {
-        let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
+        let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { settlement, winner } = stage else { return };
-        self.settle(number, record, *settlement);
+        self.settle(number, record, weight, *settlement);
         if let Some(ticket) = winner {
             self.tell(ticket, Ok(()));
         }
@@ -266,7 +266,7 @@ impl Desk {
     /// Records that the asker is gone, so that the outcome of a question that was on its way did not reach it. A
     /// decision of the client or of a responder counts as lost: responders see that the agent is gone.
     pub fn undeliverable(&mut self, number: u64) {
-        let Some(Entry { record, stage, parked, .. }) = self.take_delivering(number) else { return };
+        let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { mut settlement, winner } = stage else { return };
         let was_decided = match &settlement.outcome {
             Outcome::Rejected(reason) => *reason == Reason::User,
@@ -277,7 +277,7 @@ impl Desk {
             let gone = Outcome::Rejected(Reason::AgentGone);
             *settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
         }
-        self.settle(number, record, *settlement);
+        self.settle(number, record, weight, *settlement);
         if let Some(ticket) = winner {
             self.tell(ticket, Err(Refusal::Unavailable));
         }
@@ -354,8 +354,8 @@ impl Desk {
         Some(*entry)
     }
 
-    fn settle(&mut self, number: u64, record: Arc<Record>, settlement: Settlement) {
-        for forgotten in self.memory.remember(number, record, settlement) {
+    fn settle(&mut self, number: u64, record: Arc<Record>, weight: usize, settlement: Settlement) {
+        for forgotten in self.memory.remember(number, record, weight, settlement) {
             // No follower waits for the end of a question that was never shown as open.
             if !self.shown.contains(&forgotten) {
                 self.changed.remove(&forgotten);

@@ -1,7 +1,7 @@
 //! A question: a form of one or more fields, in a session.
 //! Holds all that the known dialects can say, so that nothing is lost on the way through.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt::Display, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -332,7 +332,7 @@ impl Field {
             check_text("a field's text", text.map_or("", String::as_str))?;
         }
         for text in self.kind.texts() {
-            check_text(&format!("a text of field {name:?}"), text)?;
+            check_text(format_args!("a text of field {name:?}"), text)?;
         }
         for option in options {
             if let Some(Preview { format: PreviewFormat::Other(format), .. }) = option.preview.as_deref() {
@@ -342,17 +342,15 @@ impl Field {
             }
             let preview = option.preview.as_ref().map(|preview| &preview.text);
             for text in [Some(&option.value), Some(&option.label), option.description.as_ref(), preview] {
-                check_text(
-                    &format!("a text of an option of field {name:?}"),
-                    text.map_or("", String::as_str),
-                )?;
+                let what = format_args!("a text of an option of field {name:?}");
+                check_text(what, text.map_or("", String::as_str))?;
             }
         }
         Ok(())
     }
 }
 
-fn check_text(what: &str, text: &str) -> Result<(), String> {
+fn check_text(what: impl Display, text: &str) -> Result<(), String> {
     // Counting characters is not free: a text of few bytes has few characters.
     if text.len() > limits::TEXT && text.chars().count() > limits::TEXT {
         return Err(format!("{what} is longer than {} characters", limits::TEXT));
