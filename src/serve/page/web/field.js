@@ -1,5 +1,5 @@
-// One field of a question: its label and control, what was entered, and what is wrong with it.
-// The form around it is left to question.js.
+// One field of a question: its label and control, what was entered, and what is wrong with it, in the words of
+// src/question/check.rs. The form around it is left to question.js.
 
 import { el } from "./dom.js";
 import { preview } from "./preview.js";
@@ -7,277 +7,214 @@ import { inline, prose } from "./text.js";
 import { line, own, visible } from "./words.js";
 
 /**
- * A control: `get` returns its value, or `undefined`; `set` takes one; `wrong` says what is wrong, as src/question/check.rs
- * does; `pick` chooses an option by its place.
- * @typedef {{node: Node, inputs: HTMLElement[], get: function, set: function, wrong: function, pick?: function,
- *   other?: HTMLTextAreaElement, hint?: string}} Control
+ * Returns a field with its control: `get` returns the value or `undefined`, `set` takes one, `wrong` says what is wrong,
+ * `pick` chooses an option by its place.
+ * @param {Object} field
+ * @param {number} place its place in the form
+ * @param {{isTitled: boolean, isOnly: boolean, hasNotes: boolean}} context whether a heading has the same text
  */
-
-/** Returns a field as it is shown. `place` is its place in the form; `titled` an ID, where a heading is its label. */
-export function createField(field, place, { titled, hasNotes, isOnly }) {
+export function createField(field, place, { isTitled, isOnly, hasNotes }) {
   const id = `f${place}`;
   const control = own(KINDS, field.kind)?.(field, id) ?? unknown(field);
-  const error = el("p", { class: "error", id: `${id}-error`, hidden: true });
-  const note = el("textarea", { "aria-label": `Note on ${line(field.header || field.label)}`, rows: "2", class: "note" });
-  const notes = el("details", null, el("summary", null, "Add a note"), note);
-  const isGroup = control.inputs.length != 1 || control.pick;
-  const hints = [field.help && prose(field.help), control.hint && el("p", { dir: "auto" }, control.hint)].filter(Boolean);
-  const hint = hints.length > 0 && el("div", { class: "hint", id: `${id}-hint` }, hints);
-  const mark = field.required ? !isOnly && "required" : "optional";
-  const label = el(isGroup ? "legend" : "label", { for: !isGroup && id, class: titled ? "vh" : "label", dir: "auto" }, [
-    field.header && !isOnly && el("span", { class: "chip" }, line(field.header)),
-    inline(field.label),
-  ]);
-  const described = [hint && hint.id, error.id].filter(Boolean).join(" ");
-  const node = el(isGroup ? "fieldset" : "div", { class: "field", "aria-describedby": isGroup && described }, [
-    label,
-    mark && el("p", { class: "mark" }, mark),
-    hint,
-    error,
-    control.node,
-    hasNotes && control.inputs.length > 0 && notes,
-  ]);
-  if (!isGroup) describe(control.inputs[0], described, field);
+  const [input] = control.inputs;
+  const hint = [field.required ? !isOnly && "Required" : "Optional", control.hint].filter(Boolean).join(". ");
+  const about = el("div.hint", { id: `${id}-about` }, field.help && prose(field.help), hint && el("p", hint));
+  const error = el("p.error", { id: `${id}-error`, hidden: true });
+  const note = el("textarea.note", { id: `${id}-note`, "aria-label": `Note on ${line(field.header || field.label)}` });
+  const notes = input && hasNotes && el("details", el("summary", "Add a note"), note);
+  const label = el(control.pick ? "legend" : "label", { for: input?.id, class: isTitled ? "vh" : "label", dir: "auto" });
+  label.append(...[field.header && !isOnly ? el("span.chip", line(field.header)) : "", inline(field.label)].flat());
+  const node = el(control.pick ? "fieldset.field" : "div.field", label, about.hasChildNodes() && about, error, control.node, notes);
+  const described = control.pick ? node : input;
+  described?.setAttribute("aria-describedby", `${about.id} ${error.id}`);
   return {
     ...control,
     field,
     node,
-    id,
     note: () => note.value,
     setNote(text = "") {
       note.value = text;
-      notes.open = text != "";
+      if (notes) notes.open = text != "";
     },
     fail(message) {
       error.hidden = !message;
-      error.replaceChildren(message ? `This field ${visible(message)}` : "");
+      error.textContent = message ? `This ${visible(message)}` : "";
       node.classList.toggle("wrong", !!message);
-      for (const input of isGroup ? [] : control.inputs) input.setAttribute("aria-invalid", String(!!message));
+      if (!control.pick) input?.setAttribute("aria-invalid", !!message);
     },
-    focus: () => (control.inputs.find((input) => input.checked) ?? control.inputs[0])?.focus(),
+    focus: () => (control.inputs.find((input) => input.checked) ?? input)?.focus(),
     lock(isLocked) {
-      // A text stays in focus, so that what is still being typed does not become commands of the page.
+      // A text keeps the focus, so that what is still being typed is no command of the page.
       for (const input of node.querySelectorAll("textarea, input")) {
-        if (/radio|checkbox/.test(input.type)) input.disabled = isLocked;
-        else input.readOnly = isLocked;
+        input[/radio|checkbox/.test(input.type) ? "disabled" : "readOnly"] = isLocked;
       }
-      for (const button of node.querySelectorAll(".do")) button.hidden = isLocked;
     },
   };
-}
-
-function describe(input, described, field) {
-  input.setAttribute("aria-describedby", described);
-  if (field.required) input.setAttribute("aria-required", "true");
 }
 
 const KINDS = {
   text,
   number,
-  choice: (field, id) => (Array.isArray(field.options) ? choices(field, id, field.options, false) : null),
-  choices: (field, id) => (Array.isArray(field.options) ? choices(field, id, field.options, true) : null),
-  boolean: (field, id) => choices(field, id, yesOrNo("Yes", "No"), false),
-  confirm: (field, id) => choices(field, id, yesOrNo(field.yes, field.no), false),
+  choice: (field, id) => field.options && choices(field, id, field.options, false),
+  choices: (field, id) => field.options && choices(field, id, field.options, true),
+  boolean: (field, id) => choices(field, id, either("Yes", "No"), false),
+  confirm: (field, id) => choices(field, id, either(field.yes, field.no), false),
 };
 
-const yesOrNo = (yes, no) => [{ value: true, label: yes }, { value: false, label: no }];
-const plural = (count, one, many = `${one}s`) => `${count} ${count == 1 ? one : many}`;
+const either = (yes, no) => [{ value: true, label: yes }, { value: false, label: no }];
 
 /** A field of a later version cannot be filled in. */
-function unknown(field) {
-  const way = field.required ? "Update askbridge, answer in the agent's own client, or skip the question." : "You can leave it out.";
-  const node = el("p", { class: "notice" }, `This page does not know the kind of this field (${line(field.kind ?? "none")}). ${way}`);
-  const wrong = () => field.required && "cannot be answered here";
-  return { node, inputs: [], get: () => undefined, set() {}, wrong };
+function unknown({ kind = "none", required }) {
+  const way = required ? "Update askbridge, answer it in the agent's client, or skip it." : "You can leave it out.";
+  const node = el("p.notice", `This version cannot show fields of the kind ${line(kind)}. ${way}`);
+  return { node, inputs: [], get() {}, set() {}, wrong: () => required && "cannot be answered here" };
 }
 
-// Native inputs of these formats; a default that one does not take is shown as text.
-const TYPES = { date: "date", time: "time", "date-time": "datetime-local", email: "email", uri: "url" };
+const PLURALS = { character: "characters", option: "options", entry: "entries" };
+const count = (number, noun) => (noun ? `${number} ${number == 1 ? noun : PLURALS[noun]}` : number);
 
-function text(field, id) {
-  const { minLength, maxLength, pattern, placeholder, multiline, secret, format } = field;
-  const isLong = multiline && !secret && !own(TYPES, format);
-  const type = secret ? "password" : own(TYPES, format) ?? "text";
-  const input = el(isLong ? "textarea" : "input", { id, placeholder: placeholder && line(placeholder), autocomplete: "off", dir: "auto" });
-  if (isLong) input.rows = 3;
-  else input.type = type;
-  const isMoment = type == "datetime-local";
-  const set = (value = "") => {
-    const shown = isMoment && value ? local(value) : value;
-    input.value = shown;
-    if (input.value == "" && shown != "") Object.assign(input, { type: "text", value });
-  };
-  set(field.default ?? "");
-  const get = () => (input.type == "datetime-local" && input.value ? zoned(input.value) : input.value) || undefined;
-  const wrong = () => {
-    const { length } = [...input.value];
-    if (input.validity.badInput) return `must be a ${format}`;
-    if (!length) return field.required && "is required";
-    if (length < minLength) return `must have at least ${plural(minLength, "character")}, has ${length}`;
-    if (length > (maxLength ?? Infinity)) return `must have at most ${plural(maxLength, "character")}, has ${length}`;
-    return input.validity.typeMismatch && `must be ${format == "uri" ? "an address, such as https://example.com" : "an email address"}`;
-  };
-  // The server alone matches patterns: one of an agent could keep the page busy for ever.
-  const hint = [range(minLength, maxLength, "character"), pattern && `Must match ${visible(pattern)}`].filter(Boolean).join(". ");
-  return { node: secret ? el("div", { class: "joined" }, input, reveal(input)) : input, inputs: [input], get, set, wrong, hint };
-}
-
-function reveal(input) {
-  const toggle = () => {
-    const isShown = input.type == "password";
-    input.type = isShown ? "text" : "password";
-    button.setAttribute("aria-pressed", String(isShown));
-  };
-  const button = el("button", { type: "button", "aria-pressed": "false", onclick: toggle }, "Show");
-  return button;
-}
-
-const two = (number) => String(number).padStart(2, "0");
-
-/** Returns a moment as the input takes it, in the time of this computer; empty if it is none. */
-function local(moment) {
-  const date = new Date(moment);
-  if (isNaN(date)) return "";
-  return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/** Returns a local time with its distance from UTC, without which it is no `date-time`. */
-function zoned(text) {
-  const minutes = -new Date(text).getTimezoneOffset();
-  const size = Math.abs(minutes);
-  return `${text}${text.length == 16 ? ":00" : ""}${minutes < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+/** Returns what is wrong with a number, or with how many there are of something. */
+function beyond(value, min, max, noun) {
+  const [must, is] = noun ? ["must have", "has"] : ["must be", "is"];
+  if (value < (min ?? -Infinity)) return `${must} at least ${count(min, noun)}, ${is} ${value}`;
+  return value > (max ?? Infinity) && `${must} at most ${count(max, noun)}, ${is} ${value}`;
 }
 
 /** Returns a range in words: "1 to 3 characters". */
-function range(min, max, one, many = `${one}s`) {
-  if (min != null && max != null) return min == max ? plural(min, one, many) : `${min} to ${plural(max, one, many)}`;
-  if (max != null) return `At most ${plural(max, one, many)}`;
-  return min ? `At least ${plural(min, one, many)}` : "";
+function range(min, max, noun) {
+  if (max == null) return min == null ? "" : `At least ${count(min, noun)}`;
+  return min == null ? `At most ${count(max, noun)}` : `${min} to ${count(max, noun)}`;
 }
 
-function number(field, id) {
-  const { min, max, step, integer, required } = field;
-  const input = el("input", { id, role: "spinbutton", inputmode: integer && !(min < 0) ? "numeric" : "decimal", autocomplete: "off", "aria-valuemin": min, "aria-valuemax": max });
-  const parse = () => (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(input.value.trim()) ? Number(input.value) : NaN);
-  const set = (value) => {
-    input.value = value ?? "";
-    said();
+const TYPES = { date: "date", time: "time", "date-time": "datetime-local", email: "email", uri: "url" };
+
+function text(field, id) {
+  const { minLength, maxLength, pattern, placeholder, multiline, secret, format, required } = field;
+  const type = secret ? "password" : (own(TYPES, format) ?? "text");
+  const input = el(multiline && type == "text" ? "textarea" : "input", { id, autocomplete: "off", dir: "auto" });
+  if (input.localName == "input") input.type = type;
+  input.placeholder = line(placeholder ?? "");
+  input.required = required;
+  const isMoment = type == "datetime-local";
+  const set = (value = "") => {
+    input.value = isMoment ? local(value) : value;
+    // What a native input does not take is shown as text.
+    if (value && !input.value) Object.assign(input, { type: "text", value });
   };
-  const said = () => input.setAttribute("aria-valuenow", String(parse() || 0));
-  const move = (direction) => {
-    const by = step > 0 ? step : 1;
-    // The nearest multiple on the way; rounded, since 3 * 0.1 is 0.30000000000000004.
-    const steps = (parse() || 0) / by + direction;
-    const to = step > 0 ? Number((direction > 0 ? Math.floor(steps + 1e-9) : Math.ceil(steps - 1e-9)) * by).toPrecision(12) : steps;
-    set(Math.min(max ?? Infinity, Math.max(min ?? -Infinity, Number(to))));
-    input.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-  };
-  input.addEventListener("input", said);
-  input.addEventListener("keydown", (event) => {
-    const direction = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-    if (!direction || input.readOnly) return;
-    event.preventDefault();
-    move(direction);
-  });
   set(field.default);
-  const get = () => (input.value.trim() ? (isNaN(parse()) ? input.value : parse()) : undefined);
+  const get = () => (input.type == "datetime-local" && input.value ? new Date(input.value).toISOString() : input.value) || undefined;
+  const wrong = () => {
+    const { badInput, typeMismatch } = input.validity;
+    if (badInput || typeMismatch) return `must be ${format == "email" ? "an email address" : `a complete ${format}`}`;
+    if (!input.value) return required && "is required";
+    return beyond([...input.value].length, minLength, maxLength, "character");
+  };
+  // The server alone matches patterns: one of an agent could keep the page busy for ever.
+  const hint = [range(minLength, maxLength, "character"), pattern && `Must match ${visible(pattern)}`].filter(Boolean).join(". ");
+  return { node: secret ? el("div.joined", input, reveal(input)) : input, inputs: [input], get, set, wrong, hint };
+}
+
+/** Returns a moment as an input takes it, in the time of this computer; empty if it is none. */
+function local(moment) {
+  const date = new Date(moment);
+  return isNaN(date) ? "" : new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function reveal(input) {
+  const onclick = () => {
+    input.type = input.type == "password" ? "text" : "password";
+    button.ariaPressed = String(input.type == "text");
+  };
+  const button = el("button", { type: "button", "aria-pressed": "false", onclick }, "Show");
+  return button;
+}
+
+function number({ integer, min, max, step, required, default: initial }, id) {
+  const by = step > 0 ? step : integer ? 1 : "any";
+  // A browser counts steps from the minimum, an agent from zero.
+  const least = step > 0 && min != null ? Math.ceil(min / step) * step : min;
+  const input = el("input.number", { id, type: "number", step: String(by), min: least, max, required, autocomplete: "off" });
+  const set = (value) => (input.value = value ?? "");
+  set(initial);
+  const get = () => (input.value ? Number(input.value) : undefined);
   const wrong = () => {
     const value = get();
+    if (input.validity.badInput || (integer && value % 1)) return `must be a ${integer ? "whole " : ""}number`;
     if (value === undefined) return required && "is required";
-    if (typeof value == "string" || !isFinite(value)) return integer ? "must be a whole number" : "must be a number";
-    if (integer && value % 1) return `must be a whole number, is ${value}`;
     if (value % 1 == 0 && !Number.isSafeInteger(value)) return "is too large to be sent exactly";
-    if (value < min) return `must be at least ${min}, is ${value}`;
-    if (value > (max ?? Infinity)) return `must be at most ${max}, is ${value}`;
-    const quotient = value / step;
-    return step > 0 && Math.abs(quotient - Math.round(quotient)) > 1e-9 && `must be a multiple of ${step}, is ${value}`;
+    const isBetween = step > 0 && Math.abs(value / step - Math.round(value / step)) > 1e-9;
+    return beyond(value, min, max) || (isBetween && `must be a multiple of ${step}, is ${value}`);
   };
-  const button = (sign, name, direction) =>
-    el("button", { type: "button", class: "do", tabindex: "-1", "aria-label": name, onclick: () => move(direction) }, sign);
-  const bounds = min != null && max != null ? `${min} to ${max}` : max != null ? `At most ${max}` : min != null ? `At least ${min}` : "";
-  const hint = [bounds, integer && !step && "A whole number", step && `In steps of ${step}`].filter(Boolean).join(". ");
-  const node = el("div", { class: "joined number" }, input, button("−", "Less", -1), button("+", "More", 1));
-  return { node, inputs: [input], get, set, wrong, hint };
+  const hint = [range(min, max), integer && "A whole number", step && `In steps of ${step}`].filter(Boolean).join(". ");
+  return { node: input, inputs: [input], get, set, wrong, hint };
 }
 
 /** A choice of one or of many options, each a card. */
 function choices(field, id, options, isMany) {
   const { required, min, max } = field;
-  const initial = [field.default ?? []].flat();
-  const type = isMany ? "checkbox" : "radio";
-  const cards = options.map((option, place) => card(option, place, { id, type, isDefault: initial.includes(option.value) }));
-  const other = field.other ? otherCard(options.length, { id, type }) : null;
-  const inputs = [...cards, ...(other ? [other] : [])].map(({ input }) => input);
-  const picked = () => {
+  const proposed = [field.default ?? []].flat();
+  const shape = { name: id, type: isMany ? "checkbox" : "radio", required: required && !isMany };
+  const cards = options.map((option, place) => card(option, place, shape, proposed.includes(option.value)));
+  const other = field.other ? otherCard(options.length, shape) : null;
+  const all = other ? [...cards, other] : cards;
+  const inputs = all.map(({ input }) => input);
+  const chosen = () => {
     const values = options.filter((_, place) => inputs[place].checked).map(({ value }) => value);
     return other?.input.checked && other.text.value.trim() ? [...new Set([...values, other.text.value])] : values;
   };
-  const get = () => {
-    const values = picked();
-    if (!isMany) return values[0];
-    // None of them is an answer where the agent proposed some.
-    return values.length || initial.length ? values : undefined;
-  };
+  // Where the agent proposed some, none of them is an answer.
+  const get = () => (isMany ? (chosen().length || proposed.length ? chosen() : undefined) : chosen()[0]);
   const set = (value) => {
     const values = [value ?? []].flat();
     options.forEach((option, place) => (inputs[place].checked = values.includes(option.value)));
-    const own = values.find((value) => !options.some((option) => option.value === value));
-    if (other) [other.input.checked, other.text.value] = [own !== undefined, own ?? ""];
-    shown();
-  };
-  const shown = () => {
-    cards.forEach(({ input, details }) => details && (details.open = input.checked));
-    if (clear) clear.hidden = !inputs.some((input) => input.checked);
+    const text = values.find((value) => !options.some((option) => option.value === value));
+    if (other) [other.input.checked, other.text.value] = [text != null, text ?? ""];
+    update();
   };
   const wrong = () => {
-    const { length } = picked();
+    const { length } = chosen();
     if (other?.input.checked && !other.text.value.trim()) return "needs your own answer, or another option";
-    if (!length && required) return "is required";
-    if (!isMany || !length) return "";
-    if (length < min) return `must have at least ${plural(min, "entry", "entries")}, has ${length}`;
-    return length > (max ?? Infinity) && `must have at most ${plural(max, "entry", "entries")}, has ${length}`;
+    if (!length) return required && "is required";
+    return isMany && beyond(length, min, max, "entry");
+  };
+  const entered = (input) => {
+    input.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    (input == other?.input && input.checked ? other.text : input).focus();
   };
   const pick = (place) => {
     const input = inputs[place];
     if (!input || input.disabled) return false;
-    input.checked = isMany ? !input.checked : true;
-    input.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-    (input == other?.input && input.checked ? other.text : input).focus();
+    input.checked = !isMany || !input.checked;
+    entered(input);
     return true;
   };
-  const undo = () => {
-    set();
-    inputs[0].dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-    inputs[0].focus();
+  const clear = el("button.link", { type: "button", onclick: () => (set(), entered(inputs[0])) }, "Clear the choice");
+  const update = () => {
+    for (const { input, details } of cards) if (details) details.open = input.checked;
+    clear.hidden = isMany || required || !inputs.some((input) => input.checked);
   };
-  const clear = !isMany && !required ? el("button", { type: "button", class: "link do", onclick: undo }, "Clear the choice") : null;
-  const node = el("div", { class: "cards", oninput: shown }, [...cards, other].map((card) => card?.node), clear);
+  const node = el("div.cards", { oninput: update }, all.map(({ node }) => node), clear);
   set(field.default);
-  const hint = isMany ? range(min, max, "option") || "Choose any number" : "";
-  return { node, inputs, get, set, wrong, pick, hint, other: other?.text };
+  return { node, inputs, get, set, wrong, pick, hint: isMany ? range(min, max, "option") || "Choose any number" : "", other: other?.text };
 }
 
-const digit = (place) => (place < 9 ? el("kbd", { "aria-hidden": "true" }, String(place + 1)) : null);
+const digit = (place) => place < 9 && el("kbd", { "aria-hidden": "true" }, String(place + 1));
 
-function card(option, place, { id, type, isDefault }) {
-  const key = `${id}-${place}`;
-  const input = el("input", { type, name: id, "aria-labelledby": `${key}-l`, "aria-describedby": `${key}-d` });
-  const label = el("label", null, input, [
-    el("span", { class: "what" }, [
-      el("bdi", { id: `${key}-l` }, inline(String(option.label))),
-      el("span", { id: `${key}-d`, class: "about" }, [isDefault && el("span", { class: "chip" }, "Default"), option.description && prose(option.description)]),
-    ]),
-    digit(place),
-  ]);
-  const details = option.preview && el("details", { ontoggle: () => fill() }, el("summary", null, "Preview"));
-  const fill = () => details.open && !details.children[1] && details.append(preview(option.preview));
-  return { input, details, node: el("div", { class: "card" }, label, details) };
+function card(option, place, shape, isProposed) {
+  const key = `${shape.name}-${place}`;
+  const input = el("input", { ...shape, id: key, "aria-labelledby": `${key}-label`, "aria-describedby": `${key}-about` });
+  const about = [isProposed && el("small.chip", "Default"), option.description && prose(option.description)];
+  const name = el("bdi", { id: `${key}-label` }, inline(String(option.label)));
+  const label = el("label", input, el("div.what", name, el("div.about", { id: `${key}-about` }, about)), digit(place));
+  const show = () => details.open && !details.children[1] && details.append(preview(option.preview));
+  const details = option.preview && el("details", { ontoggle: show }, el("summary", "Preview"));
+  return { input, details, node: el("div.card", label, details) };
 }
 
-function otherCard(place, { id, type }) {
-  const input = el("input", { type, name: id, onclick: () => input.checked && text.focus() });
-  const choose = () => (input.checked = text.value != "" || input.checked);
-  const text = el("textarea", { "aria-label": "Your own answer", placeholder: "Your own answer", rows: "1", dir: "auto", class: "own", oninput: choose });
-  const label = el("label", null, input, el("span", { class: "what" }, "Other"), digit(place));
-  return { input, text, node: el("div", { class: "card" }, label, text) };
+function otherCard(place, shape) {
+  const id = shape.name;
+  const input = el("input", { ...shape, id: `${id}-${place}`, onclick: () => input.checked && text.focus() });
+  const oninput = () => (input.checked ||= text.value != "");
+  const text = el("textarea.own", { id: `${id}-own`, "aria-label": "Your own answer", placeholder: "Your own answer", rows: "1", dir: "auto", oninput });
+  return { input, text, node: el("div.card", el("label", input, el("span.what", "Other"), digit(place)), text) };
 }

@@ -16,30 +16,30 @@ const KINDS = {
   switch_mode: "Change the mode",
 };
 
-/** Returns the kind of a permission in words. @param {Object} question @returns {string} */
+/** Returns the kind of a permission in words. @param {Object} question */
 export function kind({ subject }) {
-  const name = subject?.kind;
-  return own(KINDS, name) ?? (name && name != "other" ? line(name).replaceAll("_", " ") : "Permission");
+  const name = subject?.kind ?? "other";
+  return own(KINDS, name) ?? (name == "other" ? "Permission" : line(name).replaceAll("_", " "));
 }
 
 /** Returns the parts of a permission. @param {Object} question @returns {HTMLElement[]} */
 export function subject({ subject: it, message }) {
   if (!it) return [];
-  const diffs = it.diffs ?? [];
-  const files = (it.locations ?? []).filter((place) => !diffs.some(({ path }) => place.startsWith(path)));
-  const isSaid = it.command || it.plan || it.patch || diffs.length;
+  const { command, plan, diffs = [], locations = [], description, title, content, rawInput } = it;
+  const files = locations.filter((place) => !diffs.some(({ path }) => place.startsWith(path)));
+  const isSaid = command || plan || it.patch || diffs.length;
   return [
-    it.command && code(it.command, "command"),
+    command && code(command, "command"),
     fact("Folder", it.folder),
-    it.description && it.description != message && prose(it.description),
-    it.title != message && fact("Tool", it.title),
-    files.length && el("ul", { class: "files", "aria-label": "Files" }, files.map((file) => el("li", { dir: "ltr" }, line(file)))),
+    fact("Tool", title != message && title),
+    files.map((file) => fact("File", file)),
+    description != message && description && prose(description),
     diffs.map(diff),
     it.patch && patch(it.patch),
-    it.plan && el("div", { class: "plan" }, prose(it.plan)),
-    it.content && it.content != it.plan && it.content != it.description && prose(it.content),
-    it.rawInput && el("details", { open: !isSaid }, el("summary", null, "Input of the tool"), code(it.rawInput)),
-  ].flat().filter(Boolean);
+    plan && el("div.plan", prose(plan)),
+    content && content != plan && content != description && prose(content),
+    rawInput && el("details", { open: !isSaid }, el("summary", "Input of the tool"), code(rawInput)),
+  ].flat();
 }
 
-const fact = (name, text) => text && el("p", { class: "fact" }, el("span", null, name), " ", el("bdi", null, inline(text)));
+const fact = (name, text) => text && el("p.fact", el("span", name), " ", el("bdi", inline(text)));

@@ -6,42 +6,34 @@ import { visible } from "./words.js";
 // Characters that are shown at once: laying out a mebibyte takes the browser about a second.
 const AT_ONCE = 20_000;
 
-/** Returns the text of one line or paragraph, with what stands between backticks as code. @param {string} text */
+/** Returns a short text; what stands between backticks is code. @param {string} text */
 export function inline(text) {
-  return visible(text)
-    .split(/`([^`\n]+)`/)
-    .map((part, place) => (place % 2 ? el("code", null, part) : part));
+  const parts = visible(text).split(/`([^`\n]+)`/);
+  return parts.map((part, place) => (place % 2 ? el("code", part) : part));
 }
 
-/** Returns a text as paragraphs; what stands between fences is code. @param {string} text @returns {HTMLElement} */
+/** Returns a text as paragraphs; what stands between fences is code. @param {string} text */
 export function prose(text) {
   return folded(text, (shown) => {
-    const parts = shown.split(/^ *(?:```|~~~).*\n?/m);
-    const blocks = parts.map((part, place) => {
-      const trimmed = part.replace(/^\n+|\s+$/g, "");
-      if (!trimmed) return null;
-      return place % 2 ? block(trimmed) : el("p", { dir: "auto" }, inline(trimmed));
-    });
-    return el("div", { class: "prose" }, blocks);
+    const parts = shown.split(/^ *(?:```|~~~).*\n?/m).map((part) => part.replace(/^\n+|\s+$/g, ""));
+    const show = (part, place) => part && (place % 2 ? block(part) : el("p", { dir: "auto" }, inline(part)));
+    return el("div.prose", parts.map(show));
   });
 }
 
-/** Returns a text as code, in which each character counts. @param {string} text @param {string} [name] a class */
+/** Returns a text as code, in which each character counts. @param {string} text @param {string} [name] its class */
 export function code(text, name = "") {
   return folded(text, (shown) => block(shown, name));
 }
 
-const block = (text, name = "") => el("pre", { class: `code ${name}`, dir: "ltr" }, el("code", null, visible(text)));
+const block = (text, name = "") => el(`pre.code.${name}`, { dir: "ltr" }, el("code", visible(text)));
 
 function folded(text, show) {
   if (text.length <= AT_ONCE) return show(text);
-  const size = Math.ceil(text.length / 1024);
   const all = () => box.replaceChildren(show(text));
-  const box = el("div", null, show(text.slice(0, AT_ONCE)), more(`Show all ${size} KB`, all));
+  const box = el("div", show(text.slice(0, AT_ONCE)), more(`Show all ${Math.ceil(text.length / 1024)} KB`, all));
   return box;
 }
 
 /** Returns a button that shows what was left out. @param {string} text @param {function} onclick */
-export function more(text, onclick) {
-  return el("button", { type: "button", class: "link", onclick }, text);
-}
+export const more = (text, onclick) => el("button.link", { type: "button", onclick }, text);

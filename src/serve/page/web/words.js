@@ -1,7 +1,7 @@
 // Says things in words: times, how a question ended, and the texts of agents in characters that can be seen.
 // Pure: no document, no clock.
 
-/** Returns a time span in one unit. @param {number} ms @returns {string} */
+/** Returns a time span in one unit. @param {number} ms */
 export function span(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -9,12 +9,10 @@ export function span(ms) {
   return seconds < 172800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} d`;
 }
 
-/** Returns how long ago something was. @param {number} ms @returns {string} */
-export function ago(ms) {
-  return ms < 10_000 ? "just now" : `${span(ms)} ago`;
-}
+/** Returns how long ago something was. @param {number} ms */
+export const ago = (ms) => (ms < 10_000 ? "just now" : `${span(ms)} ago`);
 
-/** Returns how much time is left, to the second in the last ten minutes. @param {number} ms @returns {string} */
+/** Returns how much time is left, to the second in the last ten minutes. @param {number} ms */
 export function remaining(ms) {
   if (ms <= 0) return "no time left";
   if (ms >= 600_000) return `${span(ms)} left`;
@@ -24,19 +22,18 @@ export function remaining(ms) {
 
 // Headings that agents write over every form, and ours: see src/question/heading.rs.
 const FORMULAS = [
+  "Please answer these questions.",
   "Please answer the following questions.",
   "Codex needs your input to continue.",
   "Codex keeps working while you answer. An answer sent after it finishes is not delivered.",
-  "Please answer these questions.",
 ];
 
-/** Returns what a question asks as a whole; never empty. @param {Object} question @returns {string} */
-export function heading(question) {
-  const { message, title, fields } = question;
-  return message || title || (fields?.length == 1 && fields[0].label) || FORMULAS[3];
+/** Returns what a question asks as a whole; never empty. @param {Object} question */
+export function heading({ message, title, fields }) {
+  return message || title || (fields?.length == 1 && fields[0].label) || FORMULAS[0];
 }
 
-/** Returns the question itself, for one line of a list. @param {Object} question @returns {string} */
+/** Returns the question itself, for one line of a list. @param {Object} question */
 export function headline(question) {
   const said = heading(question);
   const [first, ...more] = question.fields ?? [];
@@ -44,7 +41,7 @@ export function headline(question) {
   return more.length ? `${first.label} (and ${more.length} more)` : first.label;
 }
 
-/** Returns a member of an object that others wrote: its prototype is none of it. */
+/** Returns a member of an object that others wrote, and none of its prototype. */
 export const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
 
 const RESPONDERS = {
@@ -56,10 +53,10 @@ const RESPONDERS = {
   page: "the page",
 };
 
-/** Returns who settled a question: "the command line", "Zed". @param {Object} settlement @returns {string} */
+/** Returns who settled a question: "the command line", "Zed". @param {Object} settlement */
 export function by(settlement) {
-  const { responder, name } = settlement?.by ?? {};
-  const kind = own(RESPONDERS, responder) ?? line(responder ?? "something unknown");
+  const { responder = "unknown", name } = settlement?.by ?? {};
+  const kind = own(RESPONDERS, responder) ?? line(responder);
   if (!name) return kind;
   return responder == "client" ? line(name) : `${kind} (${line(name)})`;
 }
@@ -82,64 +79,51 @@ const REASONS = {
   shutdown: "closed: the bridge was told to end",
 };
 
-/** Returns how a question ended: what became of it, whether a responder did that, and what it said. */
+/** Returns what became of a question, whether a responder did that, and what it said. */
 function ending({ question, settlement, state }) {
   const { outcome, remark } = settlement ?? {};
   if (state == "lost") return ["lost: its bridge is gone, and it is not known whether it was answered"];
   if (!outcome) return [state == "delivering" ? "answered, and on its way to the agent" : "open"];
-  if (outcome.status == "answered") {
-    const role = chosen(question, outcome)?.role;
-    const isOnce = role == "allow_once" || role == "reject_once";
-    return [own(DONE, role) ?? "answered", true, isOnce ? "" : given(question, outcome)];
-  }
   const said = remark ? line(remark) : "";
-  if (outcome.status == "failed") return ["left to the agent", true, said];
-  if (outcome.status != "rejected") return [line(outcome.status ?? "ended"), true, said];
-  const reason = own(REASONS, outcome.reason);
-  if (reason) return [reason, false, said];
-  const isPermission = question.purpose == "permission";
-  const done = outcome.reason == "policy" ? "rejected by a rule" : isPermission ? "denied" : "skipped";
-  return [done, true, said];
+  switch (outcome.status) {
+    case "answered": {
+      const [field] = question.fields ?? [];
+      const role = field?.options?.find((option) => option.value === own(outcome.values, field.name))?.role;
+      return [own(DONE, role) ?? "answered", true, /_once$/.test(role) ? "" : given(question, outcome)];
+    }
+    case "rejected": {
+      const reason = own(REASONS, outcome.reason);
+      const done = question.purpose == "permission" ? "denied" : "skipped";
+      return [reason ?? (outcome.reason == "policy" ? "rejected by a rule" : done), !reason, said];
+    }
+    case "failed":
+      return ["left to the agent", true, said];
+    default:
+      return [line(outcome.status ?? "ended"), true, said];
+  }
 }
 
-/** Returns the option that was chosen in the only field. */
-function chosen(question, answer) {
-  const field = question.fields?.[0];
-  return field?.options?.find((option) => option.value === own(answer.values, field.name));
-}
-
-/**
- * Returns an answer in the words of its question.
- * @param {Object} question
- * @param {{values?: Object, notes?: Object}} answer
- * @returns {string}
- */
-export function given(question, { values, notes }) {
-  const fields = question.fields ?? [];
+/** Returns an answer in the words of its question. @param {Object} question @param {{values?: Object, notes?: Object}} answer */
+export function given({ fields = [] }, { values, notes }) {
   const parts = fields.map((field) => {
-    const value = own(values, field.name);
-    const note = own(notes, field.name);
+    const [value, note] = [own(values, field.name), own(notes, field.name)];
     const texts = [value == null ? "" : inWords(field, value), note && `note: ${line(note)}`].filter(Boolean);
-    if (!texts.length) return "";
-    return (fields.length > 1 ? `${line(field.header || field.label)}: ` : "") + texts.join("; ");
+    return (texts.length && fields.length > 1 ? `${line(field.header || field.label)}: ` : "") + texts.join("; ");
   });
   return parts.filter(Boolean).join("; ");
 }
 
-function inWords(field, value) {
-  if (field.secret) return "(secret)";
-  if (value === true) return line(field.yes ?? "yes");
-  if (value === false) return line(field.no ?? "no");
-  const label = (text) => line(field.options?.find((option) => option.value === text)?.label ?? String(text));
-  if (!Array.isArray(value)) return label(value);
-  return value.map(label).join(", ") || "none";
+function inWords({ secret, options, yes = "yes", no = "no" }, value) {
+  if (secret) return "(secret)";
+  if (typeof value == "boolean") return line(value ? yes : no);
+  const label = (text) => line(options?.find((option) => option.value === text)?.label ?? text);
+  return [value].flat().map(label).join(", ") || "none";
 }
 
-/** Returns how a question ended: "answered SQLite", "allowed from now on". @param {Object} record @returns {string} */
+/** Returns how a question ended: "answered SQLite", "allowed from now on". @param {Object} record */
 export function outcome(record) {
   const [done, , said] = ending(record);
-  if (!said) return done;
-  return done == "answered" ? `${done} ${said}` : `${done}: ${said}`;
+  return said ? `${done}${done == "answered" ? "" : ":"} ${said}` : done;
 }
 
 /** Returns the same as a sentence that says who: "Answered by the command line: SQLite". @param {Object} record */
@@ -149,17 +133,13 @@ export function ended(record) {
   return done[0].toUpperCase() + done.slice(1) + who + (said ? `: ${said}` : "");
 }
 
-// Controls, formats, separators and what is blank or ignorable, as src/terminal.rs has it.
+// Controls, formats, separators, and what is blank or ignorable: the same as in src/terminal.rs.
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\u2800]/u;
-const ALL_HIDDEN = new RegExp(HIDDEN, "gu");
+const EACH_HIDDEN = new RegExp(HIDDEN, "gu");
 
-/**
- * Returns a text in which characters that hide or reorder others are written out: `\u{202e}`.
- * @param {string} text
- * @returns {string}
- */
+/** Returns a text in which characters that hide or reorder others are written out: `\u{202e}`. @param {string} text */
 export function visible(text) {
-  return String(text).replace(ALL_HIDDEN, (mark, at, whole) => {
+  return String(text).replace(EACH_HIDDEN, (mark, at, whole) => {
     if (/[\u200c\u200d\ufe0e\ufe0f]/.test(mark) && isOrdinary(mark, whole, at)) return mark;
     const code = mark.codePointAt(0);
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
@@ -167,10 +147,8 @@ export function visible(text) {
   });
 }
 
-/** Returns a text on one line. @param {string} text @returns {string} */
-export function line(text) {
-  return visible(text).replaceAll("\n", "␊").replaceAll("\t", "␉");
-}
+/** Returns a text on one line. @param {string} text */
+export const line = (text) => visible(text).replaceAll("\n", "␊").replaceAll("\t", "␉");
 
 /** Returns whether a selector belongs to the emoji before it, or a joiner stands between letters or emoji. */
 function isOrdinary(mark, whole, at) {
