@@ -27,9 +27,13 @@ export function diff({ path, line = 1, old, new: text }) {
 
 /** Returns a patch in the format of Git. @param {string} text */
 export function patch(text) {
-  const signs = { "+": "+", "-": "−" };
   const body = el("div.lines", { dir: "ltr" });
-  fill(body, lines(text).map((text) => row({ sign: signs[text[0]] ?? " ", text: text.replace(/^[-+ ]/, "") })));
+  const change = (text) => {
+    // `---` and `+++` name the files.
+    const sign = /^(?!---|\+\+\+)[-+]/.exec(text)?.[0] ?? "";
+    return row({ sign: { "+": "+", "-": "−" }[sign] ?? " ", text: text.slice(sign.length) });
+  };
+  fill(body, lines(text).map(change));
   return el("figure.diff", el("figcaption", "Patch"), body);
 }
 

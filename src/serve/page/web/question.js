@@ -358,7 +358,9 @@ export class AskbridgeQuestion extends HTMLElement {
     actions.hidden = !isOpen;
     // A button that is disabled by the attribute would lose the focus.
     for (const it of actions.querySelectorAll("button")) it.ariaDisabled = this.#busy ? "true" : null;
-    this.#root.firstElementChild.ariaBusy = String(this.#busy);
+    const card = this.#root.firstElementChild;
+    card.ariaBusy = String(this.#busy);
+    card.classList.toggle("over", !isOpen);
     status.textContent = this.#busy ? "Sending" : "";
     this.#tick();
   }
@@ -367,9 +369,10 @@ export class AskbridgeQuestion extends HTMLElement {
   #end(notice) {
     const { question, settlement, state } = this.#record;
     const answer = settlement?.outcome?.values ? settlement.outcome : null;
-    for (const it of answer && !this.touched ? this.#fields : []) {
-      it.set(own(answer.values, it.field.name));
-      it.setNote(own(answer.notes, it.field.name));
+    // What was proposed is not what was answered.
+    for (const it of this.touched ? [] : this.#fields) {
+      it.set(own(answer?.values, it.field.name));
+      it.setNote(own(answer?.notes, it.field.name));
     }
     const mine = given(question, entries(this.#fields));
     const isLeft = this.touched && mine && !(answer && mine == given(question, answer));
