@@ -16,7 +16,7 @@ export function diff({ path, line = 1, old, new: text }) {
   const body = el("div.lines", { dir: "ltr" });
   const show = () => {
     body.classList.toggle("split", split.checked);
-    fill(body, split.checked ? sides(changes) : changes.map(row));
+    fill(body, changes, split.checked ? sides : inline);
   };
   const split = el("input", { type: "checkbox", onchange: show });
   show();
@@ -31,9 +31,9 @@ export function patch(text) {
   const change = (text) => {
     // `---` and `+++` name the files.
     const sign = /^(?!---|\+\+\+)[-+]/.exec(text)?.[0] ?? "";
-    return row({ sign: { "+": "+", "-": "−" }[sign] ?? " ", text: text.slice(sign.length) });
+    return { sign: { "+": "+", "-": "−" }[sign] ?? " ", text: text.slice(sign.length) };
   };
-  fill(body, lines(text).map(change));
+  fill(body, lines(text).map(change), inline);
   return el("figure.diff", el("figcaption", "Patch"), body);
 }
 
@@ -79,6 +79,8 @@ function row({ sign, number, text }) {
   return el(`div.row.${kind}`, number && el("i", String(number)), el("b", sign), el(tag, shown));
 }
 
+const inline = (changes) => changes.map(row);
+
 /** Returns rows of two columns: a removed line stands beside the added one that takes its place. */
 function sides(changes) {
   const rows = [];
@@ -94,11 +96,11 @@ function sides(changes) {
       pair[side] = row(change);
     }
   }
-  return rows;
+  return rows.flat();
 }
 
-function fill(body, rows) {
-  const all = () => body.replaceChildren(...rows.flat());
-  const rest = rows.length > ROWS ? [more(`Show all ${rows.length} lines`, all)] : [];
-  body.replaceChildren(...rows.slice(0, ROWS).flat(), ...rest);
+function fill(body, changes, show) {
+  const all = () => body.replaceChildren(...show(changes));
+  const rest = changes.length > ROWS ? [more(`Show all ${changes.length} lines`, all)] : [];
+  body.replaceChildren(...show(changes.slice(0, ROWS)), ...rest);
 }
