@@ -202,10 +202,10 @@ const digit = (place) => place < 9 && el("kbd", { "aria-hidden": "true" }, Strin
 
 function card(option, place, shape, isProposed) {
   const key = `${shape.name}-${place}`;
-  const input = el("input", { ...shape, id: key, "aria-labelledby": `${key}-label`, "aria-describedby": `${key}-about` });
-  const about = [isProposed && el("small.chip", "Default"), option.description && prose(option.description)];
-  const name = el("bdi", { id: `${key}-label` }, inline(String(option.label)));
-  const label = el("label", input, el("div.what", name, el("div.about", { id: `${key}-about` }, about)), digit(place));
+  const input = el("input", { ...shape, id: key, "aria-labelledby": `${key}-label`, "aria-describedby": `${key}-default ${key}-about` });
+  const name = el("span", el("bdi", { id: `${key}-label` }, inline(String(option.label))), isProposed && [" ", el("small.chip", { id: `${key}-default` }, "Default")]);
+  const about = option.description && el("div.about", { id: `${key}-about` }, prose(option.description));
+  const label = el("label", input, el("div.what", name, about), digit(place));
   const show = () => details.open && !details.children[1] && details.append(preview(option.preview));
   const details = option.preview && el("details", { ontoggle: show }, el("summary", "Preview"));
   return { input, details, node: el("div.card", label, details) };

@@ -9,6 +9,8 @@ import { ended, given, heading, line, own, remaining, visible } from "./words.js
 
 const sheets = await stylesheet("tokens.css", "question.css");
 const MORE_TIME = 600_000;
+// Texts whose first letter is Hebrew, Arabic or the like.
+const RIGHT_TO_LEFT = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const DOES = {
   allow_once: "Allows it this time",
   allow_always: "Allows it from now on",
@@ -61,10 +63,13 @@ export class AskbridgeQuestion extends HTMLElement {
 
   set record(record) {
     const before = this.#record;
+    const wasOpen = this.#isOpen;
     this.#record = record ?? null;
     const isSame = before?.id == record?.id;
+    // An answer that could not be delivered opens the question again, as it was proposed.
+    const isAgain = !wasOpen && this.#isOpen && !this.touched;
     if (!record) this.#root.replaceChildren();
-    else if (!isSame || JSON.stringify(before.question) != JSON.stringify(record.question)) this.#show(isSame);
+    else if (!isSame || isAgain || JSON.stringify(before.question) != JSON.stringify(record.question)) this.#show(isSame);
     this.#update();
   }
 
@@ -213,7 +218,7 @@ export class AskbridgeQuestion extends HTMLElement {
     };
     const form = el("form", { novalidate: true, onsubmit }, body, parts.actions);
     const card = [parts.notice, el("div.head", head), parts.title, rest && prose(rest), parts.problem, form, parts.status];
-    this.#root.replaceChildren(el("article", { "aria-labelledby": "title" }, card));
+    this.#root.replaceChildren(el("article", { "aria-labelledby": "title", dir: RIGHT_TO_LEFT.test(title) ? "rtl" : "ltr" }, card));
     this.#parts = parts;
     this.#offer();
   }
@@ -281,7 +286,9 @@ export class AskbridgeQuestion extends HTMLElement {
       this.#update();
       [...this.#parts.actions.children].find((it) => it.textContent == opener)?.focus();
     };
-    const yes = el(dangerous ? "button.danger" : "button.primary", confirm);
+    // The second click of a double click confirms nothing.
+    const onclick = (event) => event.detail > 1 && event.preventDefault();
+    const yes = el(dangerous ? "button.danger" : "button.primary", { onclick }, confirm);
     const no = button("back", "Back", back);
     const text = [el("p.label", { id: "asked" }, title), about && el("p", { dir: "auto" }, inline(about))];
     const entry = input && [el("label", { for: "step" }, label), input, error];
@@ -351,17 +358,22 @@ export class AskbridgeQuestion extends HTMLElement {
     if (!this.#record) return;
     const { notice, actions, status } = this.#parts;
     const isOpen = this.#isOpen;
+    const held = this.#root.activeElement;
+    const isTyping = held?.id == "step";
     if (!isOpen) this.#end(notice);
     for (const it of this.#fields) it.lock(!isOpen);
     for (const it of this.#root.querySelectorAll(".cards .link")) it.hidden ||= !isOpen;
     notice.hidden = isOpen;
-    actions.hidden = !isOpen;
+    // A reason that is being typed keeps the focus, as a text does.
+    actions.hidden = !isOpen && !isTyping;
+    if (isTyping) held.readOnly = !isOpen;
+    else if (!isOpen && (held?.disabled || actions.contains(held))) notice.focus();
     // A button that is disabled by the attribute would lose the focus.
     for (const it of actions.querySelectorAll("button")) it.ariaDisabled = this.#busy ? "true" : null;
     const card = this.#root.firstElementChild;
     card.ariaBusy = String(this.#busy);
     card.classList.toggle("over", !isOpen);
-    status.textContent = this.#busy ? "Sending" : "";
+    status.textContent = this.#busy ? "Sending" : isOpen ? "" : ended(this.#record);
     this.#tick();
   }
 
@@ -370,14 +382,15 @@ export class AskbridgeQuestion extends HTMLElement {
     const { question, settlement, state } = this.#record;
     const answer = settlement?.outcome?.values ? settlement.outcome : null;
     // What was proposed is not what was answered.
-    for (const it of this.touched ? [] : this.#fields) {
+    for (const it of this.touched || state == "delivering" ? [] : this.#fields) {
       it.set(own(answer?.values, it.field.name));
       it.setNote(own(answer?.notes, it.field.name));
     }
     const mine = given(question, entries(this.#fields));
     const isLeft = this.touched && mine && !(answer && mine == given(question, answer));
+    const copy = isLeft ? button("copy", "Copy your draft", () => this.#copy(mine)) : "";
     notice.className = `notice ${settlement?.outcome?.status ?? state}`;
-    notice.replaceChildren(el("p", { dir: "auto" }, ended(this.#record)), isLeft ? button("copy", "Copy your draft", () => this.#copy(mine)) : "");
+    notice.replaceChildren(el("p", { dir: "auto" }, ended(this.#record)), copy);
   }
 
   async #copy(text) {
