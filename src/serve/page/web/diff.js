@@ -68,7 +68,9 @@ function longest(old, text) {
   const common = new Uint16Array((old.length + 1) * width);
   for (let at = old.length * width - 1; at >= 0; at--) {
     const [i, j] = [Math.floor(at / width), at % width];
-    if (j < text.length) common[at] = old[i] === text[j] ? common[at + width + 1] + 1 : Math.max(common[at + width], common[at + 1]);
+    if (j == text.length) continue;
+    const longer = Math.max(common[at + width], common[at + 1]);
+    common[at] = old[i] === text[j] ? common[at + width + 1] + 1 : longer;
   }
   return (i, j) => common[i * width + j];
 }

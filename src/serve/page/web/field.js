@@ -17,14 +17,15 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
   const id = `f${place}`;
   const control = own(KINDS, field.kind)?.(field, id) ?? unknown(field);
   const [input] = control.inputs;
-  const hint = [field.required ? !isOnly && "Required" : "Optional", control.hint].filter(Boolean).join(". ");
+  const hint = sentences(field.required ? !isOnly && "Required" : "Optional", control.hint);
   const about = el("div.hint", { id: `${id}-about` }, field.help && prose(field.help), hint && el("p", hint));
   const error = el("p.error", { id: `${id}-error`, hidden: true });
   const note = el("textarea.note", { id: `${id}-note`, "aria-label": `Note on ${line(field.header || field.label)}` });
   const notes = input && hasNotes && el("details", el("summary", "Add a note"), note);
   const label = el(control.pick ? "legend" : "label", { for: input?.id, class: isTitled ? "vh" : "label", dir: "auto" });
   label.append(...[field.header && !isOnly ? el("span.chip", line(field.header)) : "", inline(field.label)].flat());
-  const node = el(control.pick ? "fieldset.field" : "div.field", label, about.hasChildNodes() && about, error, control.node, notes);
+  const parts = [label, about.hasChildNodes() && about, error, control.node, notes];
+  const node = el(control.pick ? "fieldset.field" : "div.field", parts);
   const described = control.pick ? node : input;
   described?.setAttribute("aria-describedby", `${about.id} ${error.id}`);
   return {
@@ -62,6 +63,8 @@ const KINDS = {
 };
 
 const either = (yes, no) => [{ value: true, label: yes }, { value: false, label: no }];
+
+const sentences = (...parts) => parts.filter(Boolean).join(". ");
 
 /** A field of a later version cannot be filled in. */
 function unknown({ kind = "none", required }) {
@@ -102,7 +105,10 @@ function text(field, id) {
     if (value && !input.value) Object.assign(input, { type: "text", value });
   };
   set(field.default);
-  const get = () => (input.type == "datetime-local" && input.value ? new Date(input.value).toISOString() : input.value) || undefined;
+  const get = () => {
+    const { type, value } = input;
+    return (type == "datetime-local" && value ? new Date(value).toISOString() : value) || undefined;
+  };
   const wrong = () => {
     const { badInput, typeMismatch } = input.validity;
     if (badInput || typeMismatch) return `must be ${format == "email" ? "an email address" : `a complete ${format}`}`;
@@ -110,8 +116,9 @@ function text(field, id) {
     return beyond([...input.value].length, minLength, maxLength, "character");
   };
   // The server alone matches patterns: one of an agent could keep the page busy for ever.
-  const hint = [range(minLength, maxLength, "character"), pattern && `Must match ${visible(pattern)}`].filter(Boolean).join(". ");
-  return { node: secret ? el("div.joined", input, reveal(input)) : input, inputs: [input], get, set, wrong, hint };
+  const hint = sentences(range(minLength, maxLength, "character"), pattern && `Must match ${visible(pattern)}`);
+  const node = secret ? el("div.joined", input, reveal(input)) : input;
+  return { node, inputs: [input], get, set, wrong, hint };
 }
 
 /** Returns a moment as an input takes it, in the time of this computer; empty if it is none. */
@@ -145,7 +152,7 @@ function number({ integer, min, max, step, required, default: initial }, id) {
     const isBetween = step > 0 && Math.abs(value / step - Math.round(value / step)) > 1e-9;
     return beyond(value, min, max) || (isBetween && `must be a multiple of ${step}, is ${value}`);
   };
-  const hint = [range(min, max), integer && "A whole number", step && `In steps of ${step}`].filter(Boolean).join(". ");
+  const hint = sentences(range(min, max), integer && "A whole number", step && `In steps of ${step}`);
   return { node: input, inputs: [input], get, set, wrong, hint };
 }
 
@@ -195,15 +202,18 @@ function choices(field, id, options, isMany) {
   };
   const node = el("div.cards", { oninput: update }, all.map(({ node }) => node), clear);
   set(field.default);
-  return { node, inputs, get, set, wrong, pick, hint: isMany ? range(min, max, "option") || "Choose any number" : "", other: other?.text };
+  const hint = isMany && (range(min, max, "option") || "Choose any number");
+  return { node, inputs, get, set, wrong, pick, hint, other: other?.text };
 }
 
 const digit = (place) => place < 9 && el("kbd", { "aria-hidden": "true" }, String(place + 1));
 
 function card(option, place, shape, isProposed) {
   const key = `${shape.name}-${place}`;
-  const input = el("input", { ...shape, id: key, "aria-labelledby": `${key}-label`, "aria-describedby": `${key}-default ${key}-about` });
-  const name = el("span", el("bdi", { id: `${key}-label` }, inline(String(option.label))), isProposed && [" ", el("small.chip", { id: `${key}-default` }, "Default")]);
+  const described = `${key}-default ${key}-about`;
+  const input = el("input", { ...shape, id: key, "aria-labelledby": `${key}-label`, "aria-describedby": described });
+  const name = el("span", el("bdi", { id: `${key}-label` }, inline(String(option.label))));
+  if (isProposed) name.append(" ", el("small.chip", { id: `${key}-default` }, "Default"));
   const about = option.description && el("div.about", { id: `${key}-about` }, prose(option.description));
   const label = el("label", input, el("div.what", name, about), digit(place));
   const show = () => details.open && !details.children[1] && details.append(preview(option.preview));
@@ -215,6 +225,7 @@ function otherCard(place, shape) {
   const id = shape.name;
   const input = el("input", { ...shape, id: `${id}-${place}`, onclick: () => input.checked && text.focus() });
   const oninput = () => (input.checked ||= text.value != "");
-  const text = el("textarea.own", { id: `${id}-own`, "aria-label": "Your own answer", placeholder: "Your own answer", rows: "1", dir: "auto", oninput });
+  const own = { id: `${id}-own`, "aria-label": "Your own answer", placeholder: "Your own answer", rows: "1", dir: "auto" };
+  const text = el("textarea.own", { ...own, oninput });
   return { input, text, node: el("div.card", el("label", input, el("span.what", "Other"), digit(place)), text) };
 }

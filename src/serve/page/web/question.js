@@ -3,7 +3,7 @@
 
 import { el, stylesheet } from "./dom.js";
 import { createField } from "./field.js";
-import { kind, subject } from "./subject.js";
+import { decision, kind, optionButton, subject } from "./subject.js";
 import { inline, prose } from "./text.js";
 import { ended, given, heading, line, own, remaining, visible } from "./words.js";
 
@@ -11,13 +11,6 @@ const sheets = await stylesheet("tokens.css", "question.css");
 const MORE_TIME = 600_000;
 // Texts whose first letter is Hebrew, Arabic or the like.
 const RIGHT_TO_LEFT = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
-const DOES = {
-  allow_once: "Allows it this time",
-  allow_always: "Allows it from now on",
-  reject_once: "Refuses it this time",
-  reject_always: "Refuses it from now on",
-};
-
 export class AskbridgeQuestion extends HTMLElement {
   static formAssociated = true;
   #root = this.attachShadow({ mode: "open" });
@@ -69,7 +62,7 @@ export class AskbridgeQuestion extends HTMLElement {
     // An answer that could not be delivered opens the question again, as it was proposed.
     const isAgain = !wasOpen && this.#isOpen && !this.touched;
     if (!record) this.#root.replaceChildren();
-    else if (!isSame || isAgain || JSON.stringify(before.question) != JSON.stringify(record.question)) this.#show(isSame);
+    else if (!isSame || isAgain || !equal(before.question, record.question)) this.#show(isSame);
     this.#update();
   }
 
@@ -180,7 +173,8 @@ export class AskbridgeQuestion extends HTMLElement {
     const focused = isSame && this.#root.activeElement?.id;
     const fields = this.#isPermission ? [] : (question.fields ?? []);
     const isOnly = fields.length == 1;
-    const context = { isOnly, isTitled: isOnly && heading(question) == fields[0].label, hasNotes: question.notes ?? true };
+    const isTitled = isOnly && heading(question) == fields[0].label;
+    const context = { isOnly, isTitled, hasNotes: question.notes ?? true };
     this.touched = false;
     this.#fields = fields.map((field, place) => createField(field, place, context));
     // What the client gave before it left the rest to others.
@@ -218,7 +212,8 @@ export class AskbridgeQuestion extends HTMLElement {
     };
     const form = el("form", { novalidate: true, onsubmit }, body, parts.actions);
     const card = [parts.notice, el("div.head", head), parts.title, rest && prose(rest), parts.problem, form, parts.status];
-    this.#root.replaceChildren(el("article", { "aria-labelledby": "title", dir: RIGHT_TO_LEFT.test(title) ? "rtl" : "ltr" }, card));
+    const dir = RIGHT_TO_LEFT.test(title) ? "rtl" : "ltr";
+    this.#root.replaceChildren(el("article", { "aria-labelledby": "title", dir }, card));
     this.#parts = parts;
     this.#offer();
   }
@@ -230,29 +225,18 @@ export class AskbridgeQuestion extends HTMLElement {
     const skip = button("link", this.#isPermission ? "Deny with a reason" : "Skip this question", () => this.skip());
     const canSend = this.#fields.some((it) => it.inputs.length);
     const send = canSend && el("button.primary", line(question.submit || "Send answer"));
-    const ways = this.#isPermission ? (question.fields?.[0]?.options ?? []).map((it, place) => this.#option(it, place)) : [send];
-    this.#parts.actions.replaceChildren(...ways.filter(Boolean), skip);
+    const options = this.#isPermission ? (question.fields?.[0]?.options ?? []) : [];
+    const ways = options.map((it, place) => optionButton(it, place, question.dangerous, () => this.#press(it)));
+    this.#parts.actions.replaceChildren(...ways, ...(send ? [send] : []), skip);
   }
 
-  #option(option, place) {
-    const { dangerous } = this.#record.question;
-    const role = option.role ?? "";
-    const does = own(DOES, role) ?? line(role).replaceAll("_", " ");
-    const look = role == "allow_once" ? (dangerous ? "harm" : "primary") : "";
-    const text = el("span.what", el("bdi", inline(option.label)), el("small", does));
-    return button(`option.${look}`, [text, place < 9 && el("kbd", { "aria-hidden": "true" }, String(place + 1))], () => this.#press(option));
-  }
-
-  /** Takes an option of a permission: at once where it refuses, or allows once what is not dangerous. */
-  #press({ role = "", label, value }) {
+  /** Takes an option of a permission: at once, or after a step. */
+  #press({ role, label, value }) {
     const { dangerous, fields } = this.#record.question;
     const act = () => this.#send("answer", { values: Object.fromEntries([[fields[0].name, value]]), notes: {} });
-    if (/^reject_(once|always)$/.test(role) || (role == "allow_once" && !dangerous)) return act();
-    const isAlways = role == "allow_always";
-    const asked = [isAlways && "Allow always: from now on without asking?", dangerous && "This can do harm. Allow it all the same?"];
-    const title = asked.filter(Boolean).join(" ") || "What this option does is not known here. Choose it?";
-    const confirm = isAlways ? "Allow always" : role == "allow_once" ? "Allow" : "Choose it";
-    this.#ask({ title, about: label, confirm, act, dangerous });
+    const step = decision(role, dangerous);
+    if (!step) return act();
+    this.#ask({ ...step, about: label, act, dangerous });
   }
 
   #select(option) {
@@ -268,7 +252,8 @@ export class AskbridgeQuestion extends HTMLElement {
     const act = () => this.#send("answer", entries(this.#fields));
     const { dangerous } = this.#record.question;
     if (!dangerous) return act();
-    this.#ask({ title: "A wrong answer can do harm", label: "Type yes to send this one", must: "yes", confirm: "Send answer", act, dangerous });
+    const title = "A wrong answer can do harm";
+    this.#ask({ title, label: "Type yes to send this one", must: "yes", confirm: "Send answer", act, dangerous });
   }
 
   /** Puts a step in the place of the buttons: what is asked, a text to type, and the way back. */
@@ -292,20 +277,20 @@ export class AskbridgeQuestion extends HTMLElement {
     const no = button("back", "Back", back);
     const text = [el("p.label", { id: "asked" }, title), about && el("p", { dir: "auto" }, inline(about))];
     const entry = input && [el("label", { for: "step" }, label), input, error];
-    this.#parts.actions.replaceChildren(el("div.step", { role: "group", "aria-labelledby": "asked" }, text, entry, el("div.buttons", yes, no)));
+    const group = { role: "group", "aria-labelledby": "asked" };
+    this.#parts.actions.replaceChildren(el("div.step", group, text, entry, el("div.buttons", yes, no)));
     // What is dangerous, and is not typed, takes the button itself.
     this.#step = { back, take: () => (dangerous && !must && this.#root.activeElement != yes ? no.focus() : take()) };
     this.#update();
     (input || (dangerous ? no : yes)).focus();
   }
 
-  #send(name, detail) {
-    if (this.#isOpen && !this.#busy) this.#dispatch(name, detail, true);
-  }
-
-  #dispatch(name, more, cancelable = false) {
+  #send(name, more) {
+    const isDraft = name == "draft";
+    if (!isDraft && (!this.#isOpen || this.#busy)) return;
     const detail = { id: this.#record?.id, ...more };
-    this.dispatchEvent(new CustomEvent(`askbridge-${name}`, { detail, bubbles: true, composed: true, cancelable }));
+    const how = { bubbles: true, composed: true, cancelable: !isDraft };
+    this.dispatchEvent(new CustomEvent(`askbridge-${name}`, { detail, ...how }));
   }
 
   #key(event) {
@@ -332,9 +317,9 @@ export class AskbridgeQuestion extends HTMLElement {
   #changed(isSaid = true) {
     const wrong = this.#fields.find((it) => it.wrong());
     this.#internals.setFormValue(JSON.stringify(entries(this.#fields)), JSON.stringify(this.draft));
-    if (wrong) this.#internals.setValidity({ customError: true }, `${wrong.field.label}: ${wrong.wrong()}`, wrong.inputs[0]);
-    else this.#internals.setValidity({});
-    if (isSaid) this.#dispatch("draft");
+    const said = wrong && `${wrong.field.label}: ${wrong.wrong()}`;
+    this.#internals.setValidity({ customError: !!wrong }, said, wrong?.inputs[0]);
+    if (isSaid) this.#send("draft");
   }
 
   /** Shows what is wrong beside the fields, and above them, where the focus goes. */
@@ -413,6 +398,7 @@ export class AskbridgeQuestion extends HTMLElement {
 }
 
 const button = (name, text, onclick) => el(`button.${name}`, { type: "button", onclick }, text);
+const equal = (one, other) => JSON.stringify(one) == JSON.stringify(other);
 const short = (text) => line(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 /** Returns what fields have, by their names; a name may be that of a member of every object. */

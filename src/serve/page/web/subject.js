@@ -1,4 +1,5 @@
-// Shows what a permission is for: the command, the changes of files, the plan. What would happen comes first.
+// Shows what a permission is for: the command, the changes of files, the plan. What would happen comes first. Says what
+// its options do, and which of them take a second step.
 
 import { diff, patch } from "./diff.js";
 import { el } from "./dom.js";
@@ -43,3 +44,32 @@ export function subject({ subject: it, message }) {
 }
 
 const fact = (name, text) => text && el("p.fact", el("span", name), " ", el("bdi", inline(text)));
+
+const DOES = {
+  allow_once: "Allows it this time",
+  allow_always: "Allows it from now on",
+  reject_once: "Refuses it this time",
+  reject_always: "Refuses it from now on",
+};
+
+/** Returns the button of an option. The label is the agent's, and may lie; what it does is said below. */
+export function optionButton({ role = "", label }, place, isDangerous, onclick) {
+  const does = own(DOES, role) ?? line(role).replaceAll("_", " ");
+  const look = role != "allow_once" ? "" : isDangerous ? "harm" : "primary";
+  const text = el("span.what", el("bdi", inline(label)), el("small", does));
+  const digit = place < 9 && el("kbd", { "aria-hidden": "true" }, String(place + 1));
+  return el(`button.option.${look}`, { type: "button", onclick }, text, digit);
+}
+
+/**
+ * Returns what is asked before an option is taken. Nothing is where it refuses, or allows once what is not dangerous.
+ * @returns {{title: string, confirm: string}|null}
+ */
+export function decision(role = "", isDangerous) {
+  const isOnce = role == "allow_once";
+  if (/^reject_(once|always)$/.test(role) || (isOnce && !isDangerous)) return null;
+  const harm = isDangerous ? "This can do harm. Allow it all the same?" : "";
+  if (isOnce) return { title: harm, confirm: "Allow" };
+  if (role != "allow_always") return { title: "It is not known here what this does. Choose it?", confirm: "Choose it" };
+  return { title: `Allow always: from now on without asking? ${harm}`.trim(), confirm: "Allow always" };
+}
