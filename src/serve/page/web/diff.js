@@ -53,7 +53,8 @@ function compare(old, text, first) {
   while (i < old.length || j < text.length) {
     const isMiddle = i >= start && (i < oldEnd || j < textEnd);
     const isSame = isMiddle ? common && i < oldEnd && j < textEnd && old[i] === text[j] : true;
-    const isAdded = j < textEnd && (i >= oldEnd || common?.(i - start, j + 1 - start) > common?.(i + 1 - start, j - start));
+    const isBetter = () => common?.(i - start, j + 1 - start) > common?.(i + 1 - start, j - start);
+    const isAdded = j < textEnd && (i >= oldEnd || isBetter());
     if (isSame) changes.push({ sign: " ", text: text[j], before: first + i++, number: first + j++ });
     else if (isAdded) changes.push({ sign: "+", text: text[j], number: first + j++ });
     else changes.push({ sign: "−", text: old[i], number: first + i++ });
@@ -61,7 +62,7 @@ function compare(old, text, first) {
   return changes;
 }
 
-/** Returns how many lines the rests of both texts have in common, by their beginnings; nothing if that takes too long. */
+/** Returns how many lines the rests of both texts have in common, by their beginnings; null if that takes too long. */
 function longest(old, text) {
   const width = text.length + 1;
   if (old.length * width > PAIRS) return null;

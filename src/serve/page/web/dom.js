@@ -4,8 +4,8 @@
 const MEMBERS = ["value", "checked", "selected", "open", "hidden", "disabled", "readOnly", "srcdoc"];
 
 /**
- * Returns an element: `el("p.hint", { id: "a" }, "text")`. Functions become listeners, `true` and `false` set and omit an
- * attribute, `dataset` takes an object.
+ * Returns an element: `el("p.hint", { id: "a" }, "text")`. Functions become listeners, `true` and `false` set and omit
+ * an attribute, `dataset` takes an object.
  * @param {string} tag with its classes
  * @param {Object|*} properties may be left out
  * @param {...*} children nodes, texts, and lists of them; `null`, `undefined` and `false` are left out
@@ -32,7 +32,7 @@ function set(element, name, value) {
 
 const sheets = {};
 
-/** Returns style sheets of this folder, each fetched once, for `adoptedStyleSheets`. @returns {Promise<CSSStyleSheet[]>} */
+/** Returns style sheets of this folder for `adoptedStyleSheets`. Each is fetched once. @returns {Promise<CSSStyleSheet[]>} */
 export function stylesheet(...names) {
   return Promise.all(names.map((name) => (sheets[name] ??= load(name))));
 }

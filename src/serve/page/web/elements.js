@@ -23,6 +23,7 @@ const TOKENS = {
   radius: "of corners",
   target: "the least height of what is pressed",
 };
+const INBOX = ["One choice", "Several fields", "A command", "A dangerous command", "A change of files"];
 const DELAY = 700;
 const EVENTS = ["answer", "reject", "extend", "draft"];
 
@@ -48,16 +49,18 @@ function example({ name, about, record, deadlineIn, set = {} }) {
     });
   }
   reset();
-  const onclick = () => reset();
-  const title = el("div.about", el("h3", name), about && el("p", about), el("button", { type: "button", onclick, "aria-label": `Reset ${name}` }, "Reset"));
+  const again = el("button", { type: "button", onclick: reset, "aria-label": `Reset ${name}` }, "Reset");
+  const title = el("div.about", el("h3", name), about && el("p", about), again);
   return el("div.example", title, element, log);
 }
+
+const later = (time, milliseconds) => new Date(Date.parse(time) + milliseconds).toISOString();
 
 /** Plays the server. */
 function play(element, event, { values, notes, reason, milliseconds }) {
   const { record } = element;
   if (event == "extend") {
-    element.record = { ...record, expiring: false, deadline: new Date(Date.parse(record.deadline) + milliseconds).toISOString() };
+    element.record = { ...record, expiring: false, deadline: later(record.deadline, milliseconds) };
   }
   if (event != "answer" && event != "reject") return;
   element.failure = null;
@@ -92,7 +95,7 @@ class ExampleConnection extends EventTarget {
     if (method == "bridge_status") return [];
     if (method == "question_settled") return { questions: [] };
     const record = { ...this.records.get(id) };
-    if (method == "question_extend") record.deadline = new Date(Date.parse(record.deadline) + milliseconds).toISOString();
+    if (method == "question_extend") record.deadline = later(record.deadline, milliseconds);
     if (method == "question_answer" || method == "question_reject") {
       const outcome = answer ? { status: "answered", ...answer } : { status: "rejected", reason: "user" };
       record.settlement = { outcome, remark: reason, by: { responder: "page" }, at: new Date().toISOString() };
@@ -123,8 +126,14 @@ for (const [group, examples] of groups) {
 for (const [name, use] of Object.entries(TOKENS)) {
   const isColour = !/font|radius|target/.test(name);
   const swatch = isColour && el("span.swatch", { style: `background: var(--_${name})` });
-  document.getElementById("tokens").append(el("tr", el("th", { scope: "row" }, el("code", `--askbridge-${name}`)), el("td", swatch, use)));
+  const head = el("th", { scope: "row" }, el("code", `--askbridge-${name}`));
+  document.getElementById("tokens").append(el("tr", head, el("td", swatch, use)));
 }
-const open = [...groups.values()].flat().filter(({ record }) => record.state == "open" && record.id.length < 12);
-const few = open.filter((_, place) => place % 4 == 0).map(({ record }) => ({ ...record, id: `${record.id}i`, openedAt: new Date(Date.now() - 90_000).toISOString() }));
-showInbox(few).catch((error) => console.warn("The inbox is not here", error));
+const few = [...groups.values()].flat().filter(({ name }) => INBOX.includes(name));
+const records = few.map(({ record }, place) => ({
+  ...record,
+  id: `${record.id}i`,
+  openedAt: new Date(Date.now() - 90_000 * (place + 1)).toISOString(),
+  question: { ...record.question, project: `/src/${place % 2 ? "payments" : "shop"}` },
+}));
+showInbox(records).catch((error) => console.warn("The inbox is not here", error));

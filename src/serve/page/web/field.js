@@ -53,6 +53,15 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
   };
 }
 
+/** Returns what fields have, by their names. A name may be that of a member of every object. */
+export const pairs = (fields, get) =>
+  Object.fromEntries(fields.map((it) => [it.field.name, get(it)]).filter(([, value]) => (value ?? "") !== ""));
+
+/** Returns the answer that fields have. */
+export function entries(fields) {
+  return { values: pairs(fields, (it) => it.get()), notes: pairs(fields, (it) => it.note()) };
+}
+
 const KINDS = {
   text,
   number,
@@ -140,7 +149,8 @@ function number({ integer, min, max, step, required, default: initial }, id) {
   const by = step > 0 ? step : integer ? 1 : "any";
   // A browser counts steps from the minimum, an agent from zero.
   const least = step > 0 && min != null ? Math.ceil(min / step) * step : min;
-  const input = el("input.number", { id, type: "number", step: String(by), min: least, max, required, autocomplete: "off" });
+  const shape = { id, type: "number", step: String(by), min: least, max, required, autocomplete: "off" };
+  const input = el("input.number", shape);
   const set = (value) => (input.value = value ?? "");
   set(initial);
   const get = () => (input.value ? Number(input.value) : undefined);
@@ -225,7 +235,7 @@ function otherCard(place, shape) {
   const id = shape.name;
   const input = el("input", { ...shape, id: `${id}-${place}`, onclick: () => input.checked && text.focus() });
   const oninput = () => (input.checked ||= text.value != "");
-  const own = { id: `${id}-own`, "aria-label": "Your own answer", placeholder: "Your own answer", rows: "1", dir: "auto" };
-  const text = el("textarea.own", { ...own, oninput });
+  const name = "Your own answer";
+  const text = el("textarea.own", { id: `${id}-own`, "aria-label": name, placeholder: name, rows: "1", dir: "auto", oninput });
   return { input, text, node: el("div.card", el("label", input, el("span.what", "Other"), digit(place)), text) };
 }

@@ -2,15 +2,14 @@
 // person decides is an event. elements.html describes its properties, methods and events.
 
 import { el, stylesheet } from "./dom.js";
-import { createField } from "./field.js";
+import { createField, entries, pairs } from "./field.js";
 import { decision, kind, optionButton, subject } from "./subject.js";
-import { inline, prose } from "./text.js";
+import { direction, headed, inline, prose } from "./text.js";
 import { ended, given, heading, line, own, remaining, visible } from "./words.js";
 
 const sheets = await stylesheet("tokens.css", "question.css");
 const MORE_TIME = 600_000;
-// Texts whose first letter is Hebrew, Arabic or the like.
-const RIGHT_TO_LEFT = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+
 export class AskbridgeQuestion extends HTMLElement {
   static formAssociated = true;
   #root = this.attachShadow({ mode: "open" });
@@ -145,10 +144,6 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#changed();
   }
 
-  formDisabledCallback(isDisabled) {
-    this.busy = isDisabled;
-  }
-
   formResetCallback() {
     this.discard();
   }
@@ -187,7 +182,8 @@ export class AskbridgeQuestion extends HTMLElement {
 
   #build(question, body) {
     const isCommand = this.#isPermission && question.message == question.subject?.command;
-    const [title, rest] = headed(isCommand ? "Run this command?" : heading(question));
+    const whole = isCommand ? "Run this command?" : heading(question);
+    const [title, rest] = headed(whole);
     const [only, ...others] = question.fields ?? [];
     const about = this.#isPermission ? kind(question) : !others.length && only?.header;
     const chips = [about, question.title != title && question.title].filter(Boolean);
@@ -196,7 +192,7 @@ export class AskbridgeQuestion extends HTMLElement {
       notice: el("div.notice", { tabindex: "-1" }),
       time: el("span.time"),
       later: button("link", "More time", () => this.#send("extend", { milliseconds: MORE_TIME })),
-      title: el("h2", { id: "title", tabindex: "-1", dir: "auto", class: title.length > 90 ? "long" : "" }, inline(title)),
+      title: el(`h2.${title.length > 90 ? "long" : ""}`, { id: "title", tabindex: "-1", dir: "auto" }, inline(title)),
       problem: el("div.problem", { tabindex: "-1", hidden: true }),
       actions: el("div.actions"),
       status: el("p.vh", { role: "status" }),
@@ -211,9 +207,10 @@ export class AskbridgeQuestion extends HTMLElement {
       this.submit();
     };
     const form = el("form", { novalidate: true, onsubmit }, body, parts.actions);
-    const card = [parts.notice, el("div.head", head), parts.title, rest && prose(rest), parts.problem, form, parts.status];
-    const dir = RIGHT_TO_LEFT.test(title) ? "rtl" : "ltr";
-    this.#root.replaceChildren(el("article", { "aria-labelledby": "title", dir }, card));
+    const more = [rest, !isCommand && question.message != whole && question.message].filter(Boolean);
+    const { notice, problem, status } = parts;
+    const card = [notice, el("div.head", head), parts.title, more.map(prose), problem, form, status];
+    this.#root.replaceChildren(el("article", { "aria-labelledby": "title", dir: direction(title) }, card));
     this.#parts = parts;
     this.#offer();
   }
@@ -259,7 +256,8 @@ export class AskbridgeQuestion extends HTMLElement {
   /** Puts a step in the place of the buttons: what is asked, a text to type, and the way back. */
   #ask({ title, about, label, value = "", must, confirm, act, dangerous }) {
     const opener = this.#root.activeElement?.textContent;
-    const input = label && el(must ? "input.must" : "input.reason", { id: "step", value, autocomplete: "off", dir: "auto" });
+    const typed = { id: "step", value, autocomplete: "off", dir: "auto" };
+    const input = label && el(must ? "input.must" : "input.reason", typed);
     const error = el("p.error", { role: "alert" });
     const take = () => {
       if (!must || input.value.trim().toLowerCase() == must) return act(input?.value.trim());
@@ -333,8 +331,8 @@ export class AskbridgeQuestion extends HTMLElement {
       return el("li", it?.inputs.length ? el("a", { href: `#${it.inputs[0].id}`, onclick }, text) : text);
     });
     problem.hidden = !message && !items.length;
-    const parts = [el("h3", "There is a problem"), message && el("p", visible(message)), items.length && el("ul", items)];
-    problem.replaceChildren(...parts.filter(Boolean));
+    const said = [message && el("p", visible(message)), items.length && el("ul", items)].filter(Boolean);
+    problem.replaceChildren(el("h3", "There is a problem"), ...said);
     if (!problem.hidden) problem.focus();
   }
 
@@ -373,14 +371,12 @@ export class AskbridgeQuestion extends HTMLElement {
     }
     const mine = given(question, entries(this.#fields));
     const isLeft = this.touched && mine && !(answer && mine == given(question, answer));
-    const copy = isLeft ? button("copy", "Copy your draft", () => this.#copy(mine)) : "";
+    // A page without encryption has no clipboard; the fields still show the draft.
+    const copied = () => (this.#parts.status.textContent = "Copied");
+    const onclick = () => navigator.clipboard.writeText(mine).then(copied);
+    const copy = isLeft && navigator.clipboard ? button("copy", "Copy your draft", onclick) : "";
     notice.className = `notice ${settlement?.outcome?.status ?? state}`;
     notice.replaceChildren(el("p", { dir: "auto" }, ended(this.#record)), copy);
-  }
-
-  async #copy(text) {
-    await navigator.clipboard.writeText(text);
-    this.#parts.status.textContent = "Copied";
   }
 
   #tick() {
@@ -400,16 +396,5 @@ export class AskbridgeQuestion extends HTMLElement {
 const button = (name, text, onclick) => el(`button.${name}`, { type: "button", onclick }, text);
 const equal = (one, other) => JSON.stringify(one) == JSON.stringify(other);
 const short = (text) => line(text.length > 60 ? `${text.slice(0, 59)}…` : text);
-
-/** Returns what fields have, by their names; a name may be that of a member of every object. */
-const pairs = (fields, get) =>
-  Object.fromEntries(fields.map((it) => [it.field.name, get(it)]).filter(([, value]) => value != null && value !== ""));
-const entries = (fields) => ({ values: pairs(fields, (it) => it.get()), notes: pairs(fields, (it) => it.note()) });
-
-/** Returns the heading and the rest of a text: its first line, unless that is code. */
-function headed(text) {
-  const [first, ...rest] = text.trim().split("\n");
-  return /^ *(```|~~~)/.test(first) ? ["Question", text] : [first, rest.join("\n").trim()];
-}
 
 customElements.define("askbridge-question", AskbridgeQuestion);

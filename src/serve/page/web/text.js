@@ -37,3 +37,12 @@ function folded(text, show) {
 
 /** Returns a button that shows what was left out. @param {string} text @param {function} onclick */
 export const more = (text, onclick) => el("button.link", { type: "button", onclick }, text);
+
+/** Returns the heading and the rest of a text: its first line, unless that is code. @param {string} text */
+export function headed(text) {
+  const [first, ...rest] = text.trim().split("\n");
+  return /^ *(```|~~~)/.test(first) ? ["Question", text] : [first, rest.join("\n").trim()];
+}
+
+/** Returns the direction of a text by its first letter: Hebrew, Arabic and the like, or another. @param {string} text */
+export const direction = (text) => (/^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(text) ? "rtl" : "ltr");

@@ -28,17 +28,17 @@ const FORMULAS = [
   "Codex keeps working while you answer. An answer sent after it finishes is not delivered.",
 ];
 
-/** Returns what a question asks as a whole; never empty. @param {Object} question */
-export function heading({ message, title, fields }) {
-  return message || title || (fields?.length == 1 && fields[0].label) || FORMULAS[0];
+/** Returns the heading of a question: what it says of itself, before what agents write over every form. */
+export function heading({ message, title, fields = [] }) {
+  const said = FORMULAS.includes(message) ? "" : message;
+  return said || title || (fields.length == 1 && fields[0].label) || message || FORMULAS[0];
 }
 
 /** Returns the question itself, for one line of a list. @param {Object} question */
-export function headline(question) {
-  const said = heading(question);
-  const [first, ...more] = question.fields ?? [];
-  if (!first || !FORMULAS.includes(said)) return said;
-  return more.length ? `${first.label} (and ${more.length} more)` : first.label;
+export function headline({ message, title, fields = [] }) {
+  const said = message || title || FORMULAS[0];
+  if (!fields.length || !FORMULAS.includes(said)) return said;
+  return fields[1] ? `${fields[0].label} (and ${fields.length - 1} more)` : fields[0].label;
 }
 
 /** Returns a member of an object that others wrote, and none of its prototype. */
@@ -103,7 +103,7 @@ function ending({ question, settlement, state }) {
   }
 }
 
-/** Returns an answer in the words of its question. @param {Object} question @param {{values?: Object, notes?: Object}} answer */
+/** Returns an answer in the words of its question. @param {Object} question @param {Object} answer */
 export function given({ fields = [] }, { values, notes }) {
   const parts = fields.map((field) => {
     const [value, note] = [own(values, field.name), own(notes, field.name)];
