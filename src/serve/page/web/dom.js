@@ -32,7 +32,7 @@ function set(element, name, value) {
 
 const sheets = {};
 
-/** Returns style sheets of this folder for `adoptedStyleSheets`. Each is fetched once. @returns {Promise<CSSStyleSheet[]>} */
+/** Returns style sheets of this folder, each fetched once. @returns {Promise<CSSStyleSheet[]>} */
 export function stylesheet(...names) {
   return Promise.all(names.map((name) => (sheets[name] ??= load(name))));
 }

@@ -23,7 +23,8 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
   const note = el("textarea.note", { id: `${id}-note`, "aria-label": `Note on ${line(field.header || field.label)}` });
   const notes = input && hasNotes && el("details", el("summary", "Add a note"), note);
   const label = el(control.pick ? "legend" : "label", { for: input?.id, class: isTitled ? "vh" : "label", dir: "auto" });
-  label.append(...[field.header && !isOnly ? el("span.chip", line(field.header)) : "", inline(field.label)].flat());
+  if (field.header && !isOnly && field.header != field.label) label.append(el("span.chip", line(field.header)), " ");
+  label.append(...inline(field.label));
   const parts = [label, about.hasChildNodes() && about, error, control.node, notes];
   const node = el(control.pick ? "fieldset.field" : "div.field", parts);
   const described = control.pick ? node : input;
@@ -105,7 +106,7 @@ function text(field, id) {
   const type = secret ? "password" : (own(TYPES, format) ?? "text");
   const input = el(multiline && type == "text" ? "textarea" : "input", { id, autocomplete: "off", dir: "auto" });
   if (input.localName == "input") input.type = type;
-  input.placeholder = line(placeholder ?? "");
+  if (placeholder) input.placeholder = line(placeholder);
   input.required = required;
   const isMoment = type == "datetime-local";
   const set = (value = "") => {
@@ -236,6 +237,7 @@ function otherCard(place, shape) {
   const input = el("input", { ...shape, id: `${id}-${place}`, onclick: () => input.checked && text.focus() });
   const oninput = () => (input.checked ||= text.value != "");
   const name = "Your own answer";
-  const text = el("textarea.own", { id: `${id}-own`, "aria-label": name, placeholder: name, rows: "1", dir: "auto", oninput });
+  const own = { id: `${id}-own`, "aria-label": name, placeholder: name, rows: "1", dir: "auto", oninput };
+  const text = el("textarea.own", own);
   return { input, text, node: el("div.card", el("label", input, el("span.what", "Other"), digit(place)), text) };
 }
