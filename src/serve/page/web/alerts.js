@@ -1,0 +1,110 @@
+// Tells the person of new questions: a screen reader always, and while the page has no focus by a notification and a sound.
+
+import { keep, recall } from "./drafts.js";
+import { title } from "./rows.js";
+
+/** New questions are collected for so long, in which a tab with the focus says that it shows them. */
+const PAUSE = 300;
+/** More than so many at once make one notification. */
+const MOST = 3;
+/** A screen reader hears of new questions not more often than this. */
+const CHATTER = 4_000;
+
+/** The alerts of one inbox. At first notification and sound are off. */
+export class Alerts {
+  settings = recall("alerts") ?? {};
+  #from;
+  #on;
+  #new = new Map();
+  #unsaid = new Map();
+  #shown = new Map();
+  #tabs = new BroadcastChannel("askbridge");
+
+  /**
+   * @param {function} from says of a record which agent asks, and in which project
+   * @param {{ open: function, say: function }} on shows a question by its id, and tells a screen reader
+   */
+  constructor(from, on) {
+    this.#from = from;
+    this.#on = on;
+    this.#tabs.onmessage = ({ data }) => data.forEach((id) => this.#new.delete(id));
+  }
+
+  /** Turns `notify` or `sound` on or off. Returns why it stays off, or "". */
+  async set(name, on) {
+    const refusal = on && name == "notify" ? await allow() : "";
+    if (on && name == "sound") beep();
+    this.settings[name] = on && !refusal;
+    keep("alerts", this.settings);
+    return refusal;
+  }
+
+  /** Tells of new questions. */
+  arrived(records) {
+    if (!this.#unsaid.size) setTimeout(() => this.#say(), CHATTER);
+    for (const record of records) this.#unsaid.set(record.id, record);
+    if (document.hasFocus()) return this.#tabs.postMessage(records.map(({ id }) => id));
+    if (!this.#new.size) setTimeout(() => this.#tell(), PAUSE);
+    for (const record of records) this.#new.set(record.id, record);
+  }
+
+  /** Takes back what was told of a question that waits no more. */
+  ended(id) {
+    this.#new.delete(id);
+    this.#unsaid.delete(id);
+    this.#shown.get(id)?.close();
+    this.#shown.delete(id);
+  }
+
+  #say() {
+    const all = [...this.#unsaid.values()];
+    this.#unsaid.clear();
+    const from = new Set(all.map(this.#from));
+    const count = all.length == 1 ? "1 new question" : `${all.length} new questions`;
+    if (all.length) this.#on.say(from.size == 1 ? `${count} from ${[...from]}` : count);
+  }
+
+  #tell() {
+    const records = [...this.#new.values()];
+    this.#new.clear();
+    if (!records.length || document.hasFocus()) return;
+    if (this.settings.sound) beep();
+    if (!this.settings.notify) return;
+    if (records.length > MOST) this.#notify(records[0].id, `${records.length} new questions`);
+    else for (const record of records) this.#notify(record.id, `${this.#from(record)} asks`, title(record));
+  }
+
+  #notify(id, heading, body = "") {
+    try {
+      // Several tabs with one tag show one.
+      const notification = new Notification(heading, { body, tag: id });
+      notification.onclick = () => {
+        window.focus();
+        this.#on.open(id);
+      };
+      this.#shown.set(id, notification);
+    } catch {
+      // Browsers of phones show notifications of service workers only.
+    }
+  }
+}
+
+async function allow() {
+  if (!window.Notification) return "This browser shows notifications only for pages of this machine or over HTTPS.";
+  if ((await Notification.requestPermission()) == "granted") return "";
+  return "The browser does not allow notifications. Allow them in its settings for this page.";
+}
+
+let audio;
+
+function beep() {
+  audio ??= new AudioContext();
+  audio.resume();
+  const end = audio.currentTime + 0.3;
+  const volume = new GainNode(audio, { gain: 0.1 });
+  const tone = new OscillatorNode(audio, { frequency: 660 });
+  tone.connect(volume).connect(audio.destination);
+  volume.gain.exponentialRampToValueAtTime(0.001, end);
+  tone.start();
+  tone.stop(end);
+}

@@ -1,0 +1,400 @@
+// `<askbridge-inbox>`: the list of the questions, and the one that the person looks at.
+
+import { Alerts } from "./alerts.js";
+import { Connection } from "./connection.js";
+import { el, stylesheet } from "./dom.js";
+import { drafts, keepDraft } from "./drafts.js";
+import { frame } from "./frame.js";
+import { action } from "./keys.js";
+import "./question.js";
+import { agentOf, arrange, projectName, reveal, Row, title, write } from "./rows.js";
+import { isOpen, Store } from "./store.js";
+import { visible } from "./words.js";
+
+const SHEETS = await stylesheet("tokens.css", "inbox.css");
+
+/** The second click of a double click, after the next question came into the place of one, answers nothing. */
+const DOUBLE_CLICK = 500;
+/** A question that another responder settled is put away after this, unless the person is at it. */
+const FOLD = 30_000;
+/** After a restart of the server, bridges are back within this. */
+const RETURN = 2_000;
+
+/**
+ * Attribute `src`: the server's address, by default that of this module. Property `connection`: an object of the page's
+ * own, like `Connection`. Slots: `heading`, `sign-in`. Events: `askbridge-count` `{ waiting }`, `askbridge-select` `{ id }`.
+ */
+export class AskbridgeInbox extends HTMLElement {
+  /** The id of the question that is shown, or null. */
+  current = null;
+  #given;
+  #connection;
+  #store = new Store();
+  #parts;
+  #bridges = new Map();
+  #rows = new Map();
+  #groups = new Map();
+  /** The shown question, and those that hold what is nowhere else: a secret, an answer on its way. */
+  #cards = new Map();
+  #count = -1;
+  /** What the page was opened for, which may come later. */
+  #wanted;
+  #click;
+  #hasGoneOn = false;
+  #timers = {};
+  #end;
+  #alerts = new Alerts((record) => this.#from(record), { open: (id) => this.show(id), say: (text) => this.#say(text) });
+
+  get connection() {
+    return this.#connection;
+  }
+
+  set connection(connection) {
+    this.#given = this.#connection = connection;
+    if (this.#end) this.#connect();
+  }
+
+  connectedCallback() {
+    if (!this.#parts) this.#build();
+    // What was set before the element was defined hides the accessor of the same name.
+    if (Object.hasOwn(this, "connection")) {
+      this.#given = this.connection;
+      delete this.connection;
+    }
+    this.#connect();
+  }
+
+  disconnectedCallback() {
+    this.#end.abort();
+    this.#end = null;
+  }
+
+  /** Shows a question, now or when it comes; null shows the list. */
+  show(id) {
+    this.#wanted = id;
+    if (id) this.#render();
+    else if (this.current) this.#select(null);
+  }
+
+  #build() {
+    const root = this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = SHEETS;
+    this.#parts = frame({
+      alerts: this.#alerts,
+      retry: () => this.#connection.check?.(),
+      signOut: () => this.#connection.signOut?.(),
+      leave: (choice) => this.#leave(choice),
+    });
+    const { shell, settings, confirm, main } = this.#parts;
+    root.append(shell, settings, confirm);
+    const on = (type, run) => main.addEventListener(`askbridge-${type}`, ({ detail, target }) => run(detail, target));
+    on("answer", ({ id, values, notes }) => this.#settle("question_answer", { id, answer: { values, notes } }));
+    on("reject", ({ id, reason }) => this.#settle("question_reject", { id, reason: reason || null }));
+    on("extend", ({ id, milliseconds }) => this.#send("question_extend", { id, milliseconds }));
+    on("draft", (_, card) => {
+      keepDraft(card.record.id, card.touched ? card.draft : null);
+      this.#later("render", 200, () => this.#render());
+    });
+    main.addEventListener("click", (event) => this.#clicked(event), true);
+    this.#store.addEventListener("change", () => this.#later("render", 0, () => this.#render()));
+    this.#store.addEventListener("arrival", ({ detail }) => this.#alerts.arrived(detail));
+    this.#store.addEventListener("gap", ({ detail }) => setTimeout(() => this.#fill(detail), RETURN));
+  }
+
+  #connect() {
+    this.#end?.abort();
+    this.#end = new AbortController();
+    const { signal } = this.#end;
+    const server = this.getAttribute("src") ?? new URL(import.meta.url).origin;
+    this.#connection = this.#given ?? new Connection(server, signal);
+    this.#connection.addEventListener("delta", ({ detail }) => this.#store.apply(detail), { signal });
+    this.#connection.addEventListener("state", () => this.#turn(), { signal });
+    document.addEventListener("keydown", (event) => this.#key(event), { signal });
+    const clock = setInterval(() => document.hidden || this.#rows.forEach((row) => row.tick(Date.now())), 1000);
+    signal.addEventListener("abort", () => clearInterval(clock));
+    this.#turn();
+  }
+
+  /** Runs the first of a name that comes, after a while; the others until then are the same. */
+  #later(name, wait, run) {
+    this.#timers[name] ??= setTimeout(() => {
+      delete this.#timers[name];
+      run();
+    }, wait);
+  }
+
+  /* The connection */
+
+  #turn() {
+    const { shell, notice } = this.#parts;
+    shell.dataset.state = this.#connection.state;
+    if (this.#connection.state == "online") this.#greet();
+    else this.#store.reset();
+    // A moment without a connection is no news.
+    this.#later("notice", 1000, () => {
+      const { state } = this.#connection;
+      if (notice.hidden == (state == "offline")) this.#say({ offline: "Offline.", online: "Connected." }[state] ?? "");
+      notice.hidden = state != "offline";
+    });
+    this.#render();
+  }
+
+  async #greet() {
+    this.#ask();
+    const settled = await this.#connection.call("question_settled", { limit: 50 }).catch(() => null);
+    if (settled) this.#store.put(settled.questions);
+  }
+
+  /** Asks the bridges for their agents, and what the time is by their clocks. */
+  async #ask() {
+    const statuses = await this.#connection.call("bridge_status").catch(() => []);
+    let unreadable = 0;
+    for (const status of statuses) {
+      const clock = status.uptimeMs == null ? 0 : Date.parse(status.startedAt) + status.uptimeMs - Date.now();
+      this.#bridges.set(status.bridge, { status, clock });
+      unreadable += status.unreadable ?? 0;
+    }
+    write(this.#parts.newer, unreadable ? `${unreadable} more can be read only by a newer askbridge.` : "");
+    this.#render();
+  }
+
+  /** Finds out what became of questions that were open before the connection broke, and are not any more. */
+  #fill(records) {
+    for (const record of records.filter((it) => this.#store.records.get(it.id) == it)) {
+      this.#connection.call("question_get", { id: record.id }).then(
+        (found) => this.#store.put([found]),
+        ({ code }) => code != "offline" && this.#store.put([{ ...record, state: "lost" }]),
+      );
+    }
+  }
+
+  /* The list */
+
+  #render() {
+    const { groups, settled, waiting, shell } = this.#parts;
+    const open = this.#store.open().length;
+    let shown = this.#wanted;
+    if (this.#count != open && this.#connection.state == "online") {
+      this.#tell("count", { waiting: open });
+      // What is there first, and what comes while nothing waits, is shown where there is room beside the list.
+      if (this.#count < 1 && !this.current && this.#isWide() && !this.#store.records.has(shown)) shown = this.#order()[0];
+      this.#count = shell.dataset.count = open;
+      write(waiting, open || "");
+    }
+    const drafted = drafts();
+    const rows = (records) => records.map((record) => this.#row(record, drafted));
+    // First, so that a row that goes there moves, and keeps the focus.
+    const ended = rows(this.#store.settled());
+    settled.parentNode.hidden = !ended.length;
+    arrange(settled, ended);
+    const sections = [...this.#store.groups()].map(([project, records]) => {
+      const group = this.#group(project);
+      arrange(group.lastChild, rows(records));
+      return group;
+    });
+    arrange(groups, sections);
+    for (const id of this.#rows.keys()) if (!this.#store.records.has(id)) this.#rows.delete(id);
+    if (!this.#store.records.has(shown)) return this.#refresh();
+    if (shown == this.#wanted) this.#wanted = null;
+    this.#select(shown);
+  }
+
+  #group(project) {
+    if (!this.#groups.has(project)) {
+      const id = `project-${this.#groups.size}`;
+      const heading = el("h3", { id, title: visible(project) }, el("bdi", projectName(project)));
+      this.#groups.set(project, el("section", { "aria-labelledby": id }, heading, el("ul")));
+    }
+    return this.#groups.get(project);
+  }
+
+  #row(record, drafted) {
+    const { id, bridge } = record;
+    const pick = () => this.#select(id, this.current == id ? "fields" : this.#isWide() ? "row" : "main");
+    if (!this.#rows.has(id)) this.#rows.set(id, new Row(pick));
+    if (isOpen(record) && !this.#bridges.has(bridge)) {
+      this.#bridges.set(bridge, {});
+      this.#later("ask", 300, () => this.#ask());
+    }
+    if (!isOpen(record)) this.#alerts.ended(id);
+    const row = this.#rows.get(id);
+    row.update(record, this.#bridges.get(bridge), this.#cards.get(id)?.failure ? "Not sent" : drafted.has(id) && "Draft");
+    return row.element;
+  }
+
+  /** Returns the ids in the order of the rows. */
+  #order() {
+    return [...[...this.#store.groups().values()].flat(), ...this.#store.settled()].map(({ id }) => id);
+  }
+
+  /* The question */
+
+  get #card() {
+    return this.#cards.get(this.current);
+  }
+
+  /** Returns whether list and question are side by side. */
+  #isWide() {
+    return this.#parts.list.checkVisibility() && this.#parts.main.checkVisibility();
+  }
+
+  /** `focus` is "main", "fields" or "row"; there is none where it was not the person who chose. */
+  #select(id, focus) {
+    const { shell, main, list } = this.#parts;
+    const { touched, busy, failure } = this.#card ?? {};
+    if (this.current != id) {
+      if (!touched && !busy && !failure) this.#cards.delete(this.current);
+      this.#rows.get(this.current)?.button.removeAttribute("aria-current");
+      main.scrollTop = 0;
+    }
+    if (focus) this.#wanted = null;
+    this.current = id;
+    shell.dataset.view = id ? "item" : "list";
+    this.#refresh();
+    this.#tell("select", { id });
+    const button = this.#rows.get(id)?.button;
+    if (button) reveal(button, list);
+    if (focus == "row") button.focus();
+    else if (focus == "fields") this.#card.focusFirst();
+    else if (focus) main.focus({ preventScroll: true });
+  }
+
+  /** Brings the shown question up to date. */
+  #refresh() {
+    const { main, stage, context, list } = this.#parts;
+    const record = this.#store.records.get(this.current);
+    const button = this.#rows.get(this.current)?.button ?? list.querySelector(".row");
+    for (const other of list.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
+    if (button) button.tabIndex = 0;
+    main.classList.toggle("rests", !record);
+    if (!record) {
+      const text = this.#store.open().length ? "Choose a question." : "Nothing waits.";
+      main.setAttribute("aria-label", text);
+      return write(stage, text);
+    }
+    button.setAttribute("aria-current", "true");
+    main.setAttribute("aria-label", title(record));
+    const { status, clock = 0 } = this.#bridges.get(record.bridge) ?? {};
+    const { project, sessionId } = record.question;
+    const folder = visible(project ?? status?.folder ?? "an unknown folder");
+    write(context, `${agentOf(record, status)} in \u2068${folder}\u2069${sessionId ? ` · session \u2068${visible(sessionId)}\u2069` : ""}`);
+    const card = this.#card ?? el("askbridge-question");
+    card.clockOffset = clock;
+    if (card.record != record) card.record = record;
+    if (!this.#card) {
+      this.#cards.set(record.id, card);
+      const draft = drafts().get(record.id);
+      if (draft) card.draft = draft;
+    }
+    if (stage.firstChild != card) stage.replaceChildren(card);
+    if (isOpen(record)) return;
+    if (card.failure) card.failure = null;
+    this.#later(`fold-${record.id}`, FOLD, () => this.#fold(card));
+  }
+
+  #fold(card) {
+    const isWatched = card.touched || this.#parts.main.matches(":focus-within");
+    if (this.#card == card && !isWatched && this.#isWide()) this.#select(null);
+  }
+
+  /* What the person does */
+
+  #key(event) {
+    const { settings, confirm, list } = this.#parts;
+    const isElsewhere = settings.open || confirm.open || this.#connection.state == "signed-out";
+    const name = !isElsewhere && action(event, this);
+    if (!name) return;
+    event.preventDefault();
+    const focus = list.matches(":focus-within") ? "row" : "main";
+    if (name == "next") this.#step(1, focus);
+    else if (name == "previous") this.#step(-1, focus);
+    else if (name == "help") settings.showModal();
+    else if (name == "leave") this.#leave();
+    else this.#card?.[name](Number(event.key));
+  }
+
+  #clicked(event) {
+    const { clientX = NaN, clientY, timeStamp } = this.#click ?? {};
+    const isNear = Math.hypot(event.clientX - clientX, event.clientY - clientY) < 16;
+    // Keys make clicks, too, whose detail is 0.
+    if (this.#hasGoneOn && isNear && event.detail && event.timeStamp - timeStamp < DOUBLE_CLICK) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+    this.#click = event;
+    this.#hasGoneOn = false;
+  }
+
+  #step(by, focus) {
+    const order = this.#order();
+    const at = order.indexOf(this.current);
+    const id = order[at < 0 ? 0 : Math.min(Math.max(at + by, 0), order.length - 1)];
+    if (id) this.#select(id, focus);
+  }
+
+  /** Leaves the question. Of what was typed, the person says in a dialog what becomes of it: "keep" or "discard". */
+  #leave(choice) {
+    const { confirm } = this.#parts;
+    const [card, row] = [this.#card, this.#rows.get(this.current)];
+    if (choice == "discard") {
+      keepDraft(this.current, null);
+      card?.discard();
+    } else if (!choice && card?.touched && isOpen(card.record) && card.matches(":focus-within")) {
+      confirm.returnValue = "";
+      return confirm.showModal();
+    }
+    if (!this.#isWide()) this.#select(null);
+    row?.button.focus();
+    this.#render();
+  }
+
+  /** Sends what ends a question, and goes on to the next one that waits. */
+  async #settle(method, params) {
+    const { id } = params;
+    const record = await this.#send(method, params);
+    if (!record) return;
+    const order = this.#order().filter((it) => it == id || isOpen(this.#store.records.get(it)));
+    const next = order[order.indexOf(id) + 1] ?? order.find((it) => it != id) ?? null;
+    keepDraft(id, null);
+    this.#cards.delete(id);
+    this.#store.put([record], true);
+    if (this.current == id) this.#select(next, "main");
+    this.#hasGoneOn = true;
+  }
+
+  /** Returns the record as it is then. Where it fails, the question says so. */
+  async #send(method, params) {
+    const card = this.#cards.get(params.id);
+    if (!card || card.busy) return null;
+    card.failure = null;
+    card.busy = true;
+    let record = null;
+    try {
+      record = await this.#connection.call(method, params);
+      this.#store.put([record]);
+      this.#say("Sent.");
+    } catch ({ code, message, data }) {
+      const advice = code == "offline" ? " What you entered is kept. Send it again." : "";
+      if (data?.question) this.#store.put([data.question]);
+      else card.failure = { message: message[0].toUpperCase() + message.slice(1) + advice, fields: data?.errors ?? [] };
+    }
+    card.busy = false;
+    this.#render();
+    return record;
+  }
+
+  #from(record) {
+    const { project } = record.question;
+    return agentOf(record, this.#bridges.get(record.bridge)?.status) + (project ? ` in ${projectName(project)}` : "");
+  }
+
+  #say(text) {
+    this.#parts.live.textContent = text;
+  }
+
+  #tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(`askbridge-${type}`, { detail, bubbles: true, composed: true }));
+  }
+}
+
+customElements.define("askbridge-inbox", AskbridgeInbox);

@@ -1,0 +1,57 @@
+// The page `/`: takes the token out of the address, signs in, and shows in the tab how many questions wait.
+
+const inbox = document.querySelector("askbridge-inbox");
+const form = document.querySelector("form");
+const refusal = document.querySelector("#refusal");
+const icon = document.querySelector("link[rel=icon]");
+const plainIcon = icon.href;
+
+/** Returns what the address says after `#`, and leaves no token there. */
+function take() {
+  const said = new URLSearchParams(location.hash.slice(1));
+  const token = said.get("token");
+  said.delete("token");
+  if (token) history.replaceState(null, "", said.size ? `#${said}` : location.pathname);
+  return { token, question: said.get("question") };
+}
+
+async function signIn(token) {
+  refusal.textContent = "";
+  try {
+    await inbox.connection.signIn(token);
+  } catch ({ code }) {
+    refusal.textContent = code == 401 ? "That is not the token, or it was used already or is too old. Run askbridge open again." : "The server did not reply as expected. Is askbridge running?";
+  }
+}
+
+function follow({ token, question }) {
+  if (token) signIn(token);
+  if (question || !token) inbox.show(question);
+}
+
+// Before anything else is loaded, so that the token is in the address as short as can be.
+const first = take();
+await import("./inbox.js");
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const token = form.querySelector("input");
+  await signIn(token.value.trim());
+  token.value = "";
+});
+
+inbox.addEventListener("askbridge-count", ({ detail: { waiting } }) => {
+  document.title = waiting ? `(${waiting}) askbridge` : "askbridge";
+  const dot = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#1b459f"/><circle cx="16" cy="16" r="7" fill="#fff"/></svg>';
+  icon.href = waiting ? `data:image/svg+xml,${encodeURIComponent(dot)}` : plainIcon;
+  const badge = waiting ? navigator.setAppBadge?.(waiting) : navigator.clearAppBadge?.();
+  badge?.catch(() => {});
+});
+
+// A reload shows the same question again; on a phone, Back leads from a question to the list.
+inbox.addEventListener("askbridge-select", ({ detail: { id } }) => {
+  const isDeeper = id && !location.hash && matchMedia("(max-width: 899px)").matches;
+  history[isDeeper ? "pushState" : "replaceState"](null, "", id ? `#question=${encodeURIComponent(id)}` : location.pathname);
+});
+addEventListener("popstate", () => follow(take()));
+follow(first);
