@@ -146,6 +146,12 @@ pub const LOOK_UPS: usize = 8;
 /// Number of requests over HTTP in a second, of all connections that show the token. Each call of JSON-RPC counts as
 /// one.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
+/// Number of failed sign-ins of browsers in a second. One more is told so, and nothing else.
+pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
+/// Number of used codes of `askbridge open` that are remembered until they expire. One more is refused.
+pub const CODES: usize = 1024;
+/// Length of the body of a request that needs no token.
+pub const PUBLIC_BODY: u64 = 4 * KIB as u64;
 /// Number of streams of events at once.
 pub const SUBSCRIBERS: usize = 64;
 /// WebSockets over HTTP. Each may hold a message of [`REQUEST`] bytes that is not complete.
@@ -178,6 +184,8 @@ pub const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 pub const ACCEPT_BACK_OFF_MOST: Duration = Duration::from_secs(2);
 /// How long a connection over HTTP may take to show the token.
 pub const TOKEN: Duration = Duration::from_secs(5);
+/// How long a code of `askbridge open` signs a browser in.
+pub const CODE: Duration = Duration::from_secs(300);
 /// How long a call waits for room for its reply.
 pub const REPLY_WAIT: Duration = Duration::from_secs(5);
 /// Interval of the comments that keep a stream of events alive.

@@ -83,6 +83,7 @@ fn by(by: &Provenance) -> String {
         Responder::CommandLine => "the command line",
         Responder::Http => "HTTP",
         Responder::Rpc => "JSON-RPC",
+        Responder::Page => "the page in a browser",
         Responder::Other(other) => &printable_line(other.as_str()),
     };
     match &by.name {

@@ -142,6 +142,8 @@ open_enum! {
         Http = "http",
         /// A client of the control protocol.
         Rpc = "rpc",
+        /// A person at the page that the HTTP server shows in a browser.
+        Page = "page",
     }
 }
 

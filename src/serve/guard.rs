@@ -1,6 +1,6 @@
 //! Checks every request before anything else reads it: its Host and Origin headers, the token, and the rate.
-//! A web page of another site can make a browser send requests here; they are refused. The page that a person sees
-//! without the token is left to `welcome`.
+//! A web page of another site can make a browser send requests here; they are refused. What a person without the token
+//! sees is left to `unauthorized`, how a browser signs in to `page`.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -11,8 +11,11 @@ use axum::{
     body::Body,
     extract::State,
     http::{
-        HeaderMap, HeaderValue, Request, StatusCode, Uri,
-        header::{AUTHORIZATION, HOST, HeaderName, ORIGIN},
+        HeaderMap, HeaderValue, Request, StatusCode,
+        header::{
+            AUTHORIZATION, CONTENT_LENGTH, COOKIE, HeaderName, ORIGIN, SEC_WEBSOCKET_PROTOCOL,
+            TRANSFER_ENCODING,
+        },
         uri::Authority,
     },
     middleware::Next,
@@ -27,16 +30,22 @@ use super::{
     address::is_loopback,
     documents::{OPENAPI_PATH, OPENRPC_PATH},
     health::HEALTH,
+    host::host,
+    page::{
+        routes::{ELEMENTS, PAGE, is_file},
+        sign_in::{FromPage, LOGIN, SUBPROTOCOL, SignIn},
+    },
     problem::{self, Problem},
     rate::Rate,
+    rpc::RPC,
     token::Token,
+    unauthorized::{self, Unauthorized},
     visitors::Visitor,
-    welcome::{self, PAGE, Welcome},
 };
 use crate::{desk::Refusal, limits};
 
-/// The paths that need no token: what they return is the same for every server, and says nothing of a question.
-const PUBLIC: [&str; 4] = [PAGE, HEALTH, OPENAPI_PATH, OPENRPC_PATH];
+/// The paths that need no token: what they return says nothing of a question. [`LOGIN`] checks it itself.
+const PUBLIC: [&str; 6] = [PAGE, ELEMENTS, LOGIN, HEALTH, OPENAPI_PATH, OPENRPC_PATH];
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -56,7 +65,18 @@ pub(super) struct Guard {
     pub(super) hosts: Vec<String>,
     pub(super) rate: Arc<Rate>,
     /// What a request without the token is told.
-    pub(super) welcome: Arc<Welcome>,
+    pub(super) unauthorized: Arc<Unauthorized>,
+    /// What the page's WebSocket shows in place of the token.
+    pub(super) sign_in: Arc<SignIn>,
+}
+
+/// What a request has shown.
+enum Shown {
+    /// Nothing: its path needs none.
+    Nothing,
+    Token,
+    /// The cookie and the key of the page.
+    Page,
 }
 
 /// Passes a request on, or refuses it.
@@ -66,45 +86,64 @@ pub(super) async fn check(
     next: Next,
 ) -> Response {
     let visitor = request.extensions().get::<Arc<Visitor>>();
-    match guard.judge(request.uri(), request.headers(), visitor.map(|visitor| &**visitor)) {
-        Ok(()) => {
-            // No handler needs the token, and a handler cannot log what it does not get.
-            request.headers_mut().remove(AUTHORIZATION);
+    match guard.judge(&request, visitor.map(|visitor| &**visitor)) {
+        Ok(shown) => {
+            hide_secrets(&mut request);
+            if matches!(shown, Shown::Page) {
+                request.extensions_mut().insert(FromPage);
+                // The key stands beside the name of the subprotocol.
+                let name = HeaderValue::from_static(SUBPROTOCOL);
+                request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, name);
+            }
             next.run(request).await
         }
         // The connection of a client that is refused is closed.
         Err(problem)
             if problem.status == StatusCode::UNAUTHORIZED
-                && welcome::is_for_person(request.method(), request.headers()) =>
+                && unauthorized::is_for_person(request.method(), request.headers()) =>
         {
-            problem::page(guard.welcome.page(StatusCode::UNAUTHORIZED))
+            problem::page(guard.unauthorized.page())
         }
         Err(problem) => problem.and_close(),
     }
 }
 
 impl Guard {
-    fn judge(&self, uri: &Uri, headers: &HeaderMap, visitor: Option<&Visitor>) -> Result<(), Problem> {
+    fn judge(&self, request: &Request<Body>, visitor: Option<&Visitor>) -> Result<Shown, Problem> {
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
         let forbidden = |name, detail| Err(Problem::new(StatusCode::FORBIDDEN, name, detail));
         let Some(host) = host(uri, headers).filter(|host| self.is_ours(host)) else {
             let detail =
                 "the Host header does not name this machine; allow another name of it with --allow-host";
             return forbidden("wrong_host", detail);
         };
+        if is_file(method, uri.path()) && has_short_body(headers) {
+            return Ok(Shown::Nothing);
+        }
         if !is_from_here(headers, &host) {
             return forbidden("wrong_origin", "the request comes from a web page of another site");
         }
         if PUBLIC.contains(&uri.path()) {
-            return Ok(());
+            // Others could fill the memory for bodies, which responders need.
+            if has_short_body(headers) {
+                return Ok(Shown::Nothing);
+            }
+            let detail =
+                format!("the body must say its length, and be no longer than {} bytes", limits::PUBLIC_BODY);
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail));
         }
-        if !shown(headers).is_some_and(|shown| self.token.is(&shown)) {
-            return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", self.welcome.detail()));
-        }
+        let shown = if token(headers).is_some_and(|token| self.token.is(&token)) {
+            Shown::Token
+        } else if uri.path() == RPC && self.sign_in.admits(method, uri, headers) {
+            Shown::Page
+        } else {
+            return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", self.unauthorized.detail()));
+        };
         if !visitor.is_none_or(Visitor::has_shown_token) {
             let detail = format!("there are {} connections already, which is the limit", limits::CONNECTIONS);
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_connections", detail));
         }
-        if self.rate.allows() { Ok(()) } else { Err(Refusal::TooManyRequests.into()) }
+        if self.rate.allows() { Ok(shown) } else { Err(Refusal::TooManyRequests.into()) }
     }
 
     /// Returns whether a Host header names this machine. By DNS rebinding, a page can make its own name lead to this
@@ -128,23 +167,25 @@ impl Guard {
     }
 }
 
+/// Removes what a request has shown: a handler cannot log what it does not get.
+fn hide_secrets(request: &mut Request<Body>) {
+    let is_login = request.uri().path() == LOGIN;
+    let headers = request.headers_mut();
+    headers.remove(AUTHORIZATION);
+    if !is_login {
+        headers.remove(COOKIE);
+    }
+}
+
+/// Returns whether the body of a request is short, by what its head says.
+fn has_short_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    !headers.contains_key(TRANSFER_ENCODING) && length.is_none_or(|length| length <= limits::PUBLIC_BODY)
+}
+
 /// Returns whether this is a port. By RFC 3986 it may be empty.
 fn is_port(text: &str) -> bool {
     text.is_empty() || text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
-}
-
-/// Returns the host that the request is for; `None` where there are several.
-fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
-    let mut hosts = headers.get_all(HOST).iter();
-    let header = match (hosts.next(), hosts.next()) {
-        (Some(host), None) => Some(host.to_str().ok()?.parse::<Authority>().ok()?),
-        (None, _) => None,
-        (Some(_), Some(_)) => return None,
-    };
-    match (header, uri.authority()) {
-        (Some(header), Some(authority)) => (header == *authority).then_some(header),
-        (header, authority) => header.or_else(|| authority.cloned()),
-    }
 }
 
 /// Returns whether the request does not come from a web page of another site.
@@ -161,7 +202,7 @@ fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
 }
 
 /// Returns the token of a request: that of a bearer, or the password of a user of any name.
-fn shown(headers: &HeaderMap) -> Option<Vec<u8>> {
+fn token(headers: &HeaderMap) -> Option<Vec<u8>> {
     let (scheme, shown) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let shown = shown.trim();
     if scheme.eq_ignore_ascii_case("bearer") {

@@ -2,11 +2,13 @@
 //! What a question is, and which answer wins, is left to the inbox.
 //!
 //! ```text
-//!  accept ─▶ connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · ask · rpc · opencode · health ─▶ inbox
+//!  accept ─▶ connection ─▶ guard: Host · Origin · token · rate ─▶ body ─▶ rest · page · ask · rpc · opencode · health ─▶ inbox
 //!                                                                 events · opencode ◀─ feed ◀─ store
 //! ```
 
 mod address;
+
+mod host;
 
 pub mod token;
 
@@ -44,7 +46,9 @@ mod rpc;
 
 mod health;
 
-mod welcome;
+mod unauthorized;
+
+pub mod page;
 
 mod documents;
 

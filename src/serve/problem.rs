@@ -117,7 +117,8 @@ pub(super) async fn everywhere(request: Request<Body>, next: Next) -> Response {
         response = problem_of(response).await;
     }
     let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Only the files of the page are the same for every client, and may be kept.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     // A browser never takes the text of an agent for a page.
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response

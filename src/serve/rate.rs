@@ -1,4 +1,4 @@
-//! The limit on requests in a second, for all clients together. A request without the token is not counted, so that it
+//! The limit on how much happens in a second, such as requests of all clients together. A request without the token is not counted, so that it
 //! takes nothing from others; that is left to the guard.
 
 use std::{
@@ -6,16 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::limits;
-
 /// How many requests there were in this second.
 #[derive(Debug)]
-pub(super) struct Rate(Mutex<(Instant, u32)>);
+pub(super) struct Rate {
+    second: Mutex<(Instant, u32)>,
+    limit: u32,
+}
 
 impl Rate {
-    /// Returns a counter that begins now.
-    pub(super) fn new() -> Self {
-        Rate(Mutex::new((Instant::now(), 0)))
+    /// Returns a counter that begins now, with this limit.
+    pub(super) fn new(limit: u32) -> Self {
+        Rate { second: Mutex::new((Instant::now(), 0)), limit }
     }
 
     /// Counts one more request, and returns whether it is within the limit.
@@ -30,22 +31,23 @@ impl Rate {
 
     fn allows_at(&self, count: u32, now: Instant) -> bool {
         // Nothing that holds it can leave it half changed.
-        let mut second = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_duration_since(second.0) >= Duration::from_secs(1) {
             *second = (now, 0);
         }
         second.1 = second.1.saturating_add(count);
-        second.1 <= limits::REQUESTS_PER_SECOND
+        second.1 <= self.limit
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits;
 
     #[test]
     fn requests_beyond_the_limit_of_a_second_are_refused() {
-        let rate = Rate::new();
+        let rate = Rate::new(limits::REQUESTS_PER_SECOND);
         let start = Instant::now();
         for second in 0..3 {
             let now = start + Duration::from_secs(second);

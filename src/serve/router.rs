@@ -10,9 +10,11 @@ use super::{
     body::{self, Bodies},
     documents, events,
     guard::{self, Guard},
-    health, opencode, problem,
+    health, opencode,
+    page::{routes as page, sign_in},
+    problem,
     rate::Rate,
-    rest, rpc, welcome,
+    rest, rpc,
 };
 use crate::control::{inbox::Inbox, stop::Stop};
 
@@ -26,7 +28,8 @@ pub(super) fn router<I: Inbox>(app: App<I>, guard: Arc<Guard>, rate: Arc<Rate>, 
         .merge(opencode::routes())
         .merge(health::routes())
         .merge(documents::routes())
-        .merge(welcome::routes(Arc::clone(&guard.welcome)))
+        .merge(page::routes())
+        .merge(sign_in::routes(Arc::clone(&guard.sign_in)))
         .layer(middleware::from_fn_with_state(Bodies::default(), body::whole))
         .layer(middleware::from_fn_with_state(guard, guard::check))
         .layer(middleware::from_fn(problem::everywhere))

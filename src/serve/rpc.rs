@@ -25,7 +25,15 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval_at, sleep, timeout, timeout_at},
 };
 
-use super::{app::App, body, problem::Problem, rate::Rate, visitors::Visitor, window};
+use super::{
+    app::App,
+    body,
+    page::sign_in::{FromPage, SUBPROTOCOL},
+    problem::Problem,
+    rate::Rate,
+    visitors::Visitor,
+    window,
+};
 use crate::{
     control::{
         inbox::Inbox,
@@ -47,6 +55,7 @@ pub(super) const NEEDS_WEBSOCKET: (&str, i32) = ("needs_websocket", 426);
 pub(super) struct Rpc {
     over_http: Methods,
     over_websocket: Methods,
+    over_page: Methods,
     rate: Arc<Rate>,
     websockets: Arc<Semaphore>,
     stop: Stop,
@@ -55,10 +64,12 @@ pub(super) struct Rpc {
 impl Rpc {
     /// Offers the methods of this inbox. Their calls are counted with all other requests.
     pub(super) fn new<I: Inbox>(inbox: I, rate: Arc<Rate>, stop: Stop) -> Self {
+        let over_page = Methods::new(inbox.clone(), Caller::Of(Responder::Page));
         let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
         Rpc {
             over_http: methods.clone().without_subscriptions(&needs_websocket()),
             over_websocket: methods,
+            over_page,
             rate,
             websockets: Arc::new(Semaphore::new(limits::WEBSOCKETS)),
             stop,
@@ -72,10 +83,13 @@ fn needs_websocket() -> ErrorObjectOwned {
     ErrorObjectOwned::owned(code, message, Some(Detail { name: name.to_owned(), ..Detail::default() }))
 }
 
+/// The path of the control protocol.
+pub(super) const RPC: &str = "/rpc";
+
 /// Returns the route.
 pub(super) fn routes<I: Inbox>(rpc: Rpc) -> Router<App<I>> {
     let handlers = get(by_websocket).post(by_post);
-    Router::new().route("/rpc", handlers.layer(Extension(Arc::new(rpc))))
+    Router::new().route(RPC, handlers.layer(Extension(Arc::new(rpc))))
 }
 
 async fn by_post(
@@ -106,6 +120,7 @@ fn calls(text: &str) -> u32 {
 async fn by_websocket(Extension(rpc): Extension<Arc<Rpc>>, request: Request) -> Result<Response, Problem> {
     let (mut parts, _) = request.into_parts();
     let visitor = parts.extensions.get::<Arc<Visitor>>().cloned();
+    let is_page = parts.extensions.get::<FromPage>().is_some();
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
         let mut response = Problem::new(
             StatusCode::METHOD_NOT_ALLOWED,
@@ -125,14 +140,15 @@ async fn by_websocket(Extension(rpc): Extension<Arc<Rpc>>, request: Request) -> 
         .max_frame_size(limits::REQUEST)
         .read_buffer_size(limits::SHORT_REQUEST)
         // Each reply is written before the next one is made.
-        .write_buffer_size(0);
+        .write_buffer_size(0)
+        .protocols([SUBPROTOCOL]);
     Ok(upgrade.on_upgrade(async move |socket| {
-        serve(&rpc, socket).await;
+        serve(&rpc, if is_page { &rpc.over_page } else { &rpc.over_websocket }, socket).await;
         drop((visitor, place));
     }))
 }
 
-async fn serve(rpc: &Rpc, socket: WebSocket) {
+async fn serve(rpc: &Rpc, methods: &Methods, socket: WebSocket) {
     let (sink, stream) = socket.split();
     let sink = Arc::new(Mutex::new(sink));
     let mut requests = Messages {
@@ -145,7 +161,7 @@ async fn serve(rpc: &Rpc, socket: WebSocket) {
     };
     let mut replies = SharedSink(Arc::clone(&sink));
     let served = tokio::select! {
-        served = session::serve(&rpc.over_websocket, &mut requests, &mut replies, rpc.stop.clone()) => served,
+        served = session::serve(methods, &mut requests, &mut replies, rpc.stop.clone()) => served,
         failed = ping(&sink) => failed,
         () = stopped(rpc.stop.clone()) => Ok(()),
     };

@@ -13,10 +13,11 @@ use super::{
     feed::Feeds,
     guard::Guard,
     metrics::{self, Metrics},
+    page::sign_in::SignIn,
     rate::Rate,
     router,
     token::{Token, TokenError},
-    welcome::Welcome,
+    unauthorized::Unauthorized,
 };
 use crate::{
     config::HttpSettings,
@@ -113,13 +114,14 @@ impl Server {
     ///
     /// `traffic` counts what goes through the bridge behind the inbox, if there is one in this process.
     pub async fn run<I: Inbox>(self, inbox: I, traffic: Option<Arc<Traffic>>, stop: Stop) {
-        let rate = Arc::new(Rate::new());
+        let rate = Arc::new(Rate::new(limits::REQUESTS_PER_SECOND));
         let guard = Guard {
+            sign_in: Arc::new(SignIn::new(self.token.clone(), self.address.port())),
             token: self.token,
             address: self.address,
             hosts: self.hosts,
             rate: Arc::clone(&rate),
-            welcome: Arc::new(Welcome::new(self.address.ip(), &self.token_file)),
+            unauthorized: Arc::new(Unauthorized::new(self.address.ip(), &self.token_file)),
         };
         let metrics = Arc::new(Metrics::new(traffic));
         let feeds = Feeds::new(&discovery::name(), stop.clone());

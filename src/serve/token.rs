@@ -8,7 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hmac::{Hmac, KeyInit, Mac};
 use rustix::fs::OFlags;
+use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
@@ -19,7 +21,7 @@ const BYTES: usize = 32;
 
 /// The token that a client must show. It is never printed and never logged: a program that may have it reads the file.
 #[derive(Clone)]
-pub struct Token(String);
+pub struct Token([u8; 2 * BYTES]);
 
 /// Why there is no token.
 #[derive(Debug, Error)]
@@ -72,16 +74,19 @@ impl Token {
         let mut text = String::new();
         // A longer text is no token.
         file.take(4 * BYTES as u64).read_to_string(&mut text).map_err(at)?;
-        let text = text.trim_end();
-        if text.len() != 2 * BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(TokenError::NoToken(path.to_owned()));
-        }
-        Ok(Token(text.to_owned()))
+        let token: Option<[u8; 2 * BYTES]> = text.trim_end().as_bytes().try_into().ok();
+        let token = token.filter(|token| token.iter().all(u8::is_ascii_hexdigit));
+        token.map(Token).ok_or_else(|| TokenError::NoToken(path.to_owned()))
     }
 
     /// Returns whether this is the token, in constant time.
     pub(super) fn is(&self, shown: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(shown).into()
+        self.0.ct_eq(shown).into()
+    }
+
+    /// Returns the MAC of a text under this token. It tells nothing of the token, and only the token gives it.
+    pub(super) fn mac(&self, text: &str) -> [u8; 32] {
+        Hmac::<Sha256>::new(&self.0.into()).chain_update(text).finalize().into_bytes().into()
     }
 }
 

@@ -1,30 +1,23 @@
-//! What a person sees who opens the server in a browser: one page that says what this is and how to go on. It shows no
-//! question and no token. Which requests need the token is left to the guard.
+//! What a request without the token is told: a program in one sentence, and a person in a browser on a small page that
+//! leads to the page of questions. Which requests need the token is left to the guard.
 
-use std::{net::IpAddr, path::Path, sync::Arc};
+use std::{net::IpAddr, path::Path};
 
 use axum::{
-    Router,
     http::{
         HeaderMap, HeaderValue, Method, StatusCode,
         header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY},
     },
     response::{IntoResponse, Response},
-    routing::get,
 };
 
-use super::{address::is_loopback, app::App, problem::HTML};
-use crate::control::inbox::Inbox;
-
-/// The path of the page, which needs no token.
-pub(super) const PAGE: &str = "/";
+use super::{address::is_loopback, problem::HTML};
 
 const STYLE: &str = "\
 :root { color-scheme: light dark; font: 1.125rem/1.6 system-ui, sans-serif; }
 body { margin: 0; padding: 3rem 1.5rem; }
 main { max-width: 38rem; margin: 0 auto; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 1rem; }
-h2 { font-size: 1.125rem; margin: 2rem 0 0.5rem; }
 p { margin: 0 0 0.75rem; }
 pre, code { font: 0.9375rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; }
 pre { margin: 0 0 0.75rem; padding: 0.75rem 1rem; border: 1px solid; border-radius: 0.375rem; white-space: pre-wrap; }
@@ -32,12 +25,12 @@ pre { margin: 0 0 0.75rem; padding: 0.75rem 1rem; border: 1px solid; border-radi
 
 /// What the server says to a request without the token.
 #[derive(Debug)]
-pub(super) struct Welcome {
+pub(super) struct Unauthorized {
     /// The token file as a sentence names it.
     token_file: String,
 }
 
-impl Welcome {
+impl Unauthorized {
     /// Names the token file, unless other machines can reach the address: they are not told a path on this one.
     pub(super) fn new(address: IpAddr, token_file: &Path) -> Self {
         // A browser has no working directory that a relative path could start from.
@@ -46,7 +39,7 @@ impl Welcome {
             true => token_file.display().to_string(),
             false => "the file that the server named on stderr when it started".to_owned(),
         };
-        Welcome { token_file }
+        Unauthorized { token_file }
     }
 
     /// Returns what is missing in a request without the token.
@@ -55,12 +48,12 @@ impl Welcome {
     }
 
     /// Returns the page.
-    pub(super) fn page(&self, status: StatusCode) -> Response {
+    pub(super) fn page(&self) -> Response {
         let nonce = nonce();
         let policy = format!(
             "default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         );
-        let mut response = (status, self.html(status, &nonce)).into_response();
+        let mut response = (StatusCode::UNAUTHORIZED, self.html(&nonce)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HTML);
         headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -69,11 +62,7 @@ impl Welcome {
         response
     }
 
-    fn html(&self, status: StatusCode, nonce: &str) -> String {
-        let heading = match status {
-            StatusCode::OK => "askbridge is running",
-            _ => "askbridge needs a token for this path",
-        };
+    fn html(&self, nonce: &str) -> String {
         let token_file = escaped(&self.token_file);
         format!(
             "<!doctype html>
@@ -84,27 +73,15 @@ impl Welcome {
 <style nonce=\"{nonce}\">
 {STYLE}</style>
 <main>
-<h1>{heading}</h1>
-<p>Coding agents ask questions, and this server passes the answers on to them. The questions are not shown on this page.</p>
-<h2>In a terminal</h2>
-<pre>askbridge list               lists the open questions
-askbridge show ID            shows one question
-askbridge answer ID VALUE    answers it</pre>
-<h2>In a program</h2>
-<p>Send <code>Authorization: Bearer TOKEN</code> with each request. The token is in this file:</p>
+<h1>askbridge needs a token for this path</h1>
+<p>The questions are on <a href=\"/\">the page of this server</a>. To sign in, type <code>askbridge open</code> in a terminal.</p>
+<p>A program sends <code>Authorization: Bearer TOKEN</code> with each request, as <a href=\"/v1/openapi.json\">/v1/openapi.json</a> says. The token is in this file:</p>
 <pre>{token_file}</pre>
-<p>The paths are described in <a href=\"/v1/openapi.json\">/v1/openapi.json</a>, the JSON-RPC methods in
-<a href=\"/v1/openrpc.json\">/v1/openrpc.json</a>. Neither needs a token.</p>
 </main>
 </html>
 "
         )
     }
-}
-
-/// Returns the route.
-pub(super) fn routes<I: Inbox>(welcome: Arc<Welcome>) -> Router<App<I>> {
-    Router::new().route(PAGE, get(async move || welcome.page(StatusCode::OK)))
 }
 
 /// Returns whether a request is that of a browser that shows the response to a person.
@@ -136,11 +113,11 @@ mod tests {
     #[test]
     fn a_path_is_escaped_and_is_not_told_to_other_machines() {
         let path = Path::new("/run/<b>&\"x\"/token");
-        let here = Welcome::new([127, 0, 0, 1].into(), path);
-        assert!(here.html(StatusCode::OK, "").contains("/run/&lt;b&gt;&amp;&quot;x&quot;/token"));
+        let here = Unauthorized::new([127, 0, 0, 1].into(), path);
+        assert!(here.html("").contains("/run/&lt;b&gt;&amp;&quot;x&quot;/token"));
         assert!(here.detail().contains("/run/<b>&\"x\"/token"));
-        let reachable = Welcome::new([0, 0, 0, 0].into(), path);
-        assert!(!reachable.html(StatusCode::OK, "").contains("/run") && !reachable.detail().contains("/run"));
+        let reachable = Unauthorized::new([0, 0, 0, 0].into(), path);
+        assert!(!reachable.html("").contains("/run") && !reachable.detail().contains("/run"));
     }
 
     #[test]

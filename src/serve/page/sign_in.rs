@@ -1,0 +1,187 @@
+//! Signing a browser in: it shows the token or a code once, and gets a cookie and a key. Both are needed from then on,
+//! for the WebSocket of the page and for nothing else. Both are derived from the token: nothing is stored, they survive
+//! a restart of the server, and end with the token.
+//!
+//! Why two: a browser sends a cookie to every port of a host, so that another server on this machine sees it, but no
+//! script can read it. The key is in the storage of this very origin, where another port cannot read it, and a browser
+//! sends it nowhere by itself.
+
+use std::{sync::Arc, time::SystemTime};
+
+use axum::{
+    Extension, Json, Router,
+    body::Bytes,
+    extract::Request,
+    http::{
+        HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri,
+        header::{COOKIE, ORIGIN, SEC_WEBSOCKET_PROTOCOL, SET_COOKIE, UPGRADE},
+    },
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+
+use super::code::{Codes, Hex, Refused};
+use crate::{
+    control::inbox::Inbox,
+    desk::Refusal,
+    limits,
+    serve::{app::App, body, host::host, problem::Problem, rate::Rate, token::Token, visitors::Visitor},
+};
+
+/// The path at which a browser signs in. It needs no token: the token is in the body.
+pub(in crate::serve) const LOGIN: &str = "/login";
+
+/// The header with the key. No form can send it, and a page of another site is not allowed to.
+const KEY: HeaderName = HeaderName::from_static("askbridge-key");
+
+/// The subprotocol that the page asks for, and that the server selects.
+pub(in crate::serve) const SUBPROTOCOL: &str = "askbridge";
+/// The beginning of the subprotocol with the key: a script cannot set other headers of a WebSocket.
+const KEY_PROTOCOL: &str = "key.";
+
+/// How long a browser keeps the cookie: it ends with the token, not before.
+const MAX_AGE: u32 = 365 * 24 * 3600;
+
+/// What signs browsers in.
+#[derive(Debug)]
+pub(in crate::serve) struct SignIn {
+    token: Token,
+    cookie: String,
+    key: String,
+    codes: Codes,
+    failures: Rate,
+}
+
+/// The page's request to open its WebSocket, as a handler sees it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::serve) struct FromPage;
+
+#[derive(Deserialize)]
+struct Login {
+    token: String,
+}
+
+#[derive(Serialize)]
+struct LoggedIn {
+    key: String,
+}
+
+impl SignIn {
+    /// Signs browsers in with this token, at a server that listens on this port.
+    pub(in crate::serve) fn new(token: Token, port: u16) -> Self {
+        SignIn {
+            cookie: Hex(&token.mac("page cookie")).to_string(),
+            key: Hex(&token.mac("page key")).to_string(),
+            codes: Codes::new(token.clone(), port, SystemTime::now()),
+            failures: Rate::new(limits::FAILED_SIGN_INS_PER_SECOND),
+            token,
+        }
+    }
+
+    /// Returns whether a request opens the page's WebSocket, and shows cookie and key.
+    pub(in crate::serve) fn admits(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+        let is_upgrade =
+            headers.get(UPGRADE).is_some_and(|to| to.as_bytes().eq_ignore_ascii_case(b"websocket"));
+        // A browser always says where a WebSocket comes from. The guard has compared it with the host.
+        let is_page = method == Method::GET && is_upgrade && headers.contains_key(ORIGIN);
+        let mut protocols = protocols(headers);
+        let key = protocols.find_map(|protocol| protocol.strip_prefix(KEY_PROTOCOL));
+        is_page && key.is_some_and(|key| self.is_signed_in(key.as_bytes(), uri, headers))
+    }
+
+    fn is_signed_in(&self, key: &[u8], uri: &Uri, headers: &HeaderMap) -> bool {
+        let name = cookie_name(uri, headers);
+        let is_ours = |cookie: &str| {
+            cookie.trim().split_once('=').is_some_and(|(shown, value)| {
+                shown == name && bool::from(self.cookie.as_bytes().ct_eq(value.as_bytes()))
+            })
+        };
+        let mut cookies = headers
+            .get_all(COOKIE)
+            .iter()
+            .filter_map(|cookies| cookies.to_str().ok())
+            .flat_map(|cookies| cookies.split(';'));
+        bool::from(self.key.as_bytes().ct_eq(key)) && cookies.any(is_ours)
+    }
+
+    /// Returns whether this text is the token, or else why it is no code.
+    fn take(&self, shown: &str) -> Result<(), Problem> {
+        let refused = match self.token.is(shown.as_bytes()) {
+            true => return Ok(()),
+            false => match self.codes.take(shown, SystemTime::now()) {
+                Ok(()) => return Ok(()),
+                Err(refused) => refused,
+            },
+        };
+        // The right token is accepted however many others fail, so that no other user can lock the person out.
+        if !self.failures.allows() {
+            return Err(Refusal::TooManyRequests.into());
+        }
+        let (name, detail) = match refused {
+            Refused::Unknown => ("wrong_token", "this is neither the token nor a code of this server"),
+            Refused::Expired => ("code_expired", "the code has expired: run `askbridge open` again"),
+            Refused::Used => ("code_used", "the code was used already: run `askbridge open` again"),
+        };
+        Err(Problem::new(StatusCode::UNAUTHORIZED, name, detail))
+    }
+}
+
+/// Returns the name of the cookie. It has the port that the browser knows: two servers on one host, or two tunnels to
+/// servers elsewhere, do not overwrite each other's.
+fn cookie_name(uri: &Uri, headers: &HeaderMap) -> String {
+    match host(uri, headers).and_then(|host| host.port_u16()) {
+        Some(port) => format!("askbridge-{port}"),
+        None => "askbridge".to_owned(),
+    }
+}
+
+/// Returns the subprotocols that a WebSocket offers.
+fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|offered| offered.to_str().ok());
+    offered.flat_map(|offered| offered.split(',')).map(str::trim)
+}
+
+/// Returns the routes.
+pub(in crate::serve) fn routes<I: Inbox>(sign_in: Arc<SignIn>) -> Router<App<I>> {
+    Router::new().route(LOGIN, get(check).post(login).layer(Extension(sign_in)))
+}
+
+/// Says whether the browser is signed in, so that the page can tell that from a server that cannot be reached.
+async fn check(Extension(sign_in): Extension<Arc<SignIn>>, request: Request) -> Result<StatusCode, Problem> {
+    let key = request.headers().get(KEY).map(HeaderValue::as_bytes).unwrap_or_default();
+    if sign_in.is_signed_in(key, request.uri(), request.headers()) {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        let detail = "this browser is not signed in: run `askbridge open`";
+        Err(Problem::new(StatusCode::UNAUTHORIZED, "not_signed_in", detail))
+    }
+}
+
+async fn login(
+    Extension(sign_in): Extension<Arc<SignIn>>,
+    visitor: Option<Extension<Arc<Visitor>>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let Login { token } = body::read(&headers, body, "{\"token\": \"…\"}")?;
+    sign_in.take(token.trim())?;
+    // The next request of this connection is most likely the WebSocket. Without a place, that one is refused.
+    visitor.inspect(|visitor| {
+        visitor.has_shown_token();
+    });
+    let is_encrypted = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let cookie = format!(
+        "{}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age={MAX_AGE}{}",
+        cookie_name(&uri, &headers),
+        sign_in.cookie,
+        // Behind a proxy with TLS.
+        if is_encrypted { "; Secure" } else { "" },
+    );
+    let mut response = Json(LoggedIn { key: sign_in.key.clone() }).into_response();
+    // Its only variable parts are digits.
+    response.headers_mut().extend(HeaderValue::try_from(cookie).ok().map(|cookie| (SET_COOKIE, cookie)));
+    Ok(response)
+}
