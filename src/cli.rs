@@ -16,7 +16,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use deferred::Deferred;
 use http::DEFAULT_ADDRESS;
-pub use http::{HttpArgs, InboxArgs};
+pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
 pub use shell::{CompleteArgs, CompletionsArgs, ManArgs};
@@ -62,6 +62,8 @@ pub enum Command {
     Ask(Deferred<AskArgs>),
     /// Serve the open questions of all bridges over HTTP
     Inbox(Deferred<InboxArgs>),
+    /// Answer in a browser: open the page of the inbox, and start the inbox if none runs
+    Open(Deferred<OpenArgs>),
     /// Print the script that completes command lines in a shell
     Completions(Deferred<CompletionsArgs>),
     /// Write the man pages into a directory

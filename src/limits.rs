@@ -150,6 +150,8 @@ pub const REQUESTS_PER_SECOND: u32 = 1000;
 pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
 /// Number of used codes of `askbridge open` that are remembered until they expire. One more is refused.
 pub const CODES: usize = 1024;
+/// Size of the log of the inbox in the background, beyond which the next one starts a new log.
+pub const LOG: u64 = MIB as u64;
 /// Length of the body of a request that needs no token.
 pub const PUBLIC_BODY: u64 = 4 * KIB as u64;
 /// Number of streams of events at once.
@@ -184,6 +186,10 @@ pub const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 pub const ACCEPT_BACK_OFF_MOST: Duration = Duration::from_secs(2);
 /// How long a connection over HTTP may take to show the token.
 pub const TOKEN: Duration = Duration::from_secs(5);
+/// How long the inbox in the background may take to serve, or to end.
+pub const BACKGROUND: Duration = Duration::from_secs(10);
+/// How long the program that starts a browser may take to fail. One that still runs by then is taken for the browser.
+pub const BROWSER: Duration = Duration::from_secs(2);
 /// How long a code of `askbridge open` signs a browser in.
 pub const CODE: Duration = Duration::from_secs(300);
 /// How long a call waits for room for its reply.

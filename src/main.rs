@@ -27,7 +27,8 @@ fn main() -> ExitCode {
     match &cli.command {
         Command::Run(args) => ended(compose::run(&args.settings())),
         Command::Proxy(args) => ended(compose::proxy(&args.settings())),
-        Command::Inbox(args) => command::run(command::inbox(&args.settings())),
+        Command::Inbox(args) => command::run(command::inbox(&args.options(&cli.log))),
+        Command::Open(args) => command::run(command::open(&args.options(&cli.log))),
         Command::List(args) => command::run(command::list(&args.options())),
         Command::Status(args) => command::run(command::status(&args.options())),
         Command::Show(args) => command::run(command::show(&args.options())),

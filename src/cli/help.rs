@@ -118,12 +118,28 @@ Exit codes:
   125      it could not be asked
   128 + N  signal N interrupted the command";
 
-/// The exit codes of `askbridge inbox`.
+/// What the background is, and the exit codes of `askbridge inbox`.
 pub(super) const INBOX: &str = "\
+In the background, the inbox belongs to no terminal. A second `--detach` says where the first one listens.
+
 Exit codes:
+  0        with --detach, it runs; with --stop, none runs any more
   128 + N  signal N ended the server
   2        the command line was not understood
   125      the server could not be set up, or failed";
+
+/// How the browser is signed in, and the exit codes of `askbridge open`.
+pub(super) const OPEN: &str = "\
+The address has a code that signs one browser in, once, and within 5 minutes. The browser stays signed in \
+until the token is replaced: remove the token file and start the inbox again. Where no browser can be \
+started, the address is printed.
+
+Exit codes:
+  0    a browser was started, or the address was printed
+  2    the command line was not understood
+  3    no such question, or the ID is ambiguous
+  6    the bridge cannot be asked
+  125  the inbox could not be started, or the command itself failed";
 
 /// Where the scripts of `askbridge completions` belong.
 pub(super) const COMPLETIONS: &str = "\

@@ -11,6 +11,8 @@ use super::help;
 
 /// Where questions are served by default.
 pub(super) const DEFAULT_ADDRESS: &str = "127.0.0.1:8421";
+/// Its port.
+const DEFAULT_PORT: u16 = 8421;
 
 /// Reads where to listen: an IP address and a port, or a port alone, which is one of this machine only.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
@@ -32,9 +34,45 @@ pub struct InboxArgs {
     #[arg(long, value_name = "ADDRESS", default_value = DEFAULT_ADDRESS, value_parser = address)]
     pub addr: SocketAddr,
 
+    /// Run in the background, once for each user, and print where it listens
+    #[arg(long, conflicts_with = "stop")]
+    pub detach: bool,
+
+    /// End the inbox that runs in the background
+    #[arg(long)]
+    pub stop: bool,
+
+    /// Be the inbox in the background, which `--detach` starts.
+    #[arg(long, hide = true, conflicts_with_all = ["detach", "stop"])]
+    pub detached: bool,
+
     /// Which requests are accepted.
     #[command(flatten)]
     pub http: HttpArgs,
+}
+
+/// Options of `askbridge open`.
+#[derive(Debug, Args)]
+#[command(after_help = help::OPEN)]
+pub struct OpenArgs {
+    /// The ID of the question to show first
+    pub id: Option<String>,
+
+    /// Print the address that signs a browser in, and start none; on a terminal, with a QR code for a phone if other
+    /// machines can reach the inbox
+    #[arg(long)]
+    pub print: bool,
+
+    /// The token file of the inbox [default: as in `askbridge inbox`]
+    #[arg(long, value_name = "PATH")]
+    pub token_file: Option<PathBuf>,
+}
+
+impl OpenArgs {
+    /// Returns where an inbox serves that is started for this.
+    pub(super) fn address(&self) -> SocketAddr {
+        SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT)
+    }
 }
 
 /// Options that say which requests are accepted over HTTP.

@@ -1,12 +1,19 @@
 //! Converts what was typed into the settings and options of the rooms, which know nothing of the command line.
 
+use std::ffi::OsString;
+
+use clap::{ValueEnum, builder::PossibleValue};
+
 use super::{
     AnswerArgs, AskArgs, BridgeArgs, ClientQuestions, HttpArgs, InboxArgs, ListArgs, LogArgs, LogFormat,
-    LogLevel, Permissions, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
+    LogLevel, OpenArgs, Permissions, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
 };
 use crate::{
     acp::Tier,
-    command::{AnswerOptions, AskOptions, ListOptions, ShowOptions, StatusOptions},
+    command::{
+        AnswerOptions, AskOptions, InboxMode, InboxOptions, ListOptions, OpenOptions, ShowOptions,
+        StatusOptions,
+    },
     config,
 };
 
@@ -61,13 +68,43 @@ impl HttpArgs {
 }
 
 impl InboxArgs {
-    /// Returns where the questions are served, and to whom.
-    pub fn settings(&self) -> config::ServeSettings {
-        config::ServeSettings { address: self.addr, http: self.http.settings() }
+    /// Returns where the questions are served, to whom, and how the inbox runs.
+    pub fn options(&self, log: &LogArgs) -> InboxOptions {
+        let serve = config::ServeSettings { address: self.addr, http: self.http.settings() };
+        let mode = match (self.detach, self.detached, self.stop) {
+            (true, ..) => InboxMode::Detach(log.words()),
+            (_, true, _) => InboxMode::Detached,
+            (.., true) => InboxMode::Stop,
+            (false, false, false) => InboxMode::Foreground,
+        };
+        InboxOptions { serve, mode }
+    }
+}
+
+impl OpenArgs {
+    /// Returns what to show, and where.
+    pub fn options(&self, log: &LogArgs) -> OpenOptions {
+        let http =
+            config::HttpSettings { token_file: self.token_file.clone(), ..config::HttpSettings::default() };
+        let serve = config::ServeSettings { address: self.address(), http };
+        OpenOptions { id: self.id.clone(), print: self.print, serve, log: log.words() }
     }
 }
 
 impl LogArgs {
+    /// Returns the options as they are typed, for another process, which may run in another directory.
+    fn words(&self) -> Vec<OsString> {
+        let name =
+            |value: Option<PossibleValue>| value.map(|value| value.get_name().into()).unwrap_or_default();
+        let mut words: Vec<OsString> = vec!["--log".into(), name(self.log.to_possible_value())];
+        words.extend(["--log-format".into(), name(self.log_format.to_possible_value())]);
+        if let Some(file) = &self.log_file {
+            let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+            words.extend(["--log-file".into(), file.into_os_string()]);
+        }
+        words
+    }
+
     /// Returns the settings of the log.
     pub fn settings(&self) -> config::LogSettings {
         let level = match self.log {

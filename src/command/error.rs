@@ -54,6 +54,9 @@ pub enum CommandError {
     /// The server could not be set up.
     #[error(transparent)]
     Serve(#[from] ServeError),
+    /// The inbox in the background could not be started or ended.
+    #[error("{0}")]
+    Background(String),
     /// Our own runtime, signals or stdout failed.
     #[error("cannot go on: {0}")]
     Io(#[from] io::Error),
@@ -72,6 +75,7 @@ impl CommandError {
             | CommandError::Ask(_)
             | CommandError::Read { .. }
             | CommandError::Serve(_)
+            | CommandError::Background(_)
             | CommandError::Io(_) => exit::FAILED,
         }
     }

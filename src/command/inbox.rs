@@ -1,11 +1,17 @@
 //! `askbridge inbox`: serves the questions of all bridges of the machine over HTTP.
+//! How it gets into the background is left to `background.rs`.
 
 use std::{
+    ffi::OsString,
     future::pending,
     io::{self, Write},
 };
 
-use super::{CommandError, own::Own};
+use super::{
+    CommandError,
+    background::{self, Presence},
+    own::Own,
+};
 use crate::{
     config::ServeSettings,
     control::stop::Stopper,
@@ -19,22 +25,71 @@ use crate::{
 /// The name of the server's own inbox, as other commands show it.
 pub(super) const SERVER: &str = "askbridge inbox";
 
+/// What `inbox` does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InboxOptions {
+    /// Where it serves, and to whom.
+    pub serve: ServeSettings,
+    /// How it runs.
+    pub mode: InboxMode,
+}
+
+/// How an inbox runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InboxMode {
+    /// It runs until a signal ends it.
+    Foreground,
+    /// It starts one in the background, with these options of the log, and waits until that one serves.
+    Detach(Vec<OsString>),
+    /// It is the one in the background.
+    Detached,
+    /// It ends the one in the background.
+    Stop,
+}
+
+/// Serves the questions, here or in the background, or ends that.
+pub async fn inbox(options: &InboxOptions) -> Result<u8, CommandError> {
+    let settings = &options.serve;
+    match &options.mode {
+        InboxMode::Foreground => serve(settings, None).await,
+        InboxMode::Detach(log) => background::detach(settings, log).await,
+        InboxMode::Detached => {
+            let presence = Presence::begin()?;
+            // The socket goes last: where it is gone, all else of this process is.
+            serve(settings, Some(&presence)).await
+        }
+        InboxMode::Stop => background::stop().await,
+    }
+}
+
 /// Serves the questions until a signal ends it. Questions that are asked through this server wait in an inbox of its
 /// own, which other commands find like that of a bridge.
-pub async fn inbox(settings: &ServeSettings) -> Result<u8, CommandError> {
+async fn serve(settings: &ServeSettings, presence: Option<&Presence>) -> Result<u8, CommandError> {
     // Signals are caught before the socket is bound, so that no signal leaves the socket behind.
     let mut signals = Signals::catch()?;
     let server = Server::bind(settings.address, &settings.http).await?;
+    let address = server.address();
     let mut own = Own::bind(SERVER)?;
+    own.inbox.serves_at(address);
     own.start()?;
     let machine = Machine::open_with(&discovery::folder()?, own.inbox.clone()).await?;
     announce(&server);
+    if let Some(presence) = presence {
+        presence.serves_at(address)?;
+    }
+    let told = async {
+        match presence {
+            Some(presence) => presence.tell(address).await,
+            None => pending().await,
+        }
+    };
     // The server runs until this function returns.
     let (_stopper, stop) = Stopper::new();
     tokio::select! {
         followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
+        never = told => match never {},
         code = signals.next() => Ok(code),
     }
 }

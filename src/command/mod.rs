@@ -29,15 +29,20 @@ mod own;
 
 mod ask;
 
+mod background;
+
 mod inbox;
+
+mod open;
 
 mod offer;
 
 pub use ask::{AskOptions, ask};
 pub use error::CommandError;
-pub use inbox::inbox;
+pub use inbox::{InboxMode, InboxOptions, inbox};
 pub use list::{ListOptions, list};
 pub use offer::{Offer, offers};
+pub use open::{OpenOptions, open};
 pub use permit::{allow, deny};
 pub use run::run;
 pub use show::{ShowOptions, show};

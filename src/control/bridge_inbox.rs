@@ -1,6 +1,11 @@
 //! The inbox of one bridge: the questions of its agent, and those that programs ask through it.
 
-use std::{future::pending, sync::Arc, time::Instant};
+use std::{
+    future::pending,
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use super::{
     agent_tree::AgentTree,
@@ -20,6 +25,8 @@ use crate::{
 pub struct BridgeInbox {
     identity: Arc<Identity>,
     started: Instant,
+    /// Where it serves HTTP, once it does.
+    address: Arc<OnceLock<SocketAddr>>,
     store: Store,
     submitter: Submitter,
     programs: Programs,
@@ -38,7 +45,13 @@ impl BridgeInbox {
         let work = Work { intake, programs: programs.clone() };
         let (identity, started) = (Arc::new(identity), Instant::now());
         let agent_tree = AgentTree::of_this_process();
-        (BridgeInbox { identity, started, store, submitter, programs, agent_tree }, port, work)
+        let address = Arc::default();
+        (BridgeInbox { identity, started, address, store, submitter, programs, agent_tree }, port, work)
+    }
+
+    /// Says where the inbox is served over HTTP. The first address counts.
+    pub fn serves_at(&self, address: SocketAddr) {
+        self.address.get_or_init(|| address);
     }
 
     /// Returns this bridge's status.
@@ -87,7 +100,9 @@ impl Inbox for BridgeInbox {
 
     fn status(&self) -> Vec<BridgeStatus> {
         let open = self.store.read(|_, snapshot| snapshot.open_count());
-        vec![self.identity.status(self.started.elapsed(), open)]
+        let mut status = self.identity.status(self.started.elapsed(), open);
+        status.address = self.address.get().map(ToString::to_string);
+        vec![status]
     }
 
     fn agent_tree(&self) -> Option<AgentTree> {

@@ -169,6 +169,11 @@ struct ListParams {
 }
 
 #[derive(Deserialize)]
+struct SettledParams {
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
 struct GetParams {
     id: String,
 }
@@ -204,6 +209,9 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
     })?;
     module.register_async_method(method::OUTLINE, async |_, context, extensions| {
         context.outline(&extensions).await
+    })?;
+    module.register_async_method(method::SETTLED, async |params, context, extensions| {
+        context.settled(read_optional(&params)?, &extensions).await
     })?;
     module.register_async_method(method::GET, async |params, context, extensions| {
         let GetParams { id } = read(&params)?;
@@ -257,6 +265,14 @@ impl<I: Inbox> Context<I> {
     async fn outline(&self, extensions: &Extensions) -> RpcResult<OutlineListing> {
         self.reserve(extensions, self.inbox.store().read(|_, snapshot| snapshot.bytes())).await?;
         Ok(self.inbox.store().read(|revision, snapshot| OutlineListing::new(revision, &snapshot.open())))
+    }
+
+    async fn settled(&self, params: Option<SettledParams>, extensions: &Extensions) -> RpcResult<Listing> {
+        let limit = params.and_then(|params| params.limit).unwrap_or(usize::MAX);
+        self.reserve(extensions, self.inbox.store().read(|_, snapshot| snapshot.bytes())).await?;
+        Ok(self.inbox.store().read(|revision, snapshot| {
+            Listing::new(revision, snapshot.settled().rev().take(limit).cloned().collect())
+        }))
     }
 
     async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {

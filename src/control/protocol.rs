@@ -20,6 +20,8 @@ pub mod method {
     pub const LIST: &str = "question_list";
     /// Lists the open questions in outline: → [`super::super::outline::OutlineListing`].
     pub const OUTLINE: &str = "question_outline";
+    /// Lists the questions that were settled last, latest first: `{limit?}` → [`super::Listing`].
+    pub const SETTLED: &str = "question_settled";
     /// Returns one question: `{id}` → [`super::Record`].
     pub const GET: &str = "question_get";
     /// Answers a question: `{id, answer, by?}` → [`super::Record`].
@@ -72,6 +74,9 @@ pub struct BridgeStatus {
     /// The number of its questions that the sender cannot read because they need a newer askbridge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
+    /// The IP address and port at which it serves HTTP, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
 }
 
 impl BridgeStatus {
@@ -119,6 +124,7 @@ impl Identity {
             uptime_ms: Some(0),
             open,
             unreadable: 0,
+            address: None,
         }
         .later(uptime)
     }

@@ -20,6 +20,8 @@ pub mod listing;
 
 pub mod status;
 
+pub mod qr;
+
 pub mod subject;
 
 pub mod question;

@@ -1,7 +1,7 @@
 //! The HTTP server: it listens, and serves an inbox until it is told to stop. Which path leads where is left to the
 //! router.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::SystemTime};
 
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpSocket};
@@ -65,6 +65,7 @@ pub struct Server {
     token: Token,
     token_file: PathBuf,
     hosts: Vec<String>,
+    started: SystemTime,
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
@@ -80,15 +81,13 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 impl Server {
     /// Listens on an address. Creates the token file where there is none.
     pub async fn bind(address: SocketAddr, settings: &HttpSettings) -> Result<Self, ServeError> {
-        let token_file = match &settings.token_file {
-            Some(path) => path.clone(),
-            None => discovery::folder()?.join("token"),
-        };
+        let token_file = Token::file(settings.token_file.as_deref())?;
         let token = Token::read_or_make(&token_file)?;
         let failed = |source| ServeError::Listen { address, source };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Server { listener, address, token, token_file, hosts: settings.allowed_hosts.clone() })
+        let hosts = settings.allowed_hosts.clone();
+        Ok(Server { listener, address, token, token_file, hosts, started: SystemTime::now() })
     }
 
     /// Returns the address that it listens on.
@@ -116,7 +115,7 @@ impl Server {
     pub async fn run<I: Inbox>(self, inbox: I, traffic: Option<Arc<Traffic>>, stop: Stop) {
         let rate = Arc::new(Rate::new(limits::REQUESTS_PER_SECOND));
         let guard = Guard {
-            sign_in: Arc::new(SignIn::new(self.token.clone(), self.address.port())),
+            sign_in: Arc::new(SignIn::new(self.token.clone(), self.address.port(), self.started)),
             token: self.token,
             address: self.address,
             hosts: self.hosts,

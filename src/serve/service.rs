@@ -32,6 +32,7 @@ impl Service for HttpService {
         Box::pin(async move {
             match Server::bind(self.settings.address, &self.settings.http).await {
                 Ok(server) => {
+                    inbox.serves_at(server.address());
                     announce(&server);
                     server.run(inbox, self.traffic, stop).await;
                 }

@@ -14,7 +14,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
-use crate::machine::discovery;
+use crate::machine::discovery::{self, DiscoveryError};
 
 /// Bytes of a token: 256 bits cannot be guessed.
 const BYTES: usize = 32;
@@ -49,6 +49,14 @@ pub enum TokenError {
 }
 
 impl Token {
+    /// Returns the file of the token: this one, or else the one in the directory of the sockets.
+    pub fn file(chosen: Option<&Path>) -> Result<PathBuf, DiscoveryError> {
+        match chosen {
+            Some(path) => Ok(path.to_owned()),
+            None => Ok(discovery::folder()?.join("token")),
+        }
+    }
+
     /// Reads the token in this file. Where there is no file, creates it with a new token.
     pub fn read_or_make(path: &Path) -> Result<Self, TokenError> {
         let at = |source| TokenError::File { path: path.to_owned(), source };

@@ -69,12 +69,12 @@ struct LoggedIn {
 }
 
 impl SignIn {
-    /// Signs browsers in with this token, at a server that listens on this port.
-    pub(in crate::serve) fn new(token: Token, port: u16) -> Self {
+    /// Signs browsers in with this token, at a server that has listened on this port since then.
+    pub(in crate::serve) fn new(token: Token, port: u16, since: SystemTime) -> Self {
         SignIn {
             cookie: Hex(&token.mac("page cookie")).to_string(),
             key: Hex(&token.mac("page key")).to_string(),
-            codes: Codes::new(token.clone(), port, SystemTime::now()),
+            codes: Codes::new(token.clone(), port, since),
             failures: Rate::new(limits::FAILED_SIGN_INS_PER_SECOND),
             token,
         }

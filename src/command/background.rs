@@ -1,0 +1,258 @@
+//! `askbridge inbox --detach` and `--stop`: the inbox in the background, of which each user has one at most.
+//! What the inbox does is left to `inbox.rs`.
+//!
+//! The process in the background listens on a socket of its own, which says where it serves and by which process. It is
+//! found by this socket: a file with a process ID would name another process once that one has died.
+
+use std::{
+    collections::VecDeque,
+    convert::Infallible,
+    env,
+    ffi::OsString,
+    fs,
+    fs::{DirBuilder, File, OpenOptions},
+    future::pending,
+    io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
+    net::SocketAddr,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{Mutex, PoisonError},
+};
+
+use rustix::{
+    fs::{FlockOperation, flock},
+    process::{Pid, Signal, kill_process, setsid},
+    stdio,
+};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::{UnixListener, UnixStream},
+    process::Command,
+    task::spawn_blocking,
+    time::timeout,
+};
+
+use super::{CommandError, run};
+use crate::{
+    config::ServeSettings,
+    exit, limits,
+    machine::discovery::{self, Socket},
+};
+
+/// The name of the socket. It is no name of a bridge: whatever looks for bridges ignores it.
+const SOCKET: &str = "inbox-detached";
+/// The file that is locked while an inbox is started, so that two never start at once.
+const LOCK: &str = "inbox.lock";
+/// The file that the inbox in the background writes to.
+const LOG: &str = "inbox.log";
+/// Connections that are kept at the socket: those of commands that wait for the end of the process are the last.
+const VISITORS: usize = 16;
+
+/// An inbox in the background.
+pub(super) struct Running {
+    /// Where it serves.
+    pub(super) address: SocketAddr,
+    pid: i32,
+    /// Where its output is. `None` if it ran already.
+    log: Option<PathBuf>,
+}
+
+/// Starts an inbox in the background, unless one runs.
+pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result<u8, CommandError> {
+    let running = start(settings, log).await?;
+    let (address, pid) = (running.address, running.pid);
+    let text = match running.log {
+        Some(log) => format!(
+            "askbridge inbox runs in the background, at http://{address} (process {pid})\n\
+             `askbridge open` shows it in a browser, `askbridge inbox --stop` ends it; its log is {}\n",
+            log.display()
+        ),
+        None => format!(
+            "askbridge inbox runs in the background already, at http://{address} (process {pid})\n\
+             `askbridge inbox --stop` ends it\n"
+        ),
+    };
+    Ok(run::done(exit::OK, &text))
+}
+
+/// Finds the inbox in the background, or starts one and waits until it serves.
+pub(super) async fn start(settings: &ServeSettings, log: &[OsString]) -> Result<Running, CommandError> {
+    let folder = discovery::folder()?;
+    let _lock = lock(folder.join(LOCK)).await?;
+    match find(&folder).await? {
+        Some(running) => Ok(running),
+        None => spawn(settings, log).await,
+    }
+}
+
+/// Returns the inbox that runs in the background.
+pub(super) async fn find(folder: &Path) -> Result<Option<Running>, CommandError> {
+    let Some((stream, pid)) = connect(folder).await? else { return Ok(None) };
+    let mut line = String::new();
+    let mut stream = BufReader::new(stream.take(limits::NAME as u64));
+    let read = timeout(limits::HANDSHAKE_TIMEOUT, stream.read_line(&mut line)).await;
+    match (read, line.trim_end().parse()) {
+        (Ok(Ok(_)), Ok(address)) => Ok(Some(Running { address, pid, log: None })),
+        // It ended in this moment.
+        (Ok(_), _) if line.is_empty() => Ok(None),
+        _ => Err(CommandError::Background(format!(
+            "the inbox in the background (process {pid}) does not reply: `askbridge inbox --stop` ends it"
+        ))),
+    }
+}
+
+/// Ends the inbox in the background, and waits until it is gone.
+pub(super) async fn stop() -> Result<u8, CommandError> {
+    let Some((mut stream, pid)) = connect(&discovery::folder()?).await? else {
+        return Ok(run::done(exit::OK, "no askbridge inbox runs in the background\n"));
+    };
+    // The connection is still open, so that this is the process that listens.
+    let process = Pid::from_raw(pid).ok_or(io::Error::from(ErrorKind::NotFound))?;
+    kill_process(process, Signal::TERM).map_err(io::Error::from)?;
+    let mut rest = Vec::new();
+    // Its end closes the connection, as a failed read tells too.
+    let ended = timeout(limits::BACKGROUND, stream.read_to_end(&mut rest)).await;
+    match ended {
+        Ok(_) => Ok(run::done(exit::OK, &format!("ended askbridge inbox (process {pid})\n"))),
+        Err(_) => Err(CommandError::Background(format!(
+            "process {pid} was told to end, and still runs after {} s",
+            limits::BACKGROUND.as_secs()
+        ))),
+    }
+}
+
+/// Connects to the inbox in the background, and asks the kernel which process it is.
+async fn connect(folder: &Path) -> Result<Option<(UnixStream, i32)>, CommandError> {
+    let path = folder.join(SOCKET).with_extension("sock");
+    let Some(stream) = discovery::connect(&path).await? else { return Ok(None) };
+    let pid = stream.peer_cred()?.pid().ok_or(io::Error::from(ErrorKind::Unsupported))?;
+    Ok(Some((stream, pid)))
+}
+
+/// Waits until no other command starts an inbox. The lock is held until the file is dropped.
+async fn lock(path: PathBuf) -> Result<File, CommandError> {
+    let locking = spawn_blocking(move || {
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+        flock(&file, FlockOperation::LockExclusive)?;
+        io::Result::Ok(file)
+    });
+    let locked = timeout(2 * limits::BACKGROUND, locking).await;
+    let failed =
+        || CommandError::Background("another command has been starting the inbox for too long".to_owned());
+    Ok(locked.map_err(|_| failed())?.map_err(|_| failed())??)
+}
+
+async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<Running, CommandError> {
+    let path = log_file()?;
+    let mut output = open_log(&path)?;
+    let start = output.seek(SeekFrom::End(0))?;
+    let mut command = Command::new(env::current_exe()?);
+    command.args(["inbox", "--detached", "--addr", &settings.address.to_string()]).args(log);
+    if let Some(file) = &settings.http.token_file {
+        command.arg("--token-file").arg(std::path::absolute(file)?);
+    }
+    for host in &settings.http.allowed_hosts {
+        command.args(["--allow-host", host]);
+    }
+    // It outlives the directory that it was started in.
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(output.try_clone()?);
+    let mut child = command.spawn()?;
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
+    let mut line = String::new();
+    let said = child.stdout.take().map(|stdout| BufReader::new(stdout.take(limits::NAME as u64)));
+    let mut said = said.ok_or(io::Error::from(ErrorKind::BrokenPipe))?;
+    let read = timeout(limits::BACKGROUND, said.read_line(&mut line)).await;
+    match (read, line.trim_end().parse()) {
+        (Ok(Ok(_)), Ok(address)) => Ok(Running { address, pid, log: Some(path) }),
+        (Ok(_), _) => Err(CommandError::Background(reason(output, start, &path))),
+        (Err(_), _) => {
+            // It would be in the way of the next attempt.
+            child.kill().await.unwrap_or_default();
+            let seconds = limits::BACKGROUND.as_secs();
+            Err(CommandError::Background(format!(
+                "it does not serve after {seconds} s; its log is {}",
+                path.display()
+            )))
+        }
+    }
+}
+
+/// Returns why the process ended: the last line that it wrote.
+fn reason(mut output: File, start: u64, path: &Path) -> String {
+    let mut written = Vec::new();
+    let read = output
+        .seek(SeekFrom::Start(start))
+        .and_then(|_| output.take(limits::STDERR_TAIL as u64).read_to_end(&mut written));
+    let text = String::from_utf8_lossy(&written);
+    match (read, text.lines().rfind(|line| !line.trim().is_empty())) {
+        (Ok(_), Some(line)) => line.strip_prefix("askbridge: ").unwrap_or(line).to_owned(),
+        _ => format!("it ended at once; its log is {}", path.display()),
+    }
+}
+
+/// Returns the file that the inbox in the background writes to, in a directory that is made if it does not exist.
+fn log_file() -> Result<PathBuf, CommandError> {
+    let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = path("XDG_STATE_HOME").or_else(|| Some(path("HOME")?.join(".local/state")));
+    let folder = match state {
+        Some(state) => state.join("askbridge"),
+        None => discovery::folder()?,
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    Ok(folder.join(LOG))
+}
+
+/// Opens the log. One that has grown large starts over: no process writes to it now.
+fn open_log(path: &Path) -> io::Result<File> {
+    let is_large = fs::metadata(path).is_ok_and(|metadata| metadata.len() > limits::LOG);
+    if is_large {
+        fs::remove_file(path)?;
+    }
+    OpenOptions::new().create(true).read(true).append(true).mode(0o600).open(path)
+}
+
+/// The end of the process in the background: its socket, by which commands find it.
+pub(super) struct Presence {
+    listener: UnixListener,
+    /// They are closed last of all, so that a command that waits for the end knows that nothing is left.
+    visitors: Mutex<VecDeque<UnixStream>>,
+    _socket: Socket,
+}
+
+impl Presence {
+    /// Leaves the session of the terminal, and listens.
+    pub(super) fn begin() -> Result<Self, CommandError> {
+        // It fails for the leader of a session, which needs no other.
+        setsid().ok();
+        let (socket, listener) = Socket::bind(&discovery::folder()?, SOCKET)?;
+        Ok(Presence {
+            listener: UnixListener::from_std(listener)?,
+            visitors: Mutex::default(),
+            _socket: socket,
+        })
+    }
+
+    /// Tells the command that started this process where it serves. From then on, stdout is the log.
+    pub(super) fn serves_at(&self, address: SocketAddr) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        // A command that was interrupted does not hear it.
+        drop(writeln!(stdout, "{address}").and_then(|()| stdout.flush()));
+        Ok(stdio::dup2_stdout(stdio::stderr())?)
+    }
+
+    /// Tells all commands that connect where it serves. They hear the end of this process by their connections.
+    pub(super) async fn tell(&self, address: SocketAddr) -> Infallible {
+        loop {
+            let Ok((mut visitor, _)) = self.listener.accept().await else { return pending().await };
+            // A short line fits into the buffer of a new connection.
+            drop(visitor.write_all(format!("{address}\n").as_bytes()).await);
+            // Nothing that holds it can leave it half changed.
+            let mut visitors = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);
+            if visitors.len() == VISITORS {
+                visitors.pop_front();
+            }
+            visitors.push_back(visitor);
+        }
+    }
+}

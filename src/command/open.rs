@@ -1,0 +1,178 @@
+//! `askbridge open`: shows the page in a browser, signed in. Starts the inbox in the background where none runs.
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, IsTerminal},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    time::SystemTime,
+};
+
+use super::{
+    CommandError, background,
+    inbox::SERVER,
+    run::{self, look_up, say},
+};
+use crate::{
+    config::ServeSettings,
+    control::{Inbox, client::Depth},
+    desk::QuestionId,
+    exit, limits,
+    machine::{Machine, discovery},
+    present::qr,
+    serve::{Token, page::code},
+};
+
+/// What `open` shows, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenOptions {
+    /// The ID of the question to show first, or the beginning of it.
+    pub id: Option<String>,
+    /// Prints the address, and starts no browser.
+    pub print: bool,
+    /// Where an inbox serves that has to be started, and the token.
+    pub serve: ServeSettings,
+    /// The options of the log of an inbox that has to be started.
+    pub log: Vec<OsString>,
+}
+
+/// Shows the page in a browser.
+pub async fn open(options: &OpenOptions) -> Result<u8, CommandError> {
+    let question = match &options.id {
+        Some(id) => Some(look_up(id).await?.2.id.clone()),
+        None => None,
+    };
+    let server = match running().await? {
+        Some(address) => address,
+        None => background::start(&options.serve, &options.log).await?.address,
+    };
+    let link = Link { server, question, token: options.token()? };
+    let here = link.to(local(server.ip()))?;
+    if options.print {
+        return link.print(&here);
+    }
+    if start_browser(&here) {
+        return Ok(run::done(exit::OK, &format!("opened http://{}\n", link.host(local(server.ip())))));
+    }
+    say(&format!(
+        "no browser could be started; open this address in one, within {} minutes:",
+        limits::CODE.as_secs() / 60
+    ));
+    Ok(run::done(exit::OK, &format!("{here}\n")))
+}
+
+impl OpenOptions {
+    fn token(&self) -> Result<Token, CommandError> {
+        let token = Token::file(self.serve.http.token_file.as_deref())?;
+        Ok(Token::read_or_make(&token).map_err(crate::serve::ServeError::from)?)
+    }
+}
+
+/// Returns where an inbox of this user serves: in the background, or else in a terminal.
+async fn running() -> Result<Option<SocketAddr>, CommandError> {
+    let folder = discovery::folder()?;
+    if let Some(running) = background::find(&folder).await? {
+        return Ok(Some(running.address));
+    }
+    let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
+    let inboxes = machine.status().into_iter().filter(|bridge| bridge.agent == SERVER);
+    let mut addresses = inboxes.filter_map(|bridge| bridge.address?.parse().ok());
+    Ok(addresses.next())
+}
+
+/// What addresses of the page are made of.
+struct Link {
+    server: SocketAddr,
+    question: Option<QuestionId>,
+    token: Token,
+}
+
+impl Link {
+    fn host(&self, address: IpAddr) -> SocketAddr {
+        SocketAddr::new(address, self.server.port())
+    }
+
+    /// Returns an address of the page that signs one browser in.
+    fn to(&self, address: IpAddr) -> Result<String, CommandError> {
+        let code = code::make(&self.token, self.server.port(), SystemTime::now());
+        let code = code.map_err(crate::serve::ServeError::from)?;
+        let question = self.question.as_ref().map(|id| format!("&question={id}")).unwrap_or_default();
+        Ok(format!("http://{}/#token={code}{question}", self.host(address)))
+    }
+
+    /// Prints the address for this machine, and for others the one that they reach, which a phone reads from the
+    /// terminal.
+    fn print(&self, here: &str) -> Result<u8, CommandError> {
+        let mut text = format!("{here}\n");
+        if let Some(reachable) = reachable(self.server.ip()) {
+            let there = self.to(reachable)?;
+            text.push_str(&format!("{there}\n"));
+            if io::stdout().is_terminal() {
+                text.push_str(&qr::code(&there).unwrap_or_default());
+            }
+        }
+        run::shown(run::print(&text))
+    }
+}
+
+/// Returns the address by which this machine reaches a server on it.
+fn local(listens: IpAddr) -> IpAddr {
+    match listens {
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        address => address,
+    }
+}
+
+/// Returns the address by which other machines reach a server on this one; `None` where they cannot.
+fn reachable(listens: IpAddr) -> Option<IpAddr> {
+    if listens.to_canonical().is_loopback() {
+        return None;
+    }
+    if !listens.is_unspecified() {
+        return Some(listens);
+    }
+    // Connecting a UDP socket sends nothing: it only looks up the route, here to an address for documentation.
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_loopback())
+}
+
+/// Starts a browser, and returns whether that worked as far as can be told.
+fn start_browser(address: &str) -> bool {
+    // Without a display, `xdg-open` would start a browser for terminals, where there is one, beside this command.
+    let displays = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME"];
+    let has_display = displays.iter().any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()));
+    let needs_display = cfg!(not(target_os = "macos"));
+    (has_display || !needs_display) && open::that_detached_with_timeout(address, limits::BROWSER).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().expect("an IP address")
+    }
+
+    #[test]
+    fn server_on_all_addresses_is_reached_by_one() {
+        for (listens, reached) in
+            [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("::", "::1"), ("192.0.2.7", "192.0.2.7")]
+        {
+            assert_eq!(local(ip(listens)), ip(reached), "{listens}");
+        }
+        for (listens, reached) in [
+            ("127.0.0.1", None),
+            ("::1", None),
+            ("::ffff:127.0.0.1", None),
+            ("192.0.2.7", Some(ip("192.0.2.7"))),
+        ] {
+            assert_eq!(reachable(ip(listens)), reached, "{listens}");
+        }
+        assert!(
+            reachable(ip("0.0.0.0"))
+                .is_none_or(|address| !address.is_loopback() && !address.is_unspecified())
+        );
+    }
+}
