@@ -67,6 +67,7 @@ mod cli {
             ("help-run", &["run", "--help"]),
             ("help-proxy", &["proxy", "--help"]),
             ("help-inbox", &["inbox", "--help"]),
+            ("help-open", &["open", "--help"]),
             ("help-list", &["list", "--help"]),
             ("help-status", &["status", "--help"]),
             ("help-show", &["show", "--help"]),
@@ -124,6 +125,7 @@ mod cli {
             ("bad-grace", &["run", "--grace", "-1s", "--", "cat"]),
             ("proxy-with-agent", &["proxy", "--", "cat"]),
             ("bad-address", &["inbox", "--addr", "box.local:8421"]),
+            ("detach-and-stop", &["inbox", "--detach", "--stop"]),
             ("bad-serve", &["run", "--serve", "box.local:8421", "--", "cat"]),
         ] {
             let run = check(name, args);

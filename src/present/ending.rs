@@ -83,7 +83,7 @@ fn by(by: &Provenance) -> String {
         Responder::CommandLine => "the command line",
         Responder::Http => "HTTP",
         Responder::Rpc => "JSON-RPC",
-        Responder::Page => "the page in a browser",
+        Responder::Page => "the page",
         Responder::Other(other) => &printable_line(other.as_str()),
     };
     match &by.name {

@@ -1,6 +1,6 @@
 //! The loop that accepts connections, until the server stops.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use tokio::{
@@ -9,7 +9,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{connection, visitors::Visitors};
+use super::{connection, ends::Ends, visitors::Visitors};
 use crate::{control::stop::Stop, limits};
 
 /// Serves all connections until the server stops. Then replies that are under way are still sent; a client that does
@@ -23,9 +23,9 @@ pub(super) async fn accept(listener: TcpListener, router: Router, mut stop: Stop
             () = stop.stopped() => break,
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, client)) => {
                 pause.end();
-                serve(stream, &router, &visitors, stop.clone());
+                serve(stream, client, &router, &visitors, stop.clone());
                 // It reads what is there already before the next connection may take its place.
                 yield_now().await;
             }
@@ -41,8 +41,11 @@ pub(super) async fn accept(listener: TcpListener, router: Router, mut stop: Stop
     timeout(limits::LAST_REPLIES, ended.wait()).await.unwrap_or_default();
 }
 
-fn serve(stream: TcpStream, router: &Router, visitors: &Arc<Visitors>, mut stop: Stop) {
+fn serve(stream: TcpStream, client: SocketAddr, router: &Router, visitors: &Arc<Visitors>, mut stop: Stop) {
     let visitor = visitors.admit();
+    if let Ok(server) = stream.local_addr() {
+        visitor.comes_over(Ends { client, server });
+    }
     let stopped = async move { stop.stopped().await };
     let served = connection::serve(stream, router.clone(), Arc::clone(&visitor), stopped);
     tokio::spawn(async move {

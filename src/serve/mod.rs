@@ -16,6 +16,8 @@ mod rate;
 
 mod problem;
 
+mod ends;
+
 mod visitors;
 
 mod guard;

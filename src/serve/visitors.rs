@@ -13,6 +13,7 @@ use tokio::{
     time::timeout,
 };
 
+use super::ends::Ends;
 use crate::limits;
 
 /// All connections.
@@ -32,6 +33,7 @@ pub(super) struct Visitor {
     visitors: Arc<Visitors>,
     place: OnceLock<OwnedSemaphorePermit>,
     expelled: Arc<Notify>,
+    ends: OnceLock<Ends>,
 }
 
 /// Waits until all connections have ended.
@@ -64,7 +66,12 @@ impl Visitors {
             oldest.notify_one();
         }
         drop(unknown);
-        Arc::new(Visitor { visitors: Arc::clone(self), place: OnceLock::new(), expelled })
+        Arc::new(Visitor {
+            visitors: Arc::clone(self),
+            place: OnceLock::new(),
+            expelled,
+            ends: OnceLock::new(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Notify>>> {
@@ -84,6 +91,16 @@ impl Visitor {
         drop(self.place.set(place));
         self.leave();
         true
+    }
+
+    /// Records which connection it is.
+    pub(super) fn comes_over(&self, ends: Ends) {
+        self.ends.get_or_init(|| ends);
+    }
+
+    /// Returns whether the connection is that of another user of this machine, as far as that is known.
+    pub(super) fn is_other_user(&self) -> bool {
+        self.ends.get().is_some_and(Ends::are_of_two_users)
     }
 
     /// Waits until the connection must be closed, because it has not shown the token in time, or there are too many of

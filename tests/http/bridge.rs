@@ -1,7 +1,9 @@
 //! A bridge that the test plays: a desk whose questions the test opens and ends, its inbox, and a server of that.
 
 use std::{
+    fs,
     future::poll_fn,
+    os::unix::fs::PermissionsExt,
     path::PathBuf,
     sync::{Arc, Mutex},
     task::{Context, Poll},
@@ -63,6 +65,19 @@ impl Bridge {
 
     /// Starts a bridge whose server has further names.
     pub(crate) async fn start_with(hosts: &[&str]) -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), hosts).await
+    }
+
+    /// Starts a bridge whose server has this token.
+    pub(crate) async fn start_with_token(token: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        fs::write(&path, token).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        Self::start_in(folder, &[]).await
+    }
+
+    async fn start_in(token: TempDir, hosts: &[&str]) -> Self {
         let bridge: BridgeName = "bridge".parse().unwrap();
         let started_at = SystemTime::now().into();
         let (agent, folder) = ("agent".to_owned(), "/".to_owned());
@@ -76,8 +91,8 @@ impl Bridge {
         let played = Played { desk, port, agent: Arc::clone(&agent), heard: heard_by, held: None };
         let played = tokio::spawn(played.run(received));
         let (stopper, stop) = Stopper::new();
-        let (http, server, folder) = serve(inbox.clone(), hosts, stop).await;
-        Bridge { http, inbox, agent, heard, orders, server, stopper, played, work, folder }
+        let (http, server) = serve(inbox.clone(), hosts, &token, stop).await;
+        Bridge { http, inbox, agent, heard, orders, server, stopper, played, work, folder: token }
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {
@@ -141,16 +156,15 @@ fn id(number: u64) -> QuestionId {
     format!("bridge-{number}").parse().unwrap()
 }
 
-/// Serves an inbox. Returns the address and the token, the server's task, and the directory with the token.
-async fn serve(inbox: BridgeInbox, hosts: &[&str], stop: Stop) -> (Http, JoinHandle<()>, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
+/// Serves an inbox. Returns the address and the token, which is in this directory, and the server's task.
+async fn serve(inbox: BridgeInbox, hosts: &[&str], folder: &TempDir, stop: Stop) -> (Http, JoinHandle<()>) {
     let token_file = folder.path().join("token");
     let allowed_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
     let settings = HttpSettings { token_file: Some(token_file.clone()), allowed_hosts };
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), &settings).await.unwrap();
     let token = std::fs::read_to_string(&token_file).unwrap().trim_end().to_owned();
     let http = Http { address: server.address(), token };
-    (http, tokio::spawn(server.run(inbox, None, stop)), folder)
+    (http, tokio::spawn(server.run(inbox, None, stop)))
 }
 
 struct Played {

@@ -26,6 +26,12 @@ mod openapi;
 mod guard;
 
 #[cfg(test)]
+mod page;
+
+#[cfg(test)]
+mod background;
+
+#[cfg(test)]
 mod events;
 
 #[cfg(test)]

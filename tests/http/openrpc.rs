@@ -283,6 +283,13 @@ async fn ask<W: Wire>(client: &mut Client<'_, W>) {
     assert_eq!(settlement["outcome"]["values"], json!({ "q0": "b" }));
     question["fields"] = json!([]);
     assert_eq!(client.call("question_ask", json!({ "question": question })).await, error("bad_question"));
+    let latest = [id.as_str(), "bridge-2", "bridge-1", "bridge-3"];
+    for (args, expected) in
+        [(json!({}), &latest[..]), (json!({ "limit": 2 }), &latest[..2]), (json!({ "limit": 0 }), &[])]
+    {
+        let settled = client.call("question_settled", args).await.unwrap();
+        assert_eq!(ids(&settled), expected);
+    }
 }
 
 #[tokio::test]

@@ -51,6 +51,8 @@ pub(in crate::serve) enum Refused {
     Expired,
     /// It was used already.
     Used,
+    /// It came from another user of this machine.
+    OtherUser,
 }
 
 impl Codes {

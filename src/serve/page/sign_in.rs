@@ -106,15 +106,15 @@ impl SignIn {
         bool::from(self.key.as_bytes().ct_eq(key)) && cookies.any(is_ours)
     }
 
-    /// Returns whether this text is the token, or else why it is no code.
-    fn take(&self, shown: &str) -> Result<(), Problem> {
-        let refused = match self.token.is(shown.as_bytes()) {
-            true => return Ok(()),
-            false => match self.codes.take(shown, SystemTime::now()) {
-                Ok(()) => return Ok(()),
-                Err(refused) => refused,
-            },
-        };
+    /// Accepts the token, or takes a code.
+    fn take(&self, shown: &str, is_other_user: impl FnOnce() -> bool) -> Result<(), Problem> {
+        if self.token.is(shown.as_bytes()) {
+            return Ok(());
+        }
+        // Other users see the command line of a browser. This one could be quicker than the browser.
+        let taken =
+            if is_other_user() { Err(Refused::OtherUser) } else { self.codes.take(shown, SystemTime::now()) };
+        let Err(refused) = taken else { return Ok(()) };
         // The right token is accepted however many others fail, so that no other user can lock the person out.
         if !self.failures.allows() {
             return Err(Refusal::TooManyRequests.into());
@@ -122,6 +122,10 @@ impl SignIn {
         let (name, detail) = match refused {
             Refused::Unknown => ("wrong_token", "this is neither the token nor a code of this server"),
             Refused::Expired => ("code_expired", "the code has expired: run `askbridge open` again"),
+            Refused::OtherUser => (
+                "other_user",
+                "this browser runs as another user of this machine, where a code is not accepted: type the token",
+            ),
             Refused::Used => ("code_used", "the code was used already: run `askbridge open` again"),
         };
         Err(Problem::new(StatusCode::UNAUTHORIZED, name, detail))
@@ -167,7 +171,9 @@ async fn login(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let Login { token } = body::read(&headers, body, "{\"token\": \"…\"}")?;
-    sign_in.take(token.trim())?;
+    let visitor = visitor.map(|Extension(visitor)| visitor);
+    let is_other_user = || visitor.as_ref().is_some_and(|visitor| visitor.is_other_user());
+    sign_in.take(token.trim(), is_other_user)?;
     // The next request of this connection is most likely the WebSocket. Without a place, that one is refused.
     visitor.inspect(|visitor| {
         visitor.has_shown_token();
