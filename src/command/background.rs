@@ -46,6 +46,9 @@ const SOCKET: &str = "inbox-detached";
 const LOCK: &str = "inbox.lock";
 /// The file that the inbox in the background writes to.
 const LOG: &str = "inbox.log";
+/// What a person has to know of an address that other machines can reach.
+const EXPOSED: &str = "other machines can reach this address, and nothing is encrypted: put it behind a proxy that \
+                       speaks TLS, or a tunnel";
 /// Connections that are kept at the socket: those of commands that wait for the end of the process are the last.
 const VISITORS: usize = 16;
 
@@ -63,7 +66,7 @@ pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result
     let running = start(settings, log).await?;
     let (address, pid) = (running.address, running.pid);
     let text = match running.log {
-        Some(log) => format!(
+        Some(ref log) => format!(
             "askbridge inbox runs in the background, at http://{address} (process {pid})\n\
              `askbridge open` shows it in a browser, `askbridge inbox --stop` ends it; its log is {}\n",
             log.display()
@@ -73,6 +76,10 @@ pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result
              `askbridge inbox --stop` ends it\n"
         ),
     };
+    // The announcement of the server is in its log.
+    if running.log.is_some() && !address.ip().to_canonical().is_loopback() {
+        run::say(EXPOSED);
+    }
     Ok(run::done(exit::OK, &text))
 }
 

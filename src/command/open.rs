@@ -44,7 +44,11 @@ pub async fn open(options: &OpenOptions) -> Result<u8, CommandError> {
     };
     let server = match running().await? {
         Some(address) => address,
-        None => background::start(&options.serve, &options.log).await?.address,
+        None => {
+            let started = background::start(&options.serve, &options.log).await?;
+            say("started the inbox in the background; `askbridge inbox --stop` ends it");
+            started.address
+        }
     };
     let link = Link { server, question, token: options.token()? };
     let here = link.to(local(server.ip()))?;
