@@ -191,3 +191,23 @@ async fn login(
     response.headers_mut().extend(HeaderValue::try_from(cookie).ok().map(|cookie| (SET_COOKIE, cookie)));
     Ok(response)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::page::code;
+
+    #[test]
+    fn other_user_can_neither_use_a_code_nor_use_it_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let token = Token::read_or_make(&folder.path().join("token")).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("token")).unwrap();
+        let now = SystemTime::now();
+        let (sign_in, code) = (SignIn::new(token.clone(), 8421, now), code::make(&token, 8421, now).unwrap());
+        let refused = sign_in.take(&code, || true).unwrap_err();
+        assert_eq!((refused.status, &*refused.more.name), (401, "other_user"));
+        assert_eq!(sign_in.take(&code, || false), Ok(()));
+        // The token proves more than the user does.
+        assert_eq!(sign_in.take(text.trim_end(), || true), Ok(()));
+    }
+}
