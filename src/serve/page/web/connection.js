@@ -42,11 +42,11 @@ export class Connection extends EventTarget {
     this.call("bridge_status", {}, HANDSHAKE).catch(({ code }) => code == "offline" && this.#restart());
   }
 
-  /** Exchanges the token, or a code of `askbridge open`, for a cookie and a key. @param {string} token */
+  /** Exchanges the token, or a code of `askbridge open`, for a cookie and a key. An error says why not. @param {string} token */
   async signIn(token) {
     const headers = { "Content-Type": "application/json" };
     const response = await this.#login({ method: "POST", headers, body: JSON.stringify({ token }) });
-    if (!response?.ok) throw Object.assign(new Error("The token was not accepted."), { code: response?.status });
+    if (!response?.ok) throw new Error((await response?.json())?.detail ?? "askbridge did not reply: is it running?");
     keep("key", (await response.json()).key);
     this.#restart();
   }

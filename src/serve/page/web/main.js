@@ -19,8 +19,8 @@ async function signIn(token) {
   refusal.textContent = "";
   try {
     await inbox.connection.signIn(token);
-  } catch ({ code }) {
-    refusal.textContent = code == 401 ? "That is not the token, or it was used already or is too old. Run askbridge open again." : "The server did not reply as expected. Is askbridge running?";
+  } catch ({ message }) {
+    refusal.textContent = message[0].toUpperCase() + message.slice(1).replaceAll("`", "");
   }
 }
 

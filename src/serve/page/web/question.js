@@ -187,7 +187,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const [only, ...others] = question.fields ?? [];
     const about = this.#isPermission ? kind(question) : !others.length && only?.header;
     const chips = [about, question.title != title && question.title].filter(Boolean);
-    const harm = `Dangerous: ${this.#isPermission ? "what it allows" : "a wrong answer"} can do harm`;
+    const harm = `Dangerous: ${this.#isPermission ? "it" : "a wrong answer"} can do harm`;
     const parts = {
       notice: el("div.notice", { tabindex: "-1" }),
       time: el("span.time"),

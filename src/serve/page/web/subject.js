@@ -24,14 +24,14 @@ export function kind({ subject }) {
 }
 
 /** Returns the parts of a permission. @param {Object} question @returns {HTMLElement[]} */
-export function subject({ subject: it, message }) {
+export function subject({ subject: it, message, project }) {
   if (!it) return [];
   const { command, plan, diffs = [], locations = [], description, title, content, rawInput } = it;
   const files = locations.filter((place) => !diffs.some(({ path }) => place.startsWith(path)));
   const isSaid = command || plan || it.patch || diffs.length;
   return [
     command && code(command, "command"),
-    fact("Folder", it.folder),
+    fact("Folder", it.folder ?? (command && project)),
     fact("Tool", title != message && title),
     files.map((file) => fact("File", file)),
     description != message && description && prose(description),

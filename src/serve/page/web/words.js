@@ -148,7 +148,7 @@ export function visible(text) {
 }
 
 /** Returns a text on one line. @param {string} text */
-export const line = (text) => visible(text).replaceAll("\n", "␊").replaceAll("\t", "␉");
+export const line = (text) => visible(text).replaceAll("\n", "↵").replaceAll("\t", "⇥");
 
 /** Returns whether a selector belongs to the emoji before it, or a joiner stands between letters or emoji. */
 function isOrdinary(mark, whole, at) {
