@@ -171,7 +171,8 @@ function number({ integer, min, max, step, required, default: initial }, id) {
 function choices(field, id, options, isMany) {
   const { required, min, max } = field;
   const proposed = [field.default ?? []].flat();
-  const shape = { name: id, type: isMany ? "checkbox" : "radio", required: required && !isMany };
+  // A browser calls a required choice invalid before anything is chosen: the error says it in its time.
+  const shape = { name: id, type: isMany ? "checkbox" : "radio", required: required && !isMany, "aria-invalid": "false" };
   const cards = options.map((option, place) => card(option, place, shape, proposed.includes(option.value)));
   const other = field.other ? otherCard(options.length, shape) : null;
   const all = other ? [...cards, other] : cards;
