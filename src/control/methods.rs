@@ -277,7 +277,8 @@ impl<I: Inbox> Context<I> {
 
     async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
         let typed: IdPrefix = id.parse().map_err(|_| error(Refusal::NotFound))?;
-        let record = self.inbox.find(&typed).map_err(error)?;
+        // One that was settled before this server started is remembered by its bridge alone.
+        let record = self.inbox.look_up(&typed).await.map_err(error)?;
         self.reserve(extensions, record.size()).await?;
         Ok(record)
     }

@@ -199,6 +199,9 @@ async fn a_server_that_came_later_knows_what_a_bridge_remembers() {
 
     let second = start();
     let client = http(&second, &folder);
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_get", "params": { "id": id } });
+    let found = client.post("/rpc", &call.to_string()).await.is(200).json();
+    assert_eq!(found["result"]["settlement"]["by"]["responder"], "http", "{found}");
     for path in [format!("questions/{id}"), format!("sessions/session-1/questions/{id}")] {
         client.get(&format!("/v1/{path}")).await.is(200);
         client.post(&format!("/v1/{path}/reply"), &reply("option-a")).await.is(204);
