@@ -47,6 +47,10 @@ mod rate;
 mod opencode;
 
 #[cfg(test)]
+#[path = "../support/hostile.rs"]
+mod corpus;
+
+#[cfg(test)]
 mod hostile;
 
 #[cfg(test)]

@@ -1,0 +1,73 @@
+//! The page in a real browser: Chromium, driven by WebDriver, with the real inbox, real bridges and agents behind it.
+//! `tests/run` installs the browser and axe-core; `cargo nextest run --test page` runs it. The server without a browser
+//! is left to `tests/http`.
+
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(test)]
+#[expect(dead_code, reason = "the tests of the server use the rest")]
+#[path = "../http/client.rs"]
+mod client;
+
+#[cfg(test)]
+#[path = "../support/hostile.rs"]
+mod corpus;
+
+#[cfg(test)]
+mod commands;
+
+#[cfg(test)]
+mod browser;
+
+#[cfg(test)]
+mod listener;
+
+#[cfg(test)]
+mod person;
+
+#[cfg(test)]
+mod world;
+
+#[cfg(test)]
+mod harness;
+
+#[cfg(test)]
+mod fields;
+
+#[cfg(test)]
+mod permissions;
+
+#[cfg(test)]
+mod errors;
+
+#[cfg(test)]
+mod racing;
+
+#[cfg(test)]
+mod lasting;
+
+#[cfg(test)]
+mod signing;
+
+#[cfg(test)]
+mod keys;
+
+#[cfg(test)]
+mod looks;
+
+#[cfg(test)]
+mod hostile;
+
+#[cfg(test)]
+mod cost;
+
+#[cfg(test)]
+mod axe;
+
+#[cfg(test)]
+mod tree;
+
+#[cfg(test)]
+mod elements;

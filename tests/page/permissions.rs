@@ -1,0 +1,128 @@
+//! Permissions: allowed, denied and allowed from now on, and what a dangerous one needs.
+
+use fantoccini::key::Key;
+use serde_json::{Value, json};
+
+use crate::{
+    browser::Browser,
+    world::{Agent, World},
+};
+
+const OPTIONS: [[&str; 3]; 3] = [
+    ["always", "Always allow", "allow_always"],
+    ["once", "Allow", "allow_once"],
+    ["no", "Reject", "reject_once"],
+];
+
+/// Returns an agent's request for permission to use a tool of this kind.
+pub(crate) fn permission(id: u64, title: &str, kind: &str, input: &Value) -> Value {
+    let options: Vec<_> = OPTIONS
+        .iter()
+        .map(|[id, name, kind]| json!({ "optionId": id, "name": name, "kind": kind }))
+        .collect();
+    let call = json!({ "toolCallId": format!("t{id}"), "title": title, "kind": kind, "rawInput": input });
+    let params = json!({ "sessionId": "session", "toolCall": call, "options": options });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params })
+}
+
+/// Returns a request to read a file, which is not dangerous.
+pub(crate) fn reads(id: u64) -> Value {
+    permission(id, &format!("Read file {id}"), "read", &json!({ "path": format!("/shop/{id}.txt") }))
+}
+
+/// Returns a request to run a command, which is dangerous.
+pub(crate) fn runs(id: u64) -> Value {
+    permission(
+        id,
+        &format!("Clean build {id}"),
+        "execute",
+        &json!({ "command": format!("rm -rf build{id}"), "cwd": "/shop" }),
+    )
+}
+
+async fn start(requests: &[Value]) -> (World, Browser, Agent) {
+    let (world, browser) = (World::start(), Browser::start().await);
+    let agent = world.agent(requests);
+    browser.sign_in(&world).await;
+    (world, browser, agent)
+}
+
+fn selected(told: &Value) -> &str {
+    assert_eq!(told["outcome"]["outcome"], "selected", "{told}");
+    told["outcome"]["optionId"].as_str().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_permission_is_allowed_denied_and_allowed_from_now_on() {
+    let (world, browser, mut agent) = start(&[reads(1), reads(2), reads(3), reads(4)]).await;
+    browser.select("Read file 1").await;
+    browser.decide("Allow").await;
+    assert_eq!(selected(&agent.told(1)), "once");
+
+    browser.select("Read file 2").await;
+    browser.decide("Always allow").await;
+    browser.step().await;
+    assert_eq!(world.open().await.len(), 3, "one button does not allow it from now on");
+    browser.confirm().await;
+    assert_eq!(selected(&agent.told(2)), "always");
+
+    browser.select("Read file 3").await;
+    browser.decide("Reject").await;
+    assert_eq!(selected(&agent.told(3)), "no");
+
+    browser.select("Read file 4").await;
+    browser.decide("Deny with a reason").await;
+    browser.fill("Reason", "ask Ada first").await;
+    browser.confirm().await;
+    let told = agent.told(4);
+    assert_eq!(selected(&told), "no");
+    assert_eq!(told["_meta"]["askbridge"]["remark"], "ask Ada first");
+    browser.is_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dangerous_permission_shows_its_command_and_needs_a_second_step() {
+    let (world, browser, mut agent) = start(&[runs(1)]).await;
+    browser.select("rm -rf build1").await;
+    let card = browser.card().await;
+    assert!(card.contains("rm -rf build1") && card.contains("/shop"), "{card}");
+    browser.decide("Allow").await;
+    browser.step().await;
+    assert_eq!(world.open().await.len(), 1, "one button does not allow what is dangerous");
+    // The focus is not on what would allow it.
+    browser.key(Key::Enter).await;
+    browser.until("the first step", "!step()", &[]).await;
+    assert_eq!(world.open().await.len(), 1);
+    browser.decide("Allow").await;
+    browser.confirm().await;
+    assert_eq!(selected(&agent.told(1)), "once");
+}
+
+/// A key that is pressed again and again does not allow it, and neither does what sends an answer after it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_single_key_allows_what_is_dangerous() {
+    let (world, browser, mut agent) = start(&[runs(1), reads(2)]).await;
+    browser.select("rm -rf build1").await;
+    browser.settle_in().await;
+    // What denies it is left out: `s`, and the number of the last option.
+    let others = ('0'..='9').chain('a'..='z').filter(|key| !"s3".contains(*key));
+    let keys = others.chain([' ', char::from(Key::Enter), char::from(Key::Escape)]);
+    for key in keys {
+        browser.keys(&String::from_iter([key; 4])).await;
+        browser.chord(Key::Control, char::from(Key::Enter)).await;
+        browser
+            .run("all('dialog').filter((dialog) => dialog.open).forEach((dialog) => dialog.close());", &[])
+            .await;
+        browser.key(Key::Escape).await;
+        let open = world.open().await;
+        let is_open = open.iter().any(|record| record["question"]["subject"]["command"] == "rm -rf build1");
+        assert!(is_open, "{key:?}: {open:?}");
+        if browser.current_title().await != "Clean build 1" {
+            browser.select("rm -rf build1").await;
+            browser.settle_in().await;
+        }
+    }
+    browser.decide("Allow").await;
+    browser.confirm().await;
+    assert_eq!(selected(&agent.told(1)), "once");
+}
