@@ -3,7 +3,7 @@
 //! A reply is read leniently once it says that the call succeeded: an answer that the agent got is never taken for
 //! lost because the bridge is of another version (I11).
 
-use std::io;
+use std::{io, sync::Arc};
 
 use jsonrpsee::core::{
     client::{
@@ -184,6 +184,12 @@ impl Client {
     /// Returns one question, by its ID or what is short for it.
     pub async fn get(&self, typed: &str) -> Result<Reply<Record>, CallError> {
         self.call(method::GET, params([("id", json(&typed))])).await
+    }
+
+    /// Returns the questions that were settled last and that the bridge still remembers, latest first.
+    pub async fn settled(&self, limit: usize) -> Result<Vec<Arc<Record>>, CallError> {
+        let listing: Reply<Listing> = self.call(method::SETTLED, params([("limit", json(&limit))])).await?;
+        Ok(listing.value.map(|listing| listing.questions.items).unwrap_or_default())
     }
 
     /// Submits to a question, however long its agent takes to read.

@@ -7,7 +7,7 @@ use std::{
 
 use super::{agent_tree::AgentTree, protocol::BridgeStatus, store::Store};
 use crate::{
-    desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, Submission},
+    desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, Snapshot, Submission},
     question::{Provenance, Question},
 };
 
@@ -46,6 +46,12 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Finds a question as [`Inbox::find`] does, and one that only its bridge remembers.
     fn look_up(&self, typed: &IdPrefix) -> impl Future<Output = Result<Arc<Record>, Refusal>> + Send {
         future::ready(self.find(typed))
+    }
+
+    /// Returns the questions that were settled last and are still remembered, latest first, at most so many.
+    fn settled(&self, limit: usize) -> impl Future<Output = Vec<Arc<Record>>> + Send {
+        let settled = |snapshot: &Snapshot| snapshot.settled().rev().take(limit).cloned().collect();
+        future::ready(self.store().read(|_, snapshot| settled(snapshot)))
     }
 
     /// Returns the processes that do not settle what the agent asked, over a socket: its own. `None` where there are

@@ -270,9 +270,8 @@ impl<I: Inbox> Context<I> {
     async fn settled(&self, params: Option<SettledParams>, extensions: &Extensions) -> RpcResult<Listing> {
         let limit = params.and_then(|params| params.limit).unwrap_or(usize::MAX);
         self.reserve(extensions, self.inbox.store().read(|_, snapshot| snapshot.bytes())).await?;
-        Ok(self.inbox.store().read(|revision, snapshot| {
-            Listing::new(revision, snapshot.settled().rev().take(limit).cloned().collect())
-        }))
+        let settled = self.inbox.settled(limit).await;
+        Ok(Listing::new(self.inbox.store().read(|revision, _| revision), settled))
     }
 
     async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {

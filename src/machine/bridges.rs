@@ -19,6 +19,7 @@ use super::{
     follow,
     gaps::Gaps,
     handshake::get,
+    settled,
 };
 use crate::{
     control::{
@@ -370,6 +371,10 @@ impl Inbox for Machine {
 
     async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         Ok(self.seek(typed).await?)
+    }
+
+    async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
+        settled::of_all(self.connections(), limit).await
     }
 }
 

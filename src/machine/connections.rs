@@ -324,9 +324,15 @@ impl Connections {
 
     /// Returns the connections to the bridges that may have a question.
     pub(super) fn clients(&self, typed: &IdPrefix) -> Vec<(BridgeName, Arc<Client>)> {
+        let mut clients = self.all_clients();
+        clients.retain(|(bridge, _)| typed.may_be_in(bridge.as_str()));
+        clients
+    }
+
+    /// Returns the connections to all bridges.
+    pub(super) fn all_clients(&self) -> Vec<(BridgeName, Arc<Client>)> {
         let links = self.lock();
-        let named = links.iter().filter(|(bridge, _)| typed.may_be_in(bridge.as_str()));
-        let connected = named.filter_map(|(bridge, link)| match &link.peer {
+        let connected = links.iter().filter_map(|(bridge, link)| match &link.peer {
             Peer::Connected(connection, _) => Some((bridge.clone(), Arc::clone(&connection.client))),
             _ => None,
         });

@@ -17,6 +17,8 @@ mod connections;
 
 mod follow;
 
+mod settled;
+
 pub mod bridges;
 
 pub use bridges::{Machine, Missing};
