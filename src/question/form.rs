@@ -342,8 +342,10 @@ impl Field {
             }
             let preview = option.preview.as_ref().map(|preview| &preview.text);
             for text in [Some(&option.value), Some(&option.label), option.description.as_ref(), preview] {
-                let what = format_args!("a text of an option of field {name:?}");
-                check_text(what, text.map_or("", String::as_str))?;
+                check_text(
+                    format_args!("a text of an option of field {name:?}"),
+                    text.map_or("", String::as_str),
+                )?;
             }
         }
         Ok(())
