@@ -85,6 +85,8 @@ pub const OPEN_BYTES: usize = 4 * MIB;
 pub const REMEMBERED: usize = 128;
 /// Size of all remembered questions. The last one is remembered whatever its size.
 pub const REMEMBERED_BYTES: usize = MIB;
+/// Number of bridges that are asked at a time for what they remember.
+pub const BRIDGES_AT_ONCE: usize = 8;
 /// Number of events that are remembered, for followers that were away.
 pub const EVENTS: usize = 1024;
 /// Size of all remembered events. The last one is remembered whatever its size. This is more than

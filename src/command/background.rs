@@ -200,9 +200,7 @@ fn reason(mut output: File, start: u64, path: &Path) -> String {
 
 /// Returns the file that the inbox in the background writes to, in a directory that is made if it does not exist.
 fn log_file() -> Result<PathBuf, CommandError> {
-    let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = path("XDG_STATE_HOME").or_else(|| Some(path("HOME")?.join(".local/state")));
-    let folder = match state {
+    let folder = match discovery::state_folder() {
         Some(state) => state.join("askbridge"),
         None => discovery::folder()?,
     };

@@ -48,7 +48,8 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         future::ready(self.find(typed))
     }
 
-    /// Returns the questions that were settled last and are still remembered, latest first, at most so many.
+    /// Returns the questions that were settled last and are still remembered, latest first: at most so many, and
+    /// no more bytes than one inbox remembers.
     fn settled(&self, limit: usize) -> impl Future<Output = Vec<Arc<Record>>> + Send {
         let settled = |snapshot: &Snapshot| snapshot.settled().rev().take(limit).cloned().collect();
         future::ready(self.store().read(|_, snapshot| settled(snapshot)))

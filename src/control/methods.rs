@@ -268,9 +268,9 @@ impl<I: Inbox> Context<I> {
     }
 
     async fn settled(&self, params: Option<SettledParams>, extensions: &Extensions) -> RpcResult<Listing> {
-        let limit = params.and_then(|params| params.limit).unwrap_or(usize::MAX);
-        self.reserve(extensions, self.inbox.store().read(|_, snapshot| snapshot.bytes())).await?;
-        let settled = self.inbox.settled(limit).await;
+        let limit = params.and_then(|params| params.limit).unwrap_or(limits::REMEMBERED);
+        let settled = self.inbox.settled(limit.min(limits::REMEMBERED)).await;
+        self.reserve(extensions, settled.iter().map(|record| record.size()).sum()).await?;
         Ok(Listing::new(self.inbox.store().read(|revision, _| revision), settled))
     }
 

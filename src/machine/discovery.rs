@@ -67,14 +67,20 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> DiscoveryError {
     move |source| DiscoveryError::Path { path, source }
 }
 
+/// Returns an absolute path that the environment names. The XDG Base Directory Specification says that relative ones are
+/// to be ignored.
+fn path_of(name: &str) -> Option<PathBuf> {
+    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// Returns the directory of the user's state, such as logs.
+pub fn state_folder() -> Option<PathBuf> {
+    path_of("XDG_STATE_HOME").or_else(|| Some(path_of("HOME")?.join(".local/state")))
+}
+
 /// Returns the directory of the sockets, and creates it if it does not exist.
 pub fn folder() -> Result<PathBuf, DiscoveryError> {
-    // The XDG Base Directory Specification says that relative paths are to be ignored.
-    let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = path("XDG_RUNTIME_DIR")
-        .or_else(|| path("XDG_STATE_HOME"))
-        .or_else(|| Some(path("HOME")?.join(".local/state")))
-        .ok_or(DiscoveryError::NoFolder)?;
+    let base = path_of("XDG_RUNTIME_DIR").or_else(state_folder).ok_or(DiscoveryError::NoFolder)?;
     let folder = base.join("askbridge");
     let made = make(&folder);
     match fs::symlink_metadata(&folder) {

@@ -11,6 +11,8 @@ mod lines;
 pub(crate) mod behaviour;
 mod dialects;
 mod permissions;
+
+mod permission_outcome;
 mod session;
 
 pub mod agent;

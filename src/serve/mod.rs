@@ -10,6 +10,8 @@ mod address;
 
 mod host;
 
+mod hex;
+
 pub mod token;
 
 mod rate;

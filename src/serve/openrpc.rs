@@ -117,7 +117,7 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 4] {
     let session = may::<String>(generator, "session", "Lists the questions of this session only.");
     let id = must::<String>(generator, "id", "The ID of the question, or a unique beginning of it.");
     let list = "Returns the open questions, oldest first.";
-    let limit = may::<usize>(generator, "limit", "Lists no more than this number of questions.");
+    let limit = may::<usize>(generator, "limit", "Lists no more than this number of questions; 128 at most.");
     let settled = "Returns the questions that were settled last and are still remembered, latest first.";
     let outline = "Returns what a list shows of the open questions, oldest first.";
     let get = "Returns a question, open or settled.";

@@ -1,5 +1,5 @@
-//! The limit on how much happens in a second, such as requests of all clients together. A request without the token is not counted, so that it
-//! takes nothing from others; that is left to the guard.
+//! A limit on how often something happens in a second, such as requests of all clients together. What is counted is left
+//! to the caller: the guard counts no request without the token, so that it takes nothing from others.
 
 use std::{
     sync::{Mutex, PoisonError},

@@ -14,6 +14,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
+use super::hex::Hex;
 use crate::machine::discovery::{self, DiscoveryError};
 
 /// Bytes of a token: 256 bits cannot be guessed.
@@ -114,7 +115,7 @@ fn make(path: &Path) -> Result<(), TokenError> {
     let at = |source| TokenError::File { path: path.to_owned(), source };
     let mut random = [0; BYTES];
     getrandom::fill(&mut random).map_err(|_| TokenError::NoRandom)?;
-    let text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = Hex(&random).to_string();
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", discovery::name()));
     let draft = PathBuf::from(name);

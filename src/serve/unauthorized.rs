@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{address::is_loopback, problem::HTML};
+use super::{address::is_loopback, hex::Hex, problem::HTML};
 
 const STYLE: &str = "\
 :root { color-scheme: light dark; font: 1.125rem/1.6 system-ui, sans-serif; }
@@ -98,7 +98,7 @@ fn nonce() -> String {
     let mut random = [0_u8; 16];
     // Without random bytes the policy still admits no script: only the style could be guessed.
     getrandom::fill(&mut random).unwrap_or_default();
-    random.iter().map(|byte| format!("{byte:02x}")).collect()
+    Hex(&random).to_string()
 }
 
 /// Returns a text as HTML shows it.

@@ -4,7 +4,6 @@
 
 use std::io;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -12,7 +11,7 @@ use super::{
     question::{MockQuestion, QuestionRequest},
     response::{FieldAnswer, NonAnswer, QuestionResponse},
 };
-use crate::mock::behaviour::Shape;
+use crate::mock::{behaviour::Shape, permission_outcome::PermissionOutcome};
 
 const METHOD: &str = "session/request_permission";
 
@@ -142,24 +141,8 @@ fn numbered(question: &MockQuestion, number: &str) -> Option<QuestionResponse> {
 
 /// Returns the ID of the selected option, or the response if the request was cancelled.
 fn chosen(result: &str) -> Option<Result<String, QuestionResponse>> {
-    #[derive(Deserialize)]
-    struct Permission {
-        outcome: Outcome,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(tag = "outcome", rename_all = "lowercase")]
-    enum Outcome {
-        #[serde(rename_all = "camelCase")]
-        Selected {
-            option_id: String,
-        },
-        Cancelled,
-    }
-
-    let Permission { outcome } = serde_json::from_str(result).ok()?;
-    Some(match outcome {
-        Outcome::Selected { option_id } => Ok(option_id),
-        Outcome::Cancelled => Err(QuestionResponse::Unanswered(NonAnswer::Cancelled, None)),
+    Some(match PermissionOutcome::read(result)? {
+        PermissionOutcome::Selected { option_id } => Ok(option_id),
+        PermissionOutcome::Cancelled => Err(QuestionResponse::Unanswered(NonAnswer::Cancelled, None)),
     })
 }

@@ -1,11 +1,10 @@
 //! The response to a permission, and what the mock agent says and does about it.
 //! The request is left to `request.rs`.
 
-use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::MockPermission;
-use crate::mock::message::RpcError;
+use crate::mock::{message::RpcError, permission_outcome::PermissionOutcome};
 
 /// The response to a permission.
 #[derive(Debug, PartialEq)]
@@ -29,10 +28,11 @@ impl MockPermission {
             Ok(result) => result.get(),
             Err(error) => return Told::Failed(error.clone()),
         };
-        let Ok(Answered { outcome }) = serde_json::from_str(result) else {
-            return Told::Garbled(result.to_owned());
+        let option = match PermissionOutcome::read(result) {
+            Some(PermissionOutcome::Selected { option_id }) => option_id,
+            Some(PermissionOutcome::Cancelled) => return Told::Cancelled,
+            None => return Told::Garbled(result.to_owned()),
         };
-        let Outcome::Selected { option_id: option } = outcome else { return Told::Cancelled };
         let options = self.asked().params["options"].take();
         let offered = options.as_array().into_iter().flatten().find(|offered| offered["optionId"] == option);
         match offered.and_then(|offered| offered["kind"].as_str()) {
@@ -63,19 +63,4 @@ impl MockPermission {
         let status = if allowed { "completed" } else { "failed" };
         json!({ "sessionUpdate": "tool_call_update", "toolCallId": self.tool_call(), "status": status })
     }
-}
-
-#[derive(Deserialize)]
-struct Answered {
-    outcome: Outcome,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "outcome", rename_all = "lowercase")]
-enum Outcome {
-    #[serde(rename_all = "camelCase")]
-    Selected {
-        option_id: String,
-    },
-    Cancelled,
 }

@@ -4,7 +4,6 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     sync::{Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -13,7 +12,10 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     limits,
-    serve::token::{Token, TokenError},
+    serve::{
+        hex::Hex,
+        token::{Token, TokenError},
+    },
 };
 
 /// Bytes of the number that makes a code unique.
@@ -101,15 +103,6 @@ fn mac(token: &Token, port: u16, expiry: u64, nonce: &str) -> [u8; MAC] {
 
 fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs()
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) struct Hex<'a>(pub(super) &'a [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
-    }
 }
 
 #[cfg(test)]

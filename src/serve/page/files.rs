@@ -3,8 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::Write,
-    io::Write as _,
+    io::Write,
     sync::{Arc, OnceLock},
 };
 
@@ -12,6 +11,8 @@ use axum::body::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use rust_embed::Embed;
 use sha2::{Digest, Sha256};
+
+use crate::serve::hex::Hex;
 
 /// Where the page is, and what it is made of.
 pub(super) const FOLDER: &str = "/page/";
@@ -138,11 +139,7 @@ fn gzip(content: &[u8]) -> std::io::Result<Bytes> {
 
 /// Returns the beginning of a hash.
 fn hex(hash: &[u8]) -> String {
-    hash.iter().take(DIGITS / 2).fold(String::with_capacity(DIGITS), |mut text, byte| {
-        // Writing to a text does not fail.
-        write!(text, "{byte:02x}").unwrap_or_default();
-        text
-    })
+    Hex(&hash[..DIGITS / 2]).to_string()
 }
 
 #[cfg(test)]

@@ -22,12 +22,14 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-use super::code::{Codes, Hex, Refused};
+use super::code::{Codes, Refused};
 use crate::{
     control::inbox::Inbox,
     desk::Refusal,
     limits,
-    serve::{app::App, body, host::host, problem::Problem, rate::Rate, token::Token, visitors::Visitor},
+    serve::{
+        app::App, body, hex::Hex, host::host, problem::Problem, rate::Rate, token::Token, visitors::Visitor,
+    },
 };
 
 /// The path at which a browser signs in. It needs no token: the token is in the body.
