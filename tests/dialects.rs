@@ -7,7 +7,11 @@ mod asking;
 
 #[cfg(test)]
 mod any {
-    use askbridge::question::{Answer, Field, FieldOption, Kind, Origin, Question, Value, check};
+    use askbridge::{
+        dialect::{self, permission::is_no_question},
+        question::{Answer, Field, FieldOption, Kind, Origin, Purpose, Question, Value, check},
+        wire::method::REQUEST_PERMISSION,
+    };
     use proptest::{prelude::*, sample::select, test_runner::FileFailurePersistence};
     use serde_json::{Number, Value as Json, json};
 
@@ -20,6 +24,42 @@ mod any {
         known.sort_unstable();
         tried.sort_unstable();
         assert_eq!(tried, known, "METHODS of tests/support/asking.rs lacks a method");
+    }
+
+    #[test]
+    fn a_permission_request_that_is_a_question_is_told_without_reading_it() {
+        let options = |ids: [&str; 2]| {
+            json!([{ "optionId": ids[0], "name": "A", "kind": "allow_once" },
+                { "optionId": ids[1], "name": "B", "kind": "reject_once" }])
+        };
+        let questions = json!([{ "question": "?", "options": [{ "label": "A" }] }]);
+        let input = json!({ "questions": questions });
+        for (tool_call, options, mark) in [
+            (json!({ "_meta": { "qwenQuestions": questions } }), options(["y", "n"]), "qwenQuestions"),
+            (
+                json!({ "rawInput": input, "_meta": { "qwenInteractionKind": "user_question" } }),
+                options(["y", "n"]),
+                "user_question",
+            ),
+            (
+                json!({ "rawInput": input, "_meta": { "toolName": "ask_user_question" } }),
+                options(["y", "n"]),
+                "ask_user_question",
+            ),
+            (json!({ "title": "?" }), options(["q0_opt_0", "q0_skip"]), "q0_opt_0"),
+            (json!({ "toolCallId": "pi-ui-1", "title": "?" }), options(["yes", "no"]), "pi-ui-1"),
+        ] {
+            let params = json!({ "sessionId": "s", "toolCall": tool_call, "options": options }).to_string();
+            let escaped =
+                |at: usize| format!("{}\\u{:04x}{}", &mark[..at], mark.as_bytes()[at], &mark[at + 1..]);
+            for spelling in (0..mark.len()).map(escaped).chain([mark.to_owned()]) {
+                let params = params.replace(mark, &spelling);
+                let asked = dialect::read(REQUEST_PERMISSION, params.as_bytes(), "q").unwrap().unwrap();
+                assert_eq!(asked.question.purpose, Purpose::Question, "{params}");
+                assert!(!is_no_question(params.as_bytes()), "{params}");
+            }
+        }
+        assert!(is_no_question(br#"{"sessionId":"s","toolCall":{"title":"Run \"ls\""},"options":[]}"#));
     }
 
     fn config(cases: u32) -> ProptestConfig {

@@ -5,6 +5,10 @@
 //! is the back-pressure. It writes what is in [`Bridge::outbox`], and says so with [`Bridge::wrote`] and
 //! [`Bridge::flushed`]. After each call it carries out what [`Bridge::poll`] returns. Time is what has passed since the
 //! bridge started, and never goes back. The same calls give the same bytes and outputs (I3).
+//!
+//! A permission and the client's response to it go on whatever they mean. Such a line is in the outbox at once, and is
+//! read by the next call of [`Bridge::poll`] that finds no output, or by whatever else comes first. A shell that writes
+//! before it polls so lets the peers work meanwhile.
 
 use std::time::Duration;
 
@@ -33,19 +37,30 @@ pub struct Bridge {
     link: Link,
     /// How the peers are connected, if not by a connection each.
     component: Option<Component>,
+    /// The line that has gone on and is still to be read.
+    unread: Option<Unread>,
+}
+
+/// A line that went on before it was read.
+#[derive(Debug)]
+struct Unread {
+    from: Peer,
+    line: Line,
+    /// When it came.
+    at: Duration,
 }
 
 impl Bridge {
     /// Returns a bridge between an agent and a client that have not said anything yet, each on its own connection.
     pub fn new(config: Config) -> Self {
-        Bridge { link: Link::new(Core::new(config), Peer::Agent), component: None }
+        Bridge { link: Link::new(Core::new(config), Peer::Agent), component: None, unread: None }
     }
 
     /// Returns a bridge that is a component under an ACP conductor that has not said anything yet. One connection has
     /// the lines of both peers; it is that of [`Peer::Client`].
     pub fn under_conductor(config: Config) -> Self {
         let link = Link::new(Core::new(config), Peer::Client);
-        Bridge { link, component: Some(Component::default()) }
+        Bridge { link, component: Some(Component::default()), unread: None }
     }
 
     /// Returns the buffer into which bytes of this peer are read. [`Bridge::received`] looks at them.
@@ -55,6 +70,7 @@ impl Bridge {
 
     /// Looks at what was read into [`Bridge::space`].
     pub fn received(&mut self, from: Peer, now: Duration) {
+        self.catch_up();
         loop {
             // The judge borrows the core while the splitter is borrowed as well.
             let (core, connection) = self.link.judge_and_connection(from);
@@ -62,6 +78,10 @@ impl Bridge {
             let piece = connection.splitter.next(|line| judge(component, core, from, line));
             let Some(piece) = piece else { return };
             self.take(from, piece, now);
+            if self.link.connection(from).splitter.is_empty() {
+                return;
+            }
+            self.catch_up();
         }
     }
 
@@ -75,6 +95,7 @@ impl Bridge {
 
     /// Records that this peer says no more. Its last line may lack a terminator.
     pub fn ended(&mut self, from: Peer, now: Duration) {
+        self.catch_up();
         let (core, connection) = self.link.judge_and_connection(from);
         connection.is_read = false;
         let component = self.component.as_ref();
@@ -84,6 +105,7 @@ impl Bridge {
             Some(piece) => self.take(from, piece, now),
             None => {}
         }
+        self.catch_up();
         let actions = match from {
             Peer::Client => self.link.core.client_gone(now),
             Peer::Agent => self.link.core.agent_output_ended(now),
@@ -93,6 +115,7 @@ impl Bridge {
 
     /// Records that this peer reads no more.
     pub fn broke(&mut self, peer: Peer, now: Duration) {
+        self.catch_up();
         self.link.abandon(peer);
         // An agent may go on talking: what it says is still taken, and what is for it is lost, as it would be in a
         // pipe that it does not read.
@@ -104,6 +127,7 @@ impl Bridge {
 
     /// Handles an event that is neither about bytes nor about the end of a stream.
     pub fn handle(&mut self, event: Event, now: Duration) {
+        self.catch_up();
         if let Some(component) = &self.component
             && let Some(until) = component.ends
             && (event == Event::Signal || (event == Event::Tick && until <= now))
@@ -170,7 +194,10 @@ impl Bridge {
 
     /// Returns the next thing that the shell is told.
     pub fn poll(&mut self) -> Option<Output> {
-        self.link.poll()
+        self.link.poll().or_else(|| {
+            self.catch_up();
+            self.link.poll()
+        })
     }
 
     /// Returns which questions changed since the last call, for followers.
@@ -214,6 +241,11 @@ impl Bridge {
             Piece::Head(bytes) => Line { bytes, whole: false },
         };
         self.link.output(Output::Intercepted(from, line.bytes.clone()));
+        if self.link.core.surely_forwards(from, &line) {
+            self.link.forward(from.other(), line.bytes.clone());
+            self.unread = Some(Unread { from, line, at: now });
+            return;
+        }
         let actions = self.link.core.line(from, &line, now);
         let goes_on = |action: &Action| matches!(action, Action::Forward | Action::ForwardAs(_));
         if !line.whole && !actions.iter().any(goes_on) {
@@ -225,6 +257,20 @@ impl Bridge {
                 Action::ForwardAs(bytes) => self.link.forward(from.other(), bytes),
                 action => self.carry_out(action),
             }
+        }
+    }
+
+    /// Reads the line that has gone on, before anything else happens.
+    fn catch_up(&mut self) {
+        let Some(Unread { from, line, at }) = self.unread.take() else { return };
+        let actions = self.link.core.line(from, &line, at);
+        debug_assert!(actions.contains(&Action::Forward), "{}", line.bytes.escape_ascii());
+        for action in actions {
+            self.carry_out(action);
+        }
+        if self.outbox(Peer::Agent).is_idle() {
+            // The shell has said so already, when there was nothing to deliver yet.
+            self.link.flushed(Peer::Agent);
         }
     }
 
@@ -240,7 +286,7 @@ impl Bridge {
     /// Carries out an action that is about no line.
     fn carry_out(&mut self, action: Action) {
         match action {
-            // There is no line to forward.
+            // There is no line to forward, or it has gone on.
             Action::Forward | Action::ForwardAs(_) => {}
             Action::Send(to, line) => self.link.send(to, line),
             Action::Deliver(number) => self.link.deliver(number),

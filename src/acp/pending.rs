@@ -118,6 +118,15 @@ impl Pending {
         matches!(self.shown.get(&*key(id)), Some(Shown::Settled { awaiting_response: true }))
     }
 
+    /// Returns whether the client is shown a permission under this id, which is the agent's own, and has not responded
+    /// to it yet.
+    pub(super) fn shows_permission(&self, id: &str) -> bool {
+        let Some(Shown::Open(number)) = self.shown.get(&*key(id)) else { return false };
+        self.get(*number).is_some_and(|open| {
+            open.awaiting_response && open.is_permission() && key(open.id.as_str()) == key(id)
+        })
+    }
+
     /// Returns whether there are ids of settled questions.
     pub(super) fn has_settled(&self) -> bool {
         !self.settled.is_empty()

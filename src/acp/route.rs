@@ -1,14 +1,15 @@
 //! Which lines the core intercepts. All others pass without being parsed.
 
-use super::{core::Core, event::Peer};
+use super::{action::Line, core::Core, event::Peer};
 use crate::{
-    dialect, limits,
+    dialect::{self, permission},
+    limits,
     wire::{
-        envelope::{Envelope, peek, responds_to},
+        envelope::{Envelope, Message, peek, responds_to},
         frame::Verdict,
         method::{
-            CANCEL_REQUEST, INITIALIZE, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE, SESSION_FORK,
-            SESSION_LOAD, SESSION_NEW, SESSION_PROMPT, SESSION_RESUME, SESSION_UPDATE,
+            CANCEL_REQUEST, INITIALIZE, REQUEST_PERMISSION, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE,
+            SESSION_FORK, SESSION_LOAD, SESSION_NEW, SESSION_PROMPT, SESSION_RESUME, SESSION_UPDATE,
         },
         scan::{self, Text},
     },
@@ -41,6 +42,26 @@ impl Core {
         !self.pending.is_empty()
             && line.len() < limits::STREAM
             && responds_to(line).is_some_and(|id| self.pending.knows(id))
+    }
+
+    /// Returns whether an intercepted line goes on as it is, whatever it turns out to mean. It may go on before it is
+    /// read: a permission, and the client's response to one.
+    pub(super) fn surely_forwards(&self, from: Peer, line: &Line) -> bool {
+        if !line.whole {
+            return false;
+        }
+        let Some(message) = Message::read_prefix(&line.bytes) else { return false };
+        let Some(id) = message.id else { return false };
+        match (from, message.method.as_deref()) {
+            (Peer::Client, None) => message.responds() && self.pending.shows_permission(id),
+            (Peer::Agent, Some(REQUEST_PERMISSION)) => {
+                self.closed.is_none()
+                    && self.pending.number(id).is_none()
+                    && !self.pending.is_awaited(id)
+                    && message.params.is_some_and(permission::is_no_question)
+            }
+            _ => false,
+        }
     }
 
     fn intercepts_of_agent(&self, method: Text<'_>, line: &[u8]) -> bool {

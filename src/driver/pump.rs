@@ -183,9 +183,10 @@ impl Pump {
                 Poll::Pending => continue,
             }
             moves = true;
-            self.shell.carry_out(&mut self.bridge);
-            // At once, so that this direction does not wait for the other's read.
+            // At once, so that neither this direction waits for the other's read, nor a peer for what the bridge makes
+            // of a line that goes on anyway.
             self.write(cx);
+            self.shell.carry_out(&mut self.bridge);
         }
         moves
     }

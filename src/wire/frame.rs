@@ -71,6 +71,11 @@ impl Splitter {
         self.lines
     }
 
+    /// Returns whether all that was read has come out.
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
     /// Drops what follows of the line whose [`Piece::Head`] came last, instead of passing it on.
     pub fn drop_rest(&mut self) {
         if self.rest == Rest::Pass {

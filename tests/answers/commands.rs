@@ -96,16 +96,17 @@ fn the_id_that_the_agent_gave_is_taken_where_it_is_unique() {
         let args = ["run", "--client-questions", "none", "--", "sh", "-c", agent, "sh", &lines.join("\n")];
         machine.start(&args)
     };
-    let _bridges = [asks(&["q-1", "call_1:x"]), asks(&["q-1"])];
+    // With a slash, no ID is short for one of another bridge.
+    let _bridges = [asks(&["ask/1", "call_1:x"]), asks(&["ask/1"])];
     machine.questions(3);
-    let run = machine.run(&["answer", "q-1", "a"]);
+    let run = machine.run(&["answer", "ask/1", "a"]);
     fails(&run, exit::NO_QUESTION, "several questions");
     let listing: Value = serde_json::from_str(&machine.ok(&["list", "--json"])).unwrap();
-    let twice = |listed: &&Value| listed["question"]["questionId"] == "q-1";
+    let twice = |listed: &&Value| listed["question"]["questionId"] == "ask/1";
     let ids: Vec<_> = listing["questions"].as_array().unwrap().iter().filter(twice).map(name).collect();
     assert!(ids.len() == 2 && ids.iter().all(|id| run.stderr.contains(id)), "{run:?}");
     machine.ok(&["answer", &ids[0], "a"]);
-    assert_eq!(machine.does(&["answer", "q-1", "a"]), format!("{} answered", ids[1]));
+    assert_eq!(machine.does(&["answer", "ask/1", "a"]), format!("{} answered", ids[1]));
     assert!(machine.ok(&["show", "call_1:x"]).contains("Which one?"));
     assert!(machine.does(&["reject", "call_1:x"]).ends_with(" rejected"));
     fails(&machine.run(&["answer", "call_1:x", "a"]), exit::NO_QUESTION, "no such question");

@@ -18,6 +18,9 @@ mod conversation;
 mod responses;
 
 #[cfg(test)]
+mod early;
+
+#[cfg(test)]
 mod chunking;
 
 #[cfg(test)]

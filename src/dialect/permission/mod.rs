@@ -25,4 +25,5 @@ mod entry;
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
 pub use reply::PermissionReply;
+pub use request::is_no_question;
 pub use subject::complete;

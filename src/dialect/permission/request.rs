@@ -3,6 +3,7 @@
 //!
 //! Source: the wire of Qwen and of Kimi without forms, and the code of pi-acp.
 
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
@@ -33,6 +34,20 @@ struct QwenOption {
     description: Option<String>,
 }
 
+/// What the wire of each question has in it. Without an escape, its bytes have it too.
+const QWEN_QUESTIONS: &str = "qwenQuestions";
+const USER_QUESTION: &str = "user_question";
+const ASK_USER_QUESTION: &str = "ask_user_question";
+const KIMI_CHOICE: &str = "opt_";
+const PI_TOOL_CALL: &str = "pi-ui-";
+
+/// Returns whether [`read`] surely finds no question in these `params`, without reading them.
+pub fn is_no_question(params: &[u8]) -> bool {
+    // `ASK_USER_QUESTION` has `USER_QUESTION` in it.
+    let marks = [QWEN_QUESTIONS, USER_QUESTION, KIMI_CHOICE, PI_TOOL_CALL, r"\u"];
+    marks.iter().all(|mark| memmem::find(params, mark.as_bytes()).is_none())
+}
+
 /// Reads the `params` of a permission request, as a question or as a permission. Returns `None` where it is neither.
 pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, PermissionReply)>, String> {
     // A request that does not follow the standard is not refused: the client judges it.
@@ -59,13 +74,13 @@ fn choices(
     params: &PermissionParams<'_>,
     tool_call: &PermissionToolCall<'_>,
 ) -> Option<(Vec<FieldOption>, Option<String>)> {
-    let is_pi = tool_call.tool_call_id.as_deref().is_some_and(|id| id.starts_with("pi-ui-"));
+    let is_pi = tool_call.tool_call_id.as_deref().is_some_and(|id| id.starts_with(PI_TOOL_CALL));
     let mut skip = None;
     let mut options = Vec::new();
     for PermissionOption { option_id, name, kind } in &params.options {
         match (kimi_option(option_id), kind) {
             (Some("skip"), Role::RejectOnce) => skip = Some(option_id.clone()),
-            (Some(choice), Role::AllowOnce) if is_numbered(choice, "opt_") => {
+            (Some(choice), Role::AllowOnce) if is_numbered(choice, KIMI_CHOICE) => {
                 options.push(option(option_id, name))
             }
             _ if is_pi && is_pi_option(option_id, *kind) => options.push(option(option_id, name)),
@@ -128,10 +143,10 @@ fn qwen_questions(tool_call: &PermissionToolCall<'_>) -> Option<Json> {
     let meta = tool_call.meta.as_object();
     let has =
         |name: &str, value: &str| meta.and_then(|meta: &Map<_, _>| meta.get(name)?.as_str()) == Some(value);
-    if let Some(questions) = meta.and_then(|meta| meta.get("qwenQuestions")).filter(|it| !it.is_null()) {
+    if let Some(questions) = meta.and_then(|meta| meta.get(QWEN_QUESTIONS)).filter(|it| !it.is_null()) {
         return Some(questions.clone());
     }
-    let is_question = has("qwenInteractionKind", "user_question") || has("toolName", "ask_user_question");
+    let is_question = has("qwenInteractionKind", USER_QUESTION) || has("toolName", ASK_USER_QUESTION);
     let input = tool_call.raw_input.filter(|_| is_question)?;
     serde_json::from_str::<Json>(input.get()).ok()?.get_mut("questions").map(Json::take)
 }
@@ -158,7 +173,7 @@ fn qwen(
     };
     let questions = match Vec::<QwenQuestion>::deserialize(questions) {
         Ok(questions) => questions,
-        Err(error) if tool_call.meta.get("qwenQuestions").is_some() => {
+        Err(error) if tool_call.meta.get(QWEN_QUESTIONS).is_some() => {
             return Err(format!("params.toolCall: its questions: {error}"));
         }
         // Another agent may have a tool with this name.
