@@ -14,7 +14,8 @@ const CHATTER = 4_000;
 export class Alerts {
   settings = recall("alerts") ?? {};
   #from;
-  #on;
+  #open;
+  #say;
   #new = new Map();
   #unsaid = new Map();
   #shown = new Map();
@@ -22,11 +23,13 @@ export class Alerts {
 
   /**
    * @param {function} from says of a record which agent asks, and in which project
-   * @param {{ open: function, say: function }} on shows a question by its id, and tells a screen reader
+   * @param {function} open shows a question by its id
+   * @param {function} say tells a screen reader
    */
-  constructor(from, on) {
+  constructor(from, open, say) {
     this.#from = from;
-    this.#on = on;
+    this.#open = open;
+    this.#say = say;
     this.#tabs.onmessage = ({ data }) => data.forEach((id) => this.#new.delete(id));
   }
 
@@ -41,7 +44,7 @@ export class Alerts {
 
   /** Tells of new questions. */
   arrived(records) {
-    if (!this.#unsaid.size) setTimeout(() => this.#say(), CHATTER);
+    if (!this.#unsaid.size) setTimeout(() => this.#announce(), CHATTER);
     for (const record of records) this.#unsaid.set(record.id, record);
     if (document.hasFocus()) return this.#tabs.postMessage(records.map(({ id }) => id));
     if (!this.#new.size) setTimeout(() => this.#tell(), PAUSE);
@@ -50,18 +53,16 @@ export class Alerts {
 
   /** Takes back what was told of a question that waits no more. */
   ended(id) {
-    this.#new.delete(id);
-    this.#unsaid.delete(id);
     this.#shown.get(id)?.close();
-    this.#shown.delete(id);
+    for (const told of [this.#new, this.#unsaid, this.#shown]) told.delete(id);
   }
 
-  #say() {
+  #announce() {
     const all = [...this.#unsaid.values()];
     this.#unsaid.clear();
-    const from = new Set(all.map(this.#from));
-    const count = all.length == 1 ? "1 new question" : `${all.length} new questions`;
-    if (all.length) this.#on.say(from.size == 1 ? `${count} from ${[...from]}` : count);
+    const [from, ...others] = new Set(all.map(this.#from));
+    const count = `${all.length} new question${all.length == 1 ? "" : "s"}`;
+    if (all.length) this.#say(others.length ? count : `${count} from ${from}`);
   }
 
   #tell() {
@@ -80,7 +81,7 @@ export class Alerts {
       const notification = new Notification(heading, { body, tag: id });
       notification.onclick = () => {
         window.focus();
-        this.#on.open(id);
+        this.#open(id);
       };
       this.#shown.set(id, notification);
     } catch {

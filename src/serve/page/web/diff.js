@@ -1,109 +1,89 @@
-// Shows the change of a file line by line, inline or side by side.
+// Shows the change of a file line by line. A style shows it inline or side by side.
 
-import { el } from "./dom.js";
-import { more } from "./text.js";
+import { button, el, fill } from "./dom.js";
 import { line as oneLine } from "./words.js";
 
 // More pairs to compare, or rows to lay out at once, would take too long.
 const PAIRS = 1_000_000;
 const ROWS = 300;
-const KINDS = { "+": ["added", "ins"], "−": ["removed", "del"], " ": ["", "span"] };
 
 /** Returns the change of one file. @param {{path: string, line: number, old?: string, new: string}} change */
-export function diff({ path, line = 1, old, new: text }) {
-  const changes = compare(lines(old ?? ""), lines(text), line);
-  const count = (sign) => `${sign}${changes.filter((change) => change.sign == sign).length}`;
-  const body = el("div.lines", { dir: "ltr" });
-  const show = () => {
-    body.classList.toggle("split", split.checked);
-    fill(body, changes, split.checked ? sides : inline);
-  };
-  const split = el("input", { type: "checkbox", onchange: show });
-  show();
-  const counts = el("span", el("ins", count("+")), " ", el("del", count("−")));
-  const about = old == null ? el("span.chip", "New file") : el("label.toggle", split, "Side by side");
-  return el("figure.diff", el("figcaption", el("bdi.path", oneLine(path)), counts, about), body);
+export function diff({ path, line, old, new: text }) {
+  const changes = compare(lines(old ?? ""), lines(text));
+  const count = (sign) => sign + changes.filter((change) => change[0] == sign).length;
+  const split = el("label.toggle", el("input", { type: "checkbox" }), "Side by side");
+  const about = [el("ins", count("+")), el("del", count("−")), old == null ? el("span.chip", "New file") : split];
+  return el("figure.diff", el("figcaption", el("bdi.path", oneLine(path)), about), rows(changes, line ?? 1));
 }
 
 /** Returns a patch in the format of Git. @param {string} text */
 export function patch(text) {
-  const body = el("div.lines", { dir: "ltr" });
-  const change = (text) => {
-    // `---` and `+++` name the files.
-    const sign = /^(?!---|\+\+\+)[-+]/.exec(text)?.[0] ?? "";
-    return { sign: { "+": "+", "-": "−" }[sign] ?? " ", text: text.slice(sign.length) };
-  };
-  fill(body, lines(text).map(change), inline);
-  return el("figure.diff", el("figcaption", "Patch"), body);
+  const signs = { "+": "+", "-": "−" };
+  // `---` and `+++` name the files.
+  const change = (line) => (signs[line[0]] && !/^(---|\+\+\+)/.test(line) ? [signs[line[0]], line.slice(1)] : [" ", line]);
+  return el("figure.diff", el("figcaption", "Patch"), rows(lines(text).map(change)));
 }
 
 // With their ends, so that a missing one is seen as a change.
 const lines = (text) => text.split(/(?<=\n)/).filter(Boolean);
+const as = (sign, lines) => lines.map((line) => [sign, line]);
 
-/** Returns the lines of both texts in order, with their numbers: those that stay, are removed and are added. */
-function compare(old, text, first) {
+/** Returns the lines of both texts in order, each after its sign: those that stay, are removed and are added. */
+function compare(old, text) {
   const most = Math.min(old.length, text.length);
   let [start, end] = [0, 0];
-  while (start < most && old[start] === text[start]) start++;
-  while (end < most - start && old.at(-1 - end) === text.at(-1 - end)) end++;
-  const [oldEnd, textEnd] = [old.length - end, text.length - end];
-  const common = longest(old.slice(start, oldEnd), text.slice(start, textEnd));
+  while (start < most && old[start] == text[start]) start++;
+  while (end < most - start && old.at(-1 - end) == text.at(-1 - end)) end++;
+  const middle = differ(old.slice(start, old.length - end), text.slice(start, text.length - end));
+  return [...as(" ", old.slice(0, start)), ...middle, ...as(" ", old.slice(old.length - end))];
+}
+
+/** Returns the same of texts that begin and end with different lines: as many lines as possible stay. */
+function differ(old, text) {
+  const width = text.length + 1;
+  if (old.length * width > PAIRS) return [...as("−", old), ...as("+", text)];
+  // How many lines the rests of both texts have in common, by their beginnings.
+  const common = new Uint16Array((old.length + 1) * width);
+  for (let i = old.length - 1; i >= 0; i--) {
+    for (let at = i * width + text.length - 1; at >= i * width; at--) {
+      const isSame = old[i] == text[at - i * width];
+      common[at] = isSame ? common[at + width + 1] + 1 : Math.max(common[at + width], common[at + 1]);
+    }
+  }
   const changes = [];
   let [i, j] = [0, 0];
   while (i < old.length || j < text.length) {
-    const isMiddle = i >= start && (i < oldEnd || j < textEnd);
-    const isSame = isMiddle ? common && i < oldEnd && j < textEnd && old[i] === text[j] : true;
-    const isBetter = () => common?.(i - start, j + 1 - start) > common?.(i + 1 - start, j - start);
-    const isAdded = j < textEnd && (i >= oldEnd || isBetter());
-    if (isSame) changes.push({ sign: " ", text: text[j], before: first + i++, number: first + j++ });
-    else if (isAdded) changes.push({ sign: "+", text: text[j], number: first + j++ });
-    else changes.push({ sign: "−", text: old[i], number: first + i++ });
+    const at = i * width + j;
+    const isAdded = i == old.length || (j < text.length && common[at + 1] > common[at + width]);
+    if (old[i] == text[j]) changes.push([" ", old[i++]], j++);
+    else changes.push(isAdded ? ["+", text[j++]] : ["−", old[i++]]);
   }
   return changes;
 }
 
-/** Returns how many lines the rests of both texts have in common, by their beginnings; null if that takes too long. */
-function longest(old, text) {
-  const width = text.length + 1;
-  if (old.length * width > PAIRS) return null;
-  const common = new Uint16Array((old.length + 1) * width);
-  for (let at = old.length * width - 1; at >= 0; at--) {
-    const [i, j] = [Math.floor(at / width), at % width];
-    if (j == text.length) continue;
-    const longer = Math.max(common[at + width], common[at + 1]);
-    common[at] = old[i] === text[j] ? common[at + width + 1] + 1 : longer;
-  }
-  return (i, j) => common[i * width + j];
-}
+const TAGS = { before: "span", after: "span", removed: "del", added: "ins" };
 
-function row({ sign, number, text }) {
-  const [kind, tag] = KINDS[sign];
+function row(kind, number, sign, text) {
   const shown = oneLine(text.replace(/\n$/, "").replaceAll("\t", "    "));
-  return el(`div.row.${kind}`, number && el("i", String(number)), el("b", sign), el(tag, shown));
+  return el(`div.row.${kind}`, number && el("i", `${number}`), el("b", sign), el(TAGS[kind], shown));
 }
 
-const inline = (changes) => changes.map(row);
-
-/** Returns rows of two columns: a removed line stands beside the added one that takes its place. */
-function sides(changes) {
-  const rows = [];
-  let open = [];
-  for (const change of changes) {
-    if (change.sign == " ") {
-      open = [];
-      rows.push([row({ ...change, number: change.before }), row(change)]);
-    } else {
-      const side = change.sign == "+" ? 1 : 0;
-      let pair = open.find((pair) => !pair[side].firstChild);
-      if (!pair) rows.push((pair = [el("div.row"), el("div.row")])), open.push(pair);
-      pair[side] = row(change);
+/** Returns rows, with their numbers where the first one is known. A line that stays has one for each side. */
+function rows(changes, first) {
+  let [before, after] = [first, first];
+  let [part, wasSame] = [null, true];
+  const body = el("div.lines", { dir: "ltr" });
+  const show = (changes) => {
+    for (const [sign, text] of changes) {
+      const isSame = sign == " ";
+      // Side by side, what was added stands beside what was removed in the same part.
+      if (isSame || wasSame) body.append((part = el("div.part")));
+      if (sign != "+") part.append(row(isSame ? "before" : "removed", first && before++, sign, text));
+      if (sign != "−") part.append(row(isSame ? "after" : "added", first && after++, sign, text));
+      wasSame = isSame;
     }
-  }
-  return rows.flat();
-}
-
-function fill(body, changes, show) {
-  const all = () => body.replaceChildren(...show(changes));
-  const rest = changes.length > ROWS ? [more(`Show all ${changes.length} lines`, all)] : [];
-  body.replaceChildren(...show(changes.slice(0, ROWS)), ...rest);
+  };
+  show(changes.slice(0, ROWS));
+  const rest = button("link", () => (rest.remove(), show(changes.slice(ROWS))), `Show all ${changes.length} lines`);
+  return changes.length > ROWS ? [body, rest] : body;
 }

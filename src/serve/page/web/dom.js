@@ -1,11 +1,9 @@
 // Builds elements and loads style sheets. Texts become text nodes: nothing here reads markup.
 
-// Members, because the attribute of the same name says only how they begin.
-const MEMBERS = ["value", "checked", "selected", "open", "hidden", "disabled", "readOnly", "srcdoc"];
+const listed = (children) => children.flat(Infinity).filter((child) => child != null && child !== false);
 
 /**
- * Returns an element: `el("p.hint", { id: "a" }, "text")`. Functions become listeners, `true` and `false` set and omit
- * an attribute, `dataset` takes an object.
+ * Returns an element: `el("p.hint", { id: "a" }, "text")`. What is no property of the element becomes an attribute.
  * @param {string} tag with its classes
  * @param {Object|*} properties may be left out
  * @param {...*} children nodes, texts, and lists of them; `null`, `undefined` and `false` are left out
@@ -16,36 +14,38 @@ export function el(tag, properties, ...children) {
   const element = document.createElement(name);
   element.classList.add(...classes.filter(Boolean));
   if (properties?.constructor != Object) children.unshift(properties);
-  else for (const [name, value] of Object.entries(properties)) set(element, name, value);
-  element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
+  else {
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in element && value != null) element[name] = value;
+      else if (value != null) element.setAttribute(name, value);
+    }
+  }
+  fill(element, children);
   return element;
 }
 
-function set(element, name, value) {
-  if (value == null) return;
-  if (typeof value == "function") element.addEventListener(name.replace(/^on/, ""), value);
-  else if (name == "dataset") Object.assign(element.dataset, value);
-  else if (MEMBERS.includes(name)) element[name] = value;
-  else if (typeof value == "boolean") element.toggleAttribute(name, value);
-  else element.setAttribute(name, value);
+/** Makes these the children of an element. */
+export const fill = (element, ...children) => element.replaceChildren(...listed(children));
+
+/** Returns a button that sends no form. @param {string} name its classes */
+export const button = (name, onclick, ...children) => el(`button.${name}`, { type: "button", onclick }, children);
+
+/** A property that was set before the element was defined hides the accessor of its name. */
+export function upgrade(element, ...names) {
+  for (const name of names.filter((name) => Object.hasOwn(element, name))) {
+    const value = element[name];
+    delete element[name];
+    element[name] = value;
+  }
 }
 
 const sheets = {};
 
 /** Returns style sheets of this folder, each fetched once. @returns {Promise<CSSStyleSheet[]>} */
-export function stylesheet(...names) {
-  return Promise.all(names.map((name) => (sheets[name] ??= load(name))));
-}
+export const stylesheet = (...names) => Promise.all(names.map((name) => (sheets[name] ??= load(name))));
 
 async function load(name) {
-  const sheet = new CSSStyleSheet();
-  try {
-    const response = await fetch(new URL(name, import.meta.url));
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    await sheet.replace(await response.text());
-  } catch (error) {
-    // Without its style an element still works.
-    console.error(`askbridge: ${name} could not be loaded`, error);
-  }
-  return sheet;
+  // Without its style an element still works.
+  const response = await fetch(new URL(name, import.meta.url)).catch(() => null);
+  return new CSSStyleSheet().replace(response?.ok ? await response.text() : "");
 }

@@ -2,19 +2,16 @@
 
 import { Alerts } from "./alerts.js";
 import { Connection } from "./connection.js";
-import { el, stylesheet } from "./dom.js";
+import { button, el, fill, stylesheet, upgrade } from "./dom.js";
 import { drafts, keepDraft } from "./drafts.js";
-import { frame } from "./frame.js";
 import { action } from "./keys.js";
 import "./question.js";
 import { agentOf, arrange, projectName, reveal, Row, title, write } from "./rows.js";
-import { isOpen, Store } from "./store.js";
-import { visible } from "./words.js";
+import { Store } from "./store.js";
+import { isOpen, visible } from "./words.js";
 
-const SHEETS = await stylesheet("tokens.css", "inbox.css");
+const SHEETS = await stylesheet("tokens.css", "base.css", "inbox.css");
 
-/** The second click of a double click, after the next question came into the place of one, answers nothing. */
-const DOUBLE_CLICK = 500;
 /** A question that another responder settled is put away after this, unless the person is at it. */
 const FOLD = 30_000;
 /** After a restart of the server, bridges are back within this. */
@@ -22,11 +19,14 @@ const RETURN = 2_000;
 
 /**
  * Attribute `src`: the server's address, by default that of this module. Property `connection`: an object of the page's
- * own, like `Connection`. Slots: `heading`, `sign-in`. Events: `askbridge-count` `{ waiting }`, `askbridge-select` `{ id }`.
+ * own, like `Connection`. Slots: `heading`, `tools`, `sign-in`. Events: `askbridge-count` `{ waiting }`, `askbridge-select`
+ * `{ id }`, and `askbridge-help` when the person wants to see the keys.
  */
 export class AskbridgeInbox extends HTMLElement {
   /** The id of the question that is shown, or null. */
   current = null;
+  /** Notifications and sounds, which the page switches on and off. */
+  alerts = new Alerts((record) => this.#from(record), (id) => this.show(id), (text) => this.#say(text));
   #given;
   #connection;
   #store = new Store();
@@ -39,11 +39,8 @@ export class AskbridgeInbox extends HTMLElement {
   #count = -1;
   /** What the page was opened for, which may come later. */
   #wanted;
-  #click;
-  #hasGoneOn = false;
   #timers = {};
   #end;
-  #alerts = new Alerts((record) => this.#from(record), { open: (id) => this.show(id), say: (text) => this.#say(text) });
 
   get connection() {
     return this.#connection;
@@ -56,11 +53,7 @@ export class AskbridgeInbox extends HTMLElement {
 
   connectedCallback() {
     if (!this.#parts) this.#build();
-    // What was set before the element was defined hides the accessor of the same name.
-    if (Object.hasOwn(this, "connection")) {
-      this.#given = this.connection;
-      delete this.connection;
-    }
+    upgrade(this, "connection");
     this.#connect();
   }
 
@@ -77,27 +70,45 @@ export class AskbridgeInbox extends HTMLElement {
   }
 
   #build() {
+    const parts = {
+      waiting: el("span.count"),
+      groups: el("div"),
+      newer: el("p.newer"),
+      settled: el("ul"),
+      context: el("p.context", { dir: "auto" }),
+      stage: el("div.stage"),
+      live: el("p.vh", { role: "status" }),
+    };
+    const ended = el("section.settled", { hidden: true }, el("h2", "Settled lately"), parts.settled);
+    const none = el("p.none", "Nothing waits.");
+    parts.list = el("section.list", { ariaLabel: "Questions" }, el("h2", "Waiting ", parts.waiting), parts.groups, none, parts.newer, ended);
+    const back = button("quiet.back", () => this.#leave(), "All questions");
+    parts.main = el("section.main", { tabindex: "-1" }, back, parts.context, parts.stage);
+    const retry = button("", () => this.#connection.check?.(), "Try now");
+    parts.notice = el("p.notice", { hidden: true }, "Offline. What you type is kept; the page connects by itself.", retry);
+    const slot = (name) => el("slot", { name });
+    const panes = el("div.panes", parts.list, parts.main);
+    const header = el("header", slot("heading"), slot("tools"));
+    parts.shell = el("div.shell", header, parts.notice, el("div.sign-in", slot("sign-in")), panes, parts.live);
+    const ways = [el("button.primary", { value: "keep" }, "Keep it as a draft"), el("button", { value: "discard" }, "Discard")];
+    const choice = el("form", { method: "dialog" }, el("h2", "Discard what you typed?"), el("div.buttons", ways));
+    parts.confirm = el("dialog", { ariaLabel: "Discard what you typed?" }, choice);
+    // When it has closed, the browser has given the focus back.
+    parts.confirm.onclose = () => parts.confirm.returnValue && this.#leave(parts.confirm.returnValue);
+    this.#parts = parts;
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = SHEETS;
-    this.#parts = frame({
-      alerts: this.#alerts,
-      retry: () => this.#connection.check?.(),
-      signOut: () => this.#connection.signOut?.(),
-      leave: (choice) => this.#leave(choice),
-    });
-    const { shell, settings, confirm, main } = this.#parts;
-    root.append(shell, settings, confirm);
-    const on = (type, run) => main.addEventListener(`askbridge-${type}`, ({ detail, target }) => run(detail, target));
+    root.append(parts.shell, parts.confirm);
+    const on = (type, run) => parts.main.addEventListener(`askbridge-${type}`, ({ detail, target }) => run(detail, target));
     on("answer", ({ id, values, notes }) => this.#settle("question_answer", { id, answer: { values, notes } }));
     on("reject", ({ id, reason }) => this.#settle("question_reject", { id, reason: reason || null }));
-    on("extend", ({ id, milliseconds }) => this.#send("question_extend", { id, milliseconds }));
+    on("extend", (detail) => this.#send("question_extend", detail));
     on("draft", (_, card) => {
       keepDraft(card.record.id, card.touched ? card.draft : null);
       this.#later("render", 200, () => this.#render());
     });
-    main.addEventListener("click", (event) => this.#clicked(event), true);
     this.#store.addEventListener("change", () => this.#later("render", 0, () => this.#render()));
-    this.#store.addEventListener("arrival", ({ detail }) => this.#alerts.arrived(detail));
+    this.#store.addEventListener("arrival", ({ detail }) => this.alerts.arrived(detail));
     this.#store.addEventListener("gap", ({ detail }) => setTimeout(() => this.#fill(detail), RETURN));
   }
 
@@ -110,7 +121,7 @@ export class AskbridgeInbox extends HTMLElement {
     this.#connection.addEventListener("delta", ({ detail }) => this.#store.apply(detail), { signal });
     this.#connection.addEventListener("state", () => this.#turn(), { signal });
     document.addEventListener("keydown", (event) => this.#key(event), { signal });
-    const clock = setInterval(() => document.hidden || this.#rows.forEach((row) => row.tick(Date.now())), 1000);
+    const clock = setInterval(() => document.hidden || this.#rows.forEach((row) => row.tick()), 1000);
     signal.addEventListener("abort", () => clearInterval(clock));
     this.#turn();
   }
@@ -172,29 +183,29 @@ export class AskbridgeInbox extends HTMLElement {
 
   #render() {
     const { groups, settled, waiting, shell } = this.#parts;
+    const { records } = this.#store;
     const open = this.#store.open().length;
     let shown = this.#wanted;
     if (this.#count != open && this.#connection.state == "online") {
       this.#tell("count", { waiting: open });
       // What is there first, and what comes while nothing waits, is shown where there is room beside the list.
-      if (this.#count < 1 && !this.current && this.#isWide() && !this.#store.records.has(shown)) shown = this.#order()[0];
+      if (this.#count < 1 && !this.current && this.#isWide() && !records.has(shown)) shown = this.#order()[0];
       this.#count = shell.dataset.count = open;
       write(waiting, open || "");
     }
     const drafted = drafts();
     const rows = (records) => records.map((record) => this.#row(record, drafted));
     // First, so that a row that goes there moves, and keeps the focus.
-    const ended = rows(this.#store.settled());
-    settled.parentNode.hidden = !ended.length;
-    arrange(settled, ended);
+    arrange(settled, rows(this.#store.settled()));
+    settled.parentNode.hidden = !settled.firstChild;
     const sections = [...this.#store.groups()].map(([project, records]) => {
       const group = this.#group(project);
       arrange(group.lastChild, rows(records));
       return group;
     });
     arrange(groups, sections);
-    for (const id of this.#rows.keys()) if (!this.#store.records.has(id)) this.#rows.delete(id);
-    if (!this.#store.records.has(shown)) return this.#refresh();
+    for (const id of this.#rows.keys()) if (!records.has(id)) this.#rows.delete(id);
+    if (!records.has(shown)) return this.#refresh();
     if (shown == this.#wanted) this.#wanted = null;
     this.#select(shown);
   }
@@ -212,11 +223,11 @@ export class AskbridgeInbox extends HTMLElement {
     const { id, bridge } = record;
     const pick = () => this.#select(id, this.current == id ? "fields" : this.#isWide() ? "row" : "main");
     if (!this.#rows.has(id)) this.#rows.set(id, new Row(pick));
-    if (isOpen(record) && !this.#bridges.has(bridge)) {
+    if (!isOpen(record)) this.alerts.ended(id);
+    else if (!this.#bridges.has(bridge)) {
       this.#bridges.set(bridge, {});
       this.#later("ask", 300, () => this.#ask());
     }
-    if (!isOpen(record)) this.#alerts.ended(id);
     const row = this.#rows.get(id);
     row.update(record, this.#bridges.get(bridge), this.#cards.get(id)?.failure ? "Not sent" : drafted.has(id) && "Draft");
     return row.element;
@@ -244,7 +255,6 @@ export class AskbridgeInbox extends HTMLElement {
     const { touched, busy, failure } = this.#card ?? {};
     if (this.current != id) {
       if (!touched && !busy && !failure) this.#cards.delete(this.current);
-      this.#rows.get(this.current)?.button.removeAttribute("aria-current");
       main.scrollTop = 0;
     }
     if (focus) this.#wanted = null;
@@ -252,7 +262,7 @@ export class AskbridgeInbox extends HTMLElement {
     shell.dataset.view = id ? "item" : "list";
     this.#refresh();
     this.#tell("select", { id });
-    const button = this.#rows.get(id)?.button;
+    const { button } = this.#rows.get(id) ?? {};
     if (button) reveal(button, list);
     if (focus == "row") button.focus();
     else if (focus == "fields") this.#card.focusFirst();
@@ -264,71 +274,59 @@ export class AskbridgeInbox extends HTMLElement {
     const { main, stage, context, list } = this.#parts;
     const record = this.#store.records.get(this.current);
     const button = this.#rows.get(this.current)?.button ?? list.querySelector(".row");
-    for (const other of list.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
+    for (const other of list.querySelectorAll("[tabindex='0']")) {
+      other.tabIndex = -1;
+      other.ariaCurrent = null;
+    }
     if (button) button.tabIndex = 0;
     main.classList.toggle("rests", !record);
     if (!record) {
-      const text = this.#store.open().length ? "Choose a question." : "Nothing waits.";
-      main.setAttribute("aria-label", text);
-      return write(stage, text);
+      main.ariaLabel = this.#store.open().length ? "Choose a question." : "Nothing waits.";
+      return write(stage, main.ariaLabel);
     }
-    button.setAttribute("aria-current", "true");
-    main.setAttribute("aria-label", title(record));
+    button.ariaCurrent = "true";
+    main.ariaLabel = title(record);
     const { status, clock = 0 } = this.#bridges.get(record.bridge) ?? {};
     const { project, sessionId } = record.question;
-    const folder = visible(project ?? status?.folder ?? "an unknown folder");
-    write(context, `${agentOf(record, status)} in \u2068${folder}\u2069${sessionId ? ` · session \u2068${visible(sessionId)}\u2069` : ""}`);
+    const isolated = (text) => `\u2068${visible(text)}\u2069`;
+    const folder = isolated(project ?? status?.folder ?? "an unknown folder");
+    write(context, `${agentOf(record, status)} in ${folder}${sessionId ? ` · session ${isolated(sessionId)}` : ""}`);
     const card = this.#card ?? el("askbridge-question");
     card.clockOffset = clock;
     if (card.record != record) card.record = record;
     if (!this.#card) {
       this.#cards.set(record.id, card);
-      const draft = drafts().get(record.id);
-      if (draft) card.draft = draft;
+      card.draft = drafts().get(record.id);
     }
-    if (stage.firstChild != card) stage.replaceChildren(card);
+    if (stage.firstChild != card) fill(stage, card);
     if (isOpen(record)) return;
     if (card.failure) card.failure = null;
-    this.#later(`fold-${record.id}`, FOLD, () => this.#fold(card));
-  }
-
-  #fold(card) {
-    const isWatched = card.touched || this.#parts.main.matches(":focus-within");
-    if (this.#card == card && !isWatched && this.#isWide()) this.#select(null);
+    this.#later(`fold-${record.id}`, FOLD, () => {
+      const isWatched = card.touched || main.matches(":focus-within");
+      if (this.#card == card && !isWatched && this.#isWide()) this.#select(null);
+    });
   }
 
   /* What the person does */
 
   #key(event) {
-    const { settings, confirm, list } = this.#parts;
-    const isElsewhere = settings.open || confirm.open || this.#connection.state == "signed-out";
+    const { list } = this.#parts;
+    const isElsewhere = this.#connection.state == "signed-out" || this.#parts.confirm.open || document.querySelector(":modal");
     const name = !isElsewhere && action(event, this);
     if (!name) return;
     event.preventDefault();
     const focus = list.matches(":focus-within") ? "row" : "main";
     if (name == "next") this.#step(1, focus);
     else if (name == "previous") this.#step(-1, focus);
-    else if (name == "help") settings.showModal();
+    else if (name == "help") this.#tell("help");
     else if (name == "leave") this.#leave();
     else this.#card?.[name](Number(event.key));
-  }
-
-  #clicked(event) {
-    const { clientX = NaN, clientY, timeStamp } = this.#click ?? {};
-    const isNear = Math.hypot(event.clientX - clientX, event.clientY - clientY) < 16;
-    // Keys make clicks, too, whose detail is 0.
-    if (this.#hasGoneOn && isNear && event.detail && event.timeStamp - timeStamp < DOUBLE_CLICK) {
-      event.preventDefault();
-      event.stopPropagation();
-    }
-    this.#click = event;
-    this.#hasGoneOn = false;
   }
 
   #step(by, focus) {
     const order = this.#order();
     const at = order.indexOf(this.current);
-    const id = order[at < 0 ? 0 : Math.min(Math.max(at + by, 0), order.length - 1)];
+    const id = at < 0 ? order[0] : (order[at + by] ?? this.current);
     if (id) this.#select(id, focus);
   }
 
@@ -359,7 +357,6 @@ export class AskbridgeInbox extends HTMLElement {
     this.#cards.delete(id);
     this.#store.put([record], true);
     if (this.current == id) this.#select(next, "main");
-    this.#hasGoneOn = true;
   }
 
   /** Returns the record as it is then. Where it fails, the question says so. */

@@ -1,17 +1,4 @@
-// The keys of the inbox: what each does, and when it does nothing because the person types.
-
-/** Every key, for the settings. */
-export const KEYS = {
-  j: "Next question",
-  k: "Previous question",
-  "1 – 9": "Choose an option",
-  Space: "Select or clear the option in focus",
-  Enter: "Go into the question; send the answer",
-  "Ctrl Enter": "Send the answer, from any field",
-  s: "Skip the question, or deny",
-  Esc: "Leave the question; asks what becomes of what you typed",
-  "?": "Show these keys",
-};
+// The keys of the inbox: what each does, and when it does nothing because the person types. index.html lists them.
 
 const ACTIONS = { j: "next", k: "previous", s: "skip", "?": "help" };
 const IN_LIST = { ArrowDown: "next", ArrowUp: "previous" };

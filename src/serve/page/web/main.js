@@ -1,9 +1,10 @@
-// The page `/`: takes the token out of the address, signs in, and shows in the tab how many questions wait.
+// The page `/`: takes the token out of the address, signs in, keeps the settings, and shows in the tab how many questions
+// wait.
 
-const inbox = document.querySelector("askbridge-inbox");
-const form = document.querySelector("form");
-const refusal = document.querySelector("#refusal");
-const icon = document.querySelector("link[rel=icon]");
+const find = (selector) => document.querySelector(selector);
+const inbox = find("askbridge-inbox");
+const settings = find("dialog");
+const icon = find("link[rel=icon]");
 const plainIcon = icon.href;
 
 /** Returns what the address says after `#`, and leaves no token there. */
@@ -16,12 +17,8 @@ function take() {
 }
 
 async function signIn(token) {
-  refusal.textContent = "";
-  try {
-    await inbox.connection.signIn(token);
-  } catch ({ message }) {
-    refusal.textContent = message[0].toUpperCase() + message.slice(1).replaceAll("`", "");
-  }
+  const refusal = await inbox.connection.signIn(token).catch(({ message }) => message[0].toUpperCase() + message.slice(1));
+  find("#refusal").textContent = refusal?.replaceAll("\x60", "") ?? "";
 }
 
 function follow({ token, question }) {
@@ -33,12 +30,24 @@ function follow({ token, question }) {
 const first = take();
 await import("./inbox.js");
 
-form.addEventListener("submit", async (event) => {
+find("form").onsubmit = async (event) => {
   event.preventDefault();
-  const token = form.querySelector("input");
-  await signIn(token.value.trim());
-  token.value = "";
-});
+  await signIn(find("#token").value.trim());
+  find("#token").value = "";
+};
+
+for (const box of settings.querySelectorAll("input")) {
+  const show = () => (box.checked = inbox.alerts.settings[box.name]);
+  box.onchange = async () => {
+    find("#refused").textContent = await inbox.alerts.set(box.name, box.checked);
+    show();
+  };
+  show();
+}
+const help = () => settings.showModal();
+find("#settings").onclick = help;
+inbox.addEventListener("askbridge-help", help);
+find("#sign-out").onclick = () => inbox.connection.signOut();
 
 inbox.addEventListener("askbridge-count", ({ detail: { waiting } }) => {
   document.title = waiting ? `(${waiting}) askbridge` : "askbridge";

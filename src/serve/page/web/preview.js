@@ -2,11 +2,13 @@
 
 import { el } from "./dom.js";
 import { code, prose } from "./text.js";
+import { own } from "./words.js";
 
 // A frame inherits the policy of the page, but another page may have none.
-const HEAD = `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"><style>
-body{margin:8px;font:14px system-ui,sans-serif;background:#fff;color:#000}img{max-width:100%;max-height:90vh}</style>`;
+const HEAD =
+  '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"' +
+  ` content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"><style>` +
+  "body{margin:8px;font:14px system-ui,sans-serif;background:#fff;color:#000}img{max-width:100%;max-height:90vh}</style>";
 // What connects or leads away without a script: a policy does not hold back `preconnect`, for one.
 const ACTIVE = "script,link,meta,base,iframe,frame,frameset,object,embed,form,template,noscript";
 
@@ -21,12 +23,12 @@ try {
 /** Returns a preview. @param {{format: string, text: string}} preview */
 export function preview({ format, text }) {
   if (format == "markdown" || format == "text") return prose(text);
-  if (!policy || (format != "svg" && format != "html")) return code(text);
-  // SVG as an image loads nothing and has no links.
-  const image = () => `<img alt="" src="data:image/svg+xml,${encodeURIComponent(text.toWellFormed())}">`;
-  const srcdoc = policy.createHTML(HEAD + (format == "svg" ? image() : inert(text)));
-  return el("iframe", { sandbox: "", title: "Preview", srcdoc });
+  const show = policy && own({ svg: image, html: inert }, format);
+  return show ? el("iframe", { sandbox: "", title: "Preview", srcdoc: policy.createHTML(HEAD + show(text)) }) : code(text);
 }
+
+// SVG as an image loads nothing and has no links.
+const image = (text) => `<img alt="" src="data:image/svg+xml,${encodeURIComponent(text.toWellFormed())}">`;
 
 function inert(text) {
   // A document that no window shows loads nothing.

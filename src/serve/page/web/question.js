@@ -1,13 +1,13 @@
 // <askbridge-question>: one question or permission, from when it opens until it is settled. It sends nothing: what the
 // person decides is an event. elements.html describes its properties, methods and events.
 
-import { el, stylesheet } from "./dom.js";
+import { button, el, fill, stylesheet, upgrade } from "./dom.js";
 import { createField, entries, pairs } from "./field.js";
 import { decision, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
-import { ended, given, heading, line, own, remaining, visible } from "./words.js";
+import { ended, given, heading, isOpen, line, own, remaining, visible } from "./words.js";
 
-const sheets = await stylesheet("tokens.css", "question.css");
+const sheets = await stylesheet("tokens.css", "base.css", "question.css");
 const MORE_TIME = 600_000;
 
 export class AskbridgeQuestion extends HTMLElement {
@@ -16,9 +16,9 @@ export class AskbridgeQuestion extends HTMLElement {
   #internals = this.attachInternals();
   #record = null;
   #fields = [];
-  #parts = {};
+  #parts;
   #reason = "";
-  #step = null;
+  #step;
   #busy = false;
   #failure = null;
   #timer;
@@ -35,12 +35,7 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   connectedCallback() {
-    // A property that was set before the element was defined hides the accessor of its name.
-    for (const name of ["record", "draft", "busy", "failure"].filter((name) => Object.hasOwn(this, name))) {
-      const value = this[name];
-      delete this[name];
-      this[name] = value;
-    }
+    upgrade(this, "record", "draft", "busy", "failure");
     this.#tick();
   }
 
@@ -55,13 +50,12 @@ export class AskbridgeQuestion extends HTMLElement {
 
   set record(record) {
     const before = this.#record;
-    const wasOpen = this.#isOpen;
     this.#record = record ?? null;
-    const isSame = before?.id == record?.id;
+    if (!record) return fill(this.#root);
+    const isSame = before?.id == record.id;
     // An answer that could not be delivered opens the question again, as it was proposed.
-    const isAgain = !wasOpen && this.#isOpen && !this.touched;
-    if (!record) this.#root.replaceChildren();
-    else if (!isSame || isAgain || !equal(before.question, record.question)) this.#show(isSame);
+    const isAgain = !isOpen(before) && isOpen(record) && !this.touched;
+    if (!isSame || isAgain || !equal(before.question, record.question)) this.#show(isSame);
     this.#update();
   }
 
@@ -101,18 +95,18 @@ export class AskbridgeQuestion extends HTMLElement {
 
   set failure(failure) {
     this.#failure = failure ?? null;
-    if (this.#record) this.#fail(failure?.message, failure?.fields ?? []);
+    if (this.#record) this.#fail(failure?.fields ?? [], failure?.message);
   }
 
   /** Moves the focus to the first field; of a permission to the heading, so that no key allows it by chance. */
   focusFirst() {
-    const first = this.#isOpen && this.#fields.find((it) => it.inputs.length);
-    (first || this.#parts.title)?.focus();
+    const first = isOpen(this.#record) && this.#fields.find((it) => it.inputs.length);
+    (first || this.#parts?.title)?.focus();
   }
 
   /** Sends the answer, or takes what is under way: a step, a chosen option. */
   submit() {
-    if (!this.#isOpen || this.#busy) return;
+    if (!this.#canAct) return;
     if (this.#step) this.#step.take();
     else if (this.#isPermission) this.#root.querySelector("[data-chosen]")?.click();
     else this.#answer();
@@ -120,7 +114,7 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Asks for a reason, and then skips the question or denies the permission. */
   skip() {
-    if (!this.#isOpen || this.#busy) return;
+    if (!this.#canAct) return;
     const [title, confirm] = this.#isPermission ? ["Deny this", "Deny"] : ["Skip this question", "Skip"];
     const act = (reason) => this.#send("reject", { reason: reason || undefined });
     this.#ask({ title, label: "Reason (optional)", value: this.#reason, confirm, act });
@@ -128,8 +122,13 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Chooses an option by its number, from 1, and returns whether there is one. @param {number} n */
   choose(n) {
-    if (!this.#isOpen || this.#busy || this.#step) return false;
-    if (this.#isPermission) return this.#select(this.#root.querySelectorAll(".option")[n - 1]);
+    if (!this.#canAct || this.#step) return false;
+    if (this.#isPermission) {
+      const options = [...this.#root.querySelectorAll(".option")];
+      options.forEach((it, place) => it.toggleAttribute("data-chosen", place == n - 1));
+      options[n - 1]?.focus();
+      return n <= options.length;
+    }
     const fields = this.#fields.filter((it) => it.pick);
     const focused = fields.find((it) => it.node.contains(this.#root.activeElement));
     const field = focused ?? fields.find((it) => it.get() === undefined) ?? fields[0];
@@ -152,13 +151,12 @@ export class AskbridgeQuestion extends HTMLElement {
     this.draft = JSON.parse(state);
   }
 
-  get #isOpen() {
-    const { state = "open", settlement } = this.#record ?? { state: "none" };
-    return state == "open" && !settlement;
+  get #canAct() {
+    return isOpen(this.#record) && !this.#busy;
   }
 
   get #isPermission() {
-    return this.#record?.question.purpose == "permission";
+    return this.#record.question.purpose == "permission";
   }
 
   /** Builds the card. What was entered is kept where it is the same question, with other texts. */
@@ -174,57 +172,62 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#fields = fields.map((field, place) => createField(field, place, context));
     // What the client gave before it left the rest to others.
     for (const it of this.#fields) if (kept?.values) it.set(own(kept.values, it.field.name) ?? it.get());
-    this.#build(question, this.#isPermission ? subject(question) : this.#fields.map(({ node }) => node));
+    this.#build(question);
     if (draft) this.draft = draft;
     if (focused) this.#root.getElementById(focused)?.focus();
     this.#changed(false);
   }
 
-  #build(question, body) {
-    const isCommand = this.#isPermission && question.message == question.subject?.command;
+  #build(question) {
+    const { message, dangerous, fields: [only, ...others] = [] } = question;
+    const isPermission = this.#isPermission;
+    const isCommand = isPermission && message == question.subject?.command;
     const whole = isCommand ? "Run this command?" : heading(question);
     const [title, rest] = headed(whole);
-    const [only, ...others] = question.fields ?? [];
-    const about = this.#isPermission ? kind(question) : !others.length && only?.header;
-    const chips = [about, question.title != title && question.title].filter(Boolean);
-    const harm = `Dangerous: ${this.#isPermission ? "it" : "a wrong answer"} can do harm`;
+    const about = isPermission ? kind(question) : !others.length && only?.header;
     const parts = {
       notice: el("div.notice", { tabindex: "-1" }),
-      time: el("span.time"),
-      later: button("link", "More time", () => this.#send("extend", { milliseconds: MORE_TIME })),
+      time: el("span"),
+      later: button("link", () => this.#send("extend", { milliseconds: MORE_TIME }), "More time"),
       title: el(`h2.${title.length > 90 ? "long" : ""}`, { id: "title", tabindex: "-1", dir: "auto" }, inline(title)),
       problem: el("div.problem", { tabindex: "-1", hidden: true }),
       actions: el("div.actions"),
       status: el("p.vh", { role: "status" }),
     };
-    const head = [
-      chips.map((text) => el("bdi.chip", line(text))),
-      question.dangerous && el("span.chip.danger", harm),
+    const head = el(
+      "div.head",
+      [about, question.title != title && question.title].map((text) => text && el("bdi.chip", line(text))),
+      dangerous && el("span.chip.danger", `Dangerous: ${isPermission ? "it" : "a wrong answer"} can do harm`),
       el("span.until", parts.time, parts.later),
-    ];
+    );
     const onsubmit = (event) => {
       event.preventDefault();
       this.submit();
     };
-    const form = el("form", { novalidate: true, onsubmit }, body, parts.actions);
-    const more = [rest, !isCommand && question.message != whole && question.message].filter(Boolean);
-    const { notice, problem, status } = parts;
-    const card = [notice, el("div.head", head), parts.title, more.map(prose), problem, form, status];
-    this.#root.replaceChildren(el("article", { "aria-labelledby": "title", dir: direction(title) }, card));
+    // The second click of a double click was meant for what stood there before.
+    const calm = (event) => event.detail > 1 && (event.preventDefault(), event.stopPropagation());
+    parts.actions.addEventListener("click", calm, true);
+    const body = isPermission ? subject(question) : this.#fields.map(({ node }) => node);
+    const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
+    const more = [rest, !isCommand && message != whole && message].map((text) => text && prose(text));
+    const card = el("article", { "aria-labelledby": "title", dir: direction(title) });
+    fill(card, parts.notice, head, parts.title, more, parts.problem, form, parts.status);
+    fill(this.#root, card);
     this.#parts = parts;
     this.#offer();
   }
 
   /** Offers what can be done: to send and to skip, or the options of a permission. */
   #offer() {
-    const { question } = this.#record;
+    const { submit, dangerous, fields } = this.#record.question;
     this.#step = null;
-    const skip = button("link", this.#isPermission ? "Deny with a reason" : "Skip this question", () => this.skip());
-    const canSend = this.#fields.some((it) => it.inputs.length);
-    const send = canSend && el("button.primary", line(question.submit || "Send answer"));
-    const options = this.#isPermission ? (question.fields?.[0]?.options ?? []) : [];
-    const ways = options.map((it, place) => optionButton(it, place, question.dangerous, () => this.#press(it)));
-    this.#parts.actions.replaceChildren(...ways, ...(send ? [send] : []), skip);
+    const options = (this.#isPermission && fields?.[0]?.options) || [];
+    fill(
+      this.#parts.actions,
+      options.map((it, place) => optionButton(it, place, dangerous, () => this.#press(it))),
+      this.#fields.some((it) => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
+      button("link", () => this.skip(), this.#isPermission ? "Deny with a reason" : "Skip this question"),
+    );
   }
 
   /** Takes an option of a permission: at once, or after a step. */
@@ -232,19 +235,13 @@ export class AskbridgeQuestion extends HTMLElement {
     const { dangerous, fields } = this.#record.question;
     const act = () => this.#send("answer", { values: Object.fromEntries([[fields[0].name, value]]), notes: {} });
     const step = decision(role, dangerous);
-    if (!step) return act();
-    this.#ask({ ...step, about: label, act, dangerous });
-  }
-
-  #select(option) {
-    for (const other of this.#root.querySelectorAll(".option")) other.toggleAttribute("data-chosen", other == option);
-    option?.focus();
-    return !!option;
+    if (step) this.#ask({ ...step, about: label, act, dangerous });
+    else act();
   }
 
   #answer() {
     const wrong = this.#fields.map((it) => ({ field: it.field.name, message: it.wrong() }));
-    this.#fail("", wrong.filter(({ message }) => message));
+    this.#fail(wrong.filter(({ message }) => message));
     if (!this.#parts.problem.hidden) return;
     const act = () => this.#send("answer", entries(this.#fields));
     const { dangerous } = this.#record.question;
@@ -255,11 +252,14 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Puts a step in the place of the buttons: what is asked, a text to type, and the way back. */
   #ask({ title, about, label, value = "", must, confirm, act, dangerous }) {
+    const { actions } = this.#parts;
     const opener = this.#root.activeElement?.textContent;
-    const typed = { id: "step", value, autocomplete: "off", dir: "auto" };
-    const input = label && el(must ? "input.must" : "input.reason", typed);
+    const input = label && el("input", { id: "step", value, autocomplete: "off", dir: "auto" });
     const error = el("p.error", { role: "alert" });
+    if (input && !must) input.oninput = () => (this.#reason = input.value);
     const take = () => {
+      // What is dangerous, and is not typed, takes the button itself.
+      if (dangerous && !must && this.#root.activeElement != yes) return no.focus();
       if (!must || input.value.trim().toLowerCase() == must) return act(input?.value.trim());
       error.textContent = `Type ${must}, or go back`;
       input.focus();
@@ -267,25 +267,22 @@ export class AskbridgeQuestion extends HTMLElement {
     const back = () => {
       this.#offer();
       this.#update();
-      [...this.#parts.actions.children].find((it) => it.textContent == opener)?.focus();
+      [...actions.children].find((it) => it.textContent == opener)?.focus();
     };
-    // The second click of a double click confirms nothing.
-    const onclick = (event) => event.detail > 1 && event.preventDefault();
-    const yes = el(dangerous ? "button.danger" : "button.primary", { onclick }, confirm);
-    const no = button("back", "Back", back);
-    const text = [el("p.label", { id: "asked" }, title), about && el("p", { dir: "auto" }, inline(about))];
+    const yes = el(`button.${dangerous ? "danger" : "primary"}`, confirm);
+    const no = button("back", back, "Back");
+    const group = el("div.step", { role: "group", "aria-labelledby": "asked" });
     const entry = input && [el("label", { for: "step" }, label), input, error];
-    const group = { role: "group", "aria-labelledby": "asked" };
-    this.#parts.actions.replaceChildren(el("div.step", group, text, entry, el("div.buttons", yes, no)));
-    // What is dangerous, and is not typed, takes the button itself.
-    this.#step = { back, take: () => (dangerous && !must && this.#root.activeElement != yes ? no.focus() : take()) };
+    fill(group, el("p.label", { id: "asked" }, title), about && el("p", { dir: "auto" }, inline(about)), entry, el("div.buttons", yes, no));
+    fill(actions, group);
+    this.#step = { back, take, must };
     this.#update();
     (input || (dangerous ? no : yes)).focus();
   }
 
   #send(name, more) {
     const isDraft = name == "draft";
-    if (!isDraft && (!this.#isOpen || this.#busy)) return;
+    if (!isDraft && !this.#canAct) return;
     const detail = { id: this.#record?.id, ...more };
     const how = { bubbles: true, composed: true, cancelable: !isDraft };
     this.dispatchEvent(new CustomEvent(`askbridge-${name}`, { detail, ...how }));
@@ -305,10 +302,10 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   #entered(target) {
-    if (target.matches(".must, .toggle *")) return;
-    if (target.matches(".reason")) this.#reason = target.value;
+    // What is typed to confirm is no draft, and neither is how a change is shown.
+    if (target.matches(".toggle *") || (target.id == "step" && this.#step.must)) return;
     this.touched = true;
-    for (const it of this.#fields) if (it.node.contains(target) && !it.wrong()) it.fail("");
+    for (const it of this.#fields) if (it.node.contains(target) && !it.wrong()) it.fail();
     this.#changed();
   }
 
@@ -321,18 +318,18 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   /** Shows what is wrong beside the fields, and above them, where the focus goes. */
-  #fail(message, wrong) {
+  #fail(wrong, message) {
     const { problem } = this.#parts;
     for (const it of this.#fields) it.fail(wrong.find(({ field }) => field == it.field.name)?.message);
     const items = wrong.map(({ field, message }) => {
       const it = this.#fields.find((it) => it.field.name == field);
-      const text = `“${short(it?.field.header || it?.field.label || field)}” ${visible(message)}`;
+      const name = it?.field.header || it?.field.label || field;
+      const text = `“${line(name.length > 60 ? `${name.slice(0, 59)}…` : name)}” ${visible(message)}`;
       const onclick = (event) => (event.preventDefault(), it.focus());
-      return el("li", it?.inputs.length ? el("a", { href: `#${it.inputs[0].id}`, onclick }, text) : text);
+      return el("li", it?.inputs[0] ? el("a", { href: `#${it.inputs[0].id}`, onclick }, text) : text);
     });
     problem.hidden = !message && !items.length;
-    const said = [message && el("p", visible(message)), items.length && el("ul", items)].filter(Boolean);
-    problem.replaceChildren(el("h3", "There is a problem"), ...said);
+    fill(problem, el("h3", "There is a problem"), message && el("p", visible(message)), items.length > 0 && el("ul", items));
     if (!problem.hidden) problem.focus();
   }
 
@@ -340,52 +337,50 @@ export class AskbridgeQuestion extends HTMLElement {
   #update() {
     if (!this.#record) return;
     const { notice, actions, status } = this.#parts;
-    const isOpen = this.#isOpen;
+    const isOver = !isOpen(this.#record);
     const held = this.#root.activeElement;
     const isTyping = held?.id == "step";
-    if (!isOpen) this.#end(notice);
-    for (const it of this.#fields) it.lock(!isOpen);
-    for (const it of this.#root.querySelectorAll(".cards .link")) it.hidden ||= !isOpen;
-    notice.hidden = isOpen;
-    // A reason that is being typed keeps the focus, as a text does.
-    actions.hidden = !isOpen && !isTyping;
-    if (isTyping) held.readOnly = !isOpen;
-    else if (!isOpen && (held?.disabled || actions.contains(held))) notice.focus();
+    if (isOver) this.#end(notice);
+    // A text keeps the focus, so that what is still being typed is no command of the page.
+    for (const it of this.#root.querySelectorAll("textarea, input:not(.toggle *)")) {
+      it[/radio|checkbox/.test(it.type) ? "disabled" : "readOnly"] = isOver;
+    }
+    notice.hidden = !isOver;
+    actions.hidden = isOver && !isTyping;
+    if (isOver && !isTyping && (held?.disabled || actions.contains(held))) notice.focus();
     // A button that is disabled by the attribute would lose the focus.
-    for (const it of actions.querySelectorAll("button")) it.ariaDisabled = this.#busy ? "true" : null;
+    for (const it of actions.querySelectorAll("button")) it.ariaDisabled = this.#busy || null;
     const card = this.#root.firstElementChild;
-    card.ariaBusy = String(this.#busy);
-    card.classList.toggle("over", !isOpen);
-    status.textContent = this.#busy ? "Sending" : isOpen ? "" : ended(this.#record);
+    card.ariaBusy = this.#busy;
+    card.classList.toggle("over", isOver);
+    status.textContent = this.#busy ? "Sending" : isOver ? ended(this.#record) : "";
     this.#tick();
   }
 
   /** Says how it ended. What the person entered, and is not the answer, stays to copy. */
   #end(notice) {
     const { question, settlement, state } = this.#record;
-    const answer = settlement?.outcome?.values ? settlement.outcome : null;
+    const answer = settlement?.outcome?.values && settlement.outcome;
     // What was proposed is not what was answered.
     for (const it of this.touched || state == "delivering" ? [] : this.#fields) {
       it.set(own(answer?.values, it.field.name));
       it.setNote(own(answer?.notes, it.field.name));
     }
-    const mine = given(question, entries(this.#fields));
-    const isLeft = this.touched && mine && !(answer && mine == given(question, answer));
+    const mine = this.touched && given(question, entries(this.#fields));
+    const isLeft = mine && !(answer && mine == given(question, answer));
     // A page without encryption has no clipboard; the fields still show the draft.
-    const copied = () => (this.#parts.status.textContent = "Copied");
-    const onclick = () => navigator.clipboard.writeText(mine).then(copied);
-    const copy = isLeft && navigator.clipboard ? button("copy", "Copy your draft", onclick) : "";
-    notice.className = `notice ${settlement?.outcome?.status ?? state}`;
-    notice.replaceChildren(el("p", { dir: "auto" }, ended(this.#record)), copy);
+    const copy = () => navigator.clipboard.writeText(mine).then(() => (this.#parts.status.textContent = "Copied"));
+    notice.className = `notice ${settlement?.outcome?.status}`;
+    fill(notice, el("p", { dir: "auto" }, ended(this.#record)), isLeft && navigator.clipboard && button("", copy, "Copy your draft"));
   }
 
   #tick() {
     clearTimeout(this.#timer);
+    if (!this.#record) return;
     const { time, later } = this.#parts;
-    if (!time) return;
-    const { deadline, expiring } = this.#record ?? {};
+    const { deadline, expiring } = this.#record;
     const left = Date.parse(deadline) - Date.now() - this.clockOffset;
-    const isShown = this.#isOpen && !isNaN(left);
+    const isShown = isOpen(this.#record) && !isNaN(left);
     later.hidden = !isShown;
     time.textContent = isShown ? remaining(left) : "";
     time.classList.toggle("soon", !!expiring || left < 60_000);
@@ -393,8 +388,6 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 }
 
-const button = (name, text, onclick) => el(`button.${name}`, { type: "button", onclick }, text);
 const equal = (one, other) => JSON.stringify(one) == JSON.stringify(other);
-const short = (text) => line(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 customElements.define("askbridge-question", AskbridgeQuestion);

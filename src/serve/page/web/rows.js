@@ -1,18 +1,18 @@
 // One question as a row of the list, and what a row says of it.
 
-import { el } from "./dom.js";
-import { ago, ended, headline, line, remaining } from "./words.js";
+import { button, el, fill } from "./dom.js";
+import { ago, ended, headline, isOpen, line, remaining } from "./words.js";
 
 const LONGEST = 300;
 
 /** Sets a text where it changed, so that neither a selection nor a screen reader is disturbed. */
-export const write = (element, text) => element.textContent === String(text) || (element.textContent = text);
+export const write = (element, text) => element.textContent === `${text}` || (element.textContent = text);
 
 /** Returns what is asked, on one line. */
 export function title({ question }) {
   const command = question.purpose == "permission" && question.subject?.command;
-  const text = (command ? `$ ${command}` : headline(question).trim()).slice(0, LONGEST);
-  return line(command ? text : text.replace(/\s+/g, " ")) || "Question";
+  const text = command ? `$ ${command}` : headline(question).replace(/\s+/g, " ").trim();
+  return line(text.slice(0, LONGEST)) || "Question";
 }
 
 /** Returns the short name of what asks: as it names itself, or the program of its command. */
@@ -38,7 +38,8 @@ export class Row {
 
   /** @param {function} pick called when the person picks the row */
   constructor(pick) {
-    this.button = el("button.row", { type: "button", tabindex: "-1", onclick: pick }, this.#title, this.#age, this.#meta);
+    this.button = button("row", pick, this.#title, this.#age, this.#meta);
+    this.button.tabIndex = -1;
     this.element = el("li", this.button);
   }
 
@@ -49,31 +50,27 @@ export class Row {
     if (shown.every((it, index) => it === this.#shown[index])) return;
     this.#shown = shown;
     const { question, state = "open", deadline, expiring, settlement, seen, openedAt } = record;
-    const { sessionId, dangerous, purpose } = question;
-    // Eight digits tell UUIDs apart.
-    const session = sessionId?.slice(0, sessionId.length < 20 ? 20 : 8);
-    const isOpen = state == "open";
-    const chip = (text, kind = "") => el(`span.chip.${kind}`, text);
-    this.since = isOpen ? Date.parse(openedAt) : Date.parse(settlement?.at) || seen + clock;
-    this.deadline = isOpen && Date.parse(deadline);
+    const { sessionId, dangerous, purpose, project } = question;
+    const isWaiting = isOpen(record);
+    this.since = isWaiting ? Date.parse(openedAt) : Date.parse(settlement?.at) || seen + clock;
+    this.deadline = isWaiting && Date.parse(deadline);
     this.button.dataset.state = state;
     this.#title.textContent = title(record);
     this.#left.classList.toggle("soon", !!expiring);
-    const permission = purpose == "permission" && (dangerous ? "Dangerous permission" : "Permission");
-    const kind = permission || (dangerous && "Dangerous");
-    const marks = [kind && chip(kind, dangerous ? "danger" : ""), mark && chip(mark, mark == "Draft" ? "" : "danger"), this.deadline && this.#left];
     const agent = agentOf(record, status);
-    const rest = isOpen
-      ? [el("bdi", agent), session && el("bdi", `session ${line(session)}`), ...marks]
-      : [el("span.ended", { dir: "auto" }, ended(record)), el("bdi", question.project ? `${agent} in ${projectName(question.project)}` : agent)];
-    this.#meta.replaceChildren(...rest.filter(Boolean));
-    this.tick(Date.now());
+    const chip = (text, isBad) => text && el(`span.chip.${isBad ? "danger" : ""}`, text);
+    const kind = [dangerous && "Dangerous", purpose == "permission" && "permission"].filter(Boolean).join(" ");
+    if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", agent + (project ? ` in ${projectName(project)}` : "")));
+    // Eight digits tell UUIDs apart.
+    else fill(this.#meta, el("bdi", agent), sessionId && el("bdi", `session ${line(sessionId.slice(0, sessionId.length < 20 ? 20 : 8))}`), chip(kind, dangerous), chip(mark, mark != "Draft"), this.deadline && this.#left);
+    this.tick();
   }
 
   /** Shows how long it waits and how much time is left. */
-  tick(now) {
-    write(this.#age, ago(now + this.clock - this.since));
-    if (this.deadline) write(this.#left, remaining(this.deadline - now - this.clock));
+  tick() {
+    const now = Date.now() + this.clock;
+    write(this.#age, ago(now - this.since));
+    if (this.deadline) write(this.#left, remaining(this.deadline - now));
   }
 }
 
@@ -83,21 +80,14 @@ export function reveal(row, list) {
   list.scrollTop += Math.min(0, inner.top - outer.top) + Math.max(0, inner.bottom - outer.bottom);
 }
 
-/** Makes these the children of an element, in this order, and moves as few as it can. */
+/** Makes these the children of an element, in this order. Where browsers can move a node, it keeps the focus. */
 export function arrange(parent, nodes) {
   const kept = new Set(nodes);
   for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
   let at = parent.firstChild;
   for (const node of nodes) {
-    // What went down is taken out of the way, so that those below it stay.
-    if (at && at != node && at.nextSibling == node) move(parent, at, null);
-    else if (at != node) move(parent, node, at);
-    at = node.nextSibling;
+    const canMove = parent.moveBefore && parent.isConnected && node.isConnected;
+    if (node == at) at = at.nextSibling;
+    else parent[canMove ? "moveBefore" : "insertBefore"](node, at);
   }
-}
-
-/** Where browsers can move within the document, the focus stays. */
-function move(parent, node, before) {
-  const canMove = parent.moveBefore && parent.isConnected && node.isConnected;
-  parent[canMove ? "moveBefore" : "insertBefore"](node, before);
 }

@@ -1,11 +1,10 @@
 // The questions as the server last said they are: which wait, in which order, and which were settled lately.
 
+import { isOpen } from "./words.js";
+
 /** A question that ended keeps its place for a while, so that the person sees what became of it. */
 const FOLD = 10_000;
 const SETTLED = 50;
-
-/** Returns whether it can be answered. */
-export const isOpen = (record) => !!record && (record.state ?? "open") == "open";
 
 const endedAt = ({ settlement, seen }) => Date.parse(settlement?.at) || seen;
 
@@ -25,7 +24,7 @@ function byRank({ rank: a }, { rank: b }) {
 export class Store extends EventTarget {
   /** All that are known, by id. */
   records = new Map();
-  #folds = new Map();
+  #folds = new Set();
   #snapshot;
   #isFirst = true;
 
@@ -87,14 +86,17 @@ export class Store extends EventTarget {
     record.seen = old?.seen ?? Date.now();
     record.rank = rank(record);
     this.records.set(id, record);
-    if (isOpen(old) && !isOpen(record)) this.#folds.set(id, setTimeout(() => this.#fold(id), FOLD));
+    if (isOpen(old) && !isOpen(record)) {
+      this.#folds.add(id);
+      setTimeout(() => this.#fold(id), FOLD);
+    }
     return isOpen(record) && !old;
   }
 
   #fold(id) {
     this.#folds.delete(id);
     const settled = new Set(this.settled());
-    for (const record of this.records.values()) if (!settled.has(record) && !this.#waits(record)) this.records.delete(record.id);
+    for (const [id, record] of this.records) if (!settled.has(record) && !this.#waits(record)) this.records.delete(id);
     this.#say("change");
   }
 

@@ -2,11 +2,13 @@
 // its options do, and which of them take a second step.
 
 import { diff, patch } from "./diff.js";
-import { el } from "./dom.js";
+import { button, el } from "./dom.js";
+import { digit } from "./field.js";
 import { code, inline, prose } from "./text.js";
 import { line, own } from "./words.js";
 
 const KINDS = {
+  other: "Permission",
   execute: "Run a command",
   edit: "Change files",
   delete: "Delete",
@@ -17,11 +19,10 @@ const KINDS = {
   switch_mode: "Change the mode",
 };
 
+const spoken = (name) => line(name).replaceAll("_", " ");
+
 /** Returns the kind of a permission in words. @param {Object} question */
-export function kind({ subject }) {
-  const name = subject?.kind ?? "other";
-  return own(KINDS, name) ?? (name == "other" ? "Permission" : line(name).replaceAll("_", " "));
-}
+export const kind = ({ subject: { kind = "other" } = {} }) => own(KINDS, kind) ?? spoken(kind);
 
 /** Returns the parts of a permission. @param {Object} question @returns {HTMLElement[]} */
 export function subject({ subject: it, message, project }) {
@@ -29,18 +30,18 @@ export function subject({ subject: it, message, project }) {
   const { command, plan, diffs = [], locations = [], description, title, content, rawInput } = it;
   const files = locations.filter((place) => !diffs.some(({ path }) => place.startsWith(path)));
   const isSaid = command || plan || it.patch || diffs.length;
+  const texts = new Set([description, content].filter((text) => text && text != message && text != plan));
   return [
     command && code(command, "command"),
     fact("Folder", it.folder ?? (command && project)),
     fact("Tool", title != message && title),
     files.map((file) => fact("File", file)),
-    description != message && description && prose(description),
     diffs.map(diff),
     it.patch && patch(it.patch),
     plan && el("div.plan", prose(plan)),
-    content && content != plan && content != description && prose(content),
+    [...texts].map(prose),
     rawInput && el("details", { open: !isSaid }, el("summary", "Input of the tool"), code(rawInput)),
-  ].flat();
+  ];
 }
 
 const fact = (name, text) => text && el("p.fact", el("span", name), " ", el("bdi", inline(text)));
@@ -54,11 +55,9 @@ const DOES = {
 
 /** Returns the button of an option. The label is the agent's, and may lie; what it does is said below. */
 export function optionButton({ role = "", label }, place, isDangerous, onclick) {
-  const does = own(DOES, role) ?? line(role).replaceAll("_", " ");
   const look = role != "allow_once" ? "" : isDangerous ? "harm" : "primary";
-  const text = el("span.what", el("bdi", inline(label)), el("small", does));
-  const digit = place < 9 && el("kbd", { "aria-hidden": "true" }, String(place + 1));
-  return el(`button.option.${look}`, { type: "button", onclick }, text, digit);
+  const text = el("span.what", el("bdi", inline(label)), el("small", own(DOES, role) ?? spoken(role)));
+  return button(`option.${look}`, onclick, text, digit(place));
 }
 
 /**
@@ -66,10 +65,9 @@ export function optionButton({ role = "", label }, place, isDangerous, onclick) 
  * @returns {{title: string, confirm: string}|null}
  */
 export function decision(role = "", isDangerous) {
-  const isOnce = role == "allow_once";
-  if (/^reject_(once|always)$/.test(role) || (isOnce && !isDangerous)) return null;
   const harm = isDangerous ? "This can do harm. Allow it all the same?" : "";
-  if (isOnce) return { title: harm, confirm: "Allow" };
-  if (role != "allow_always") return { title: "It is not known here what this does. Choose it?", confirm: "Choose it" };
-  return { title: `Allow always: from now on without asking? ${harm}`.trim(), confirm: "Allow always" };
+  if (role == "allow_once") return harm && { title: harm, confirm: "Allow" };
+  if (role == "allow_always") return { title: `Allow always: from now on without asking? ${harm}`.trim(), confirm: "Allow always" };
+  if (role == "reject_once" || role == "reject_always") return null;
+  return { title: "It is not known here what this does. Choose it?", confirm: "Choose it" };
 }

@@ -2,7 +2,7 @@
 // Pure: no document, no clock.
 
 /** Returns a time span in one unit. @param {number} ms */
-export function span(ms) {
+function span(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
@@ -29,20 +29,23 @@ const FORMULAS = [
 ];
 
 /** Returns the heading of a question: what it says of itself, before what agents write over every form. */
-export function heading({ message, title, fields = [] }) {
+export function heading({ message, title, fields: [field, ...more] = [] }) {
   const said = FORMULAS.includes(message) ? "" : message;
-  return said || title || (fields.length == 1 && fields[0].label) || message || FORMULAS[0];
+  return said || title || (!more.length && field?.label) || message || FORMULAS[0];
 }
 
 /** Returns the question itself, for one line of a list. @param {Object} question */
-export function headline({ message, title, fields = [] }) {
-  const said = message || title || FORMULAS[0];
-  if (!fields.length || !FORMULAS.includes(said)) return said;
-  return fields[1] ? `${fields[0].label} (and ${fields.length - 1} more)` : fields[0].label;
+export function headline(question) {
+  const said = heading(question);
+  const [field, ...more] = question.fields ?? [];
+  return !field || !FORMULAS.includes(said) ? said : `${field.label} (and ${more.length} more)`;
 }
 
 /** Returns a member of an object that others wrote, and none of its prototype. */
 export const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
+
+/** Returns whether a question can be answered. */
+export const isOpen = (record) => !!record && (record.state ?? "open") == "open" && !record.settlement;
 
 const RESPONDERS = {
   client: "the client",
@@ -53,54 +56,48 @@ const RESPONDERS = {
   page: "the page",
 };
 
-/** Returns who settled a question: "the command line", "Zed". @param {Object} settlement */
-export function by(settlement) {
-  const { responder = "unknown", name } = settlement?.by ?? {};
+/** Returns who settled a question: "the command line", "Zed". */
+function by({ responder = "unknown", name } = {}) {
   const kind = own(RESPONDERS, responder) ?? line(responder);
   if (!name) return kind;
   return responder == "client" ? line(name) : `${kind} (${line(name)})`;
 }
 
 const DONE = {
-  allow_once: "allowed",
-  allow_always: "allowed from now on",
-  reject_once: "denied",
-  reject_always: "denied from now on",
+  allow_once: "Allowed",
+  allow_always: "Allowed from now on",
+  reject_once: "Denied",
+  reject_always: "Denied from now on",
 };
 
 const REASONS = {
-  cancelled: "cancelled: the turn ended",
-  withdrawn: "withdrawn by the agent",
-  timeout: "expired: no answer came in time",
-  replied_in_chat: "closed: the person replied in the chat",
-  client_gone: "closed: the client is gone",
-  agent_gone: "closed: the agent is gone",
-  session_closed: "closed: the session was closed",
-  shutdown: "closed: the bridge was told to end",
+  cancelled: "Cancelled: the turn ended",
+  withdrawn: "Withdrawn by the agent",
+  timeout: "Expired: no answer came in time",
+  replied_in_chat: "Closed: the person replied in the chat",
+  client_gone: "Closed: the client is gone",
+  agent_gone: "Closed: the agent is gone",
+  session_closed: "Closed: the session was closed",
+  shutdown: "Closed: the bridge was told to end",
 };
 
-/** Returns what became of a question, whether a responder did that, and what it said. */
-function ending({ question, settlement, state }) {
-  const { outcome, remark } = settlement ?? {};
-  if (state == "lost") return ["lost: its bridge is gone, and it is not known whether it was answered"];
-  if (!outcome) return [state == "delivering" ? "answered, and on its way to the agent" : "open"];
-  const said = remark ? line(remark) : "";
-  switch (outcome.status) {
-    case "answered": {
-      const [field] = question.fields ?? [];
-      const role = field?.options?.find((option) => option.value === own(outcome.values, field.name))?.role;
-      return [own(DONE, role) ?? "answered", true, /_once$/.test(role) ? "" : given(question, outcome)];
-    }
-    case "rejected": {
-      const reason = own(REASONS, outcome.reason);
-      const done = question.purpose == "permission" ? "denied" : "skipped";
-      return [reason ?? (outcome.reason == "policy" ? "rejected by a rule" : done), !reason, said];
-    }
-    case "failed":
-      return ["left to the agent", true, said];
-    default:
-      return [line(outcome.status ?? "ended"), true, said];
+/** Returns how a question ended: "Answered by the command line: SQLite". @param {Object} record */
+export function ended({ question, settlement, state }) {
+  if (state == "lost") return "Lost: its bridge is gone, and it is not known whether it was answered";
+  if (!settlement) return "Answered, and on its way to the agent";
+  const { outcome, remark, by: responder } = settlement;
+  const { status, reason, values } = outcome;
+  if (status == "rejected" && own(REASONS, reason)) return REASONS[reason];
+  const refused = reason == "policy" ? "Rejected by a rule" : question.purpose == "permission" ? "Denied" : "Skipped";
+  let done = { answered: "Answered", rejected: refused, failed: "Left to the agent" }[status] ?? line(status);
+  let said = remark && line(remark);
+  if (status == "answered") {
+    const [field] = question.fields ?? [];
+    const role = field?.options?.find((option) => option.value === own(values, field.name))?.role;
+    done = own(DONE, role) ?? done;
+    said = !/_once$/.test(role) && given(question, outcome);
   }
+  return `${done} by ${by(responder)}${said ? `: ${said}` : ""}`;
 }
 
 /** Returns an answer in the words of its question. @param {Object} question @param {Object} answer */
@@ -118,19 +115,6 @@ function inWords({ secret, options, yes = "yes", no = "no" }, value) {
   if (typeof value == "boolean") return line(value ? yes : no);
   const label = (text) => line(options?.find((option) => option.value === text)?.label ?? text);
   return [value].flat().map(label).join(", ") || "none";
-}
-
-/** Returns how a question ended: "answered SQLite", "allowed from now on". @param {Object} record */
-export function outcome(record) {
-  const [done, , said] = ending(record);
-  return said ? `${done}${done == "answered" ? "" : ":"} ${said}` : done;
-}
-
-/** Returns the same as a sentence that says who: "Answered by the command line: SQLite". @param {Object} record */
-export function ended(record) {
-  const [done, isByOne, said] = ending(record);
-  const who = isByOne ? ` by ${by(record.settlement)}` : "";
-  return done[0].toUpperCase() + done.slice(1) + who + (said ? `: ${said}` : "");
 }
 
 // Controls, formats, separators, and what is blank or ignorable: the same as in src/terminal.rs.
