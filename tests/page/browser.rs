@@ -4,8 +4,9 @@
 
 use std::{
     fmt::Write as _,
-    fs,
+    fs::{self, Permissions},
     io::Write as _,
+    os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     process::Command,
     sync::atomic::{AtomicBool, Ordering},
@@ -61,7 +62,11 @@ const FLAGS: [&str; 15] = [
     "--window-size=1280,900",
 ];
 
-/// A running browser, which is killed on drop.
+/// What the driver starts in the place of the browser: the browser itself, which the kernel kills when the driver ends.
+/// The driver starts it in a process group of its own.
+const LAUNCHER: &str = "#!/bin/sh\nexec setpriv --pdeathsig KILL chromium \"$@\"\n";
+
+/// A running browser, which is killed on drop, and also when the test is killed: the kernel ends the driver with it.
 pub(crate) struct Browser {
     pub(crate) client: Client,
     _driver: Process,
@@ -78,8 +83,11 @@ impl Browser {
     /// Starts a browser with further flags.
     pub(crate) async fn start_with(flags: &[&str]) -> Self {
         let profile = tempfile::tempdir().unwrap();
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0").env("HOME", profile.path());
+        let launcher = profile.path().join("launcher");
+        fs::write(&launcher, LAUNCHER).unwrap();
+        fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "chromedriver", "--port=0"]).env("HOME", profile.path());
         let mut driver = Process::spawn(&mut command);
         let said = driver.expect("the port of ChromeDriver", |line| line.contains("successfully on port "));
         let (_, port) = said.trim_end_matches('.').rsplit_once(' ').unwrap();
@@ -245,7 +253,7 @@ async fn connect(port: &str, profile: &TempDir, flags: &[&str]) -> Client {
     let folder = format!("--user-data-dir={}", profile.path().join("profile").display());
     let args: Vec<_> = FLAGS.into_iter().chain([folder.as_str()]).chain(flags.iter().copied()).collect();
     let capabilities = json!({
-        "goog:chromeOptions": { "args": args },
+        "goog:chromeOptions": { "args": args, "binary": profile.path().join("launcher") },
         "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         "unhandledPromptBehavior": "ignore",
     });

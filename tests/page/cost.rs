@@ -78,6 +78,35 @@ async fn the_first_paint_comes_soon() {
     assert!(paints[2] < 1000.0, "{paints:?}");
 }
 
+/// The network never answers a request for a script: what is painted is HTML and CSS alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_paint_waits_for_no_script() {
+    let (world, browser) = (World::start(), Browser::start().await);
+    browser.cdp("Network.enable", json!({})).await;
+    browser.cdp("Network.setBlockedURLs", json!({ "urls": ["*.js"] })).await;
+    browser.goto(&world.address("/")).await;
+    let painted =
+        "performance.getEntriesByName('first-contentful-paint').length && text().includes('askbridge')";
+    browser.until("a paint", painted, &[]).await;
+    assert_eq!(
+        browser.run("return customElements.get('askbridge-inbox') === undefined;", &[]).await,
+        json!(true)
+    );
+}
+
+/// Modules that import each other would come one after the other: the document names each before any of them runs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_document_names_all_that_the_page_loads() {
+    let (world, browser) = (World::start(), Browser::start().await);
+    browser.sign_in(&world).await;
+    let missing = "const linked = new Set([...document.querySelectorAll('link, script')].map((element) => element.href || element.src));
+        const loaded = performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => /[.](js|css)$/.test(name));
+        return [loaded.length > 10, loaded.filter((name) => !linked.has(name))];";
+    assert_eq!(browser.run(missing, &[]).await, json!([true, []]));
+    let early = "return performance.getEntriesByType('resource').filter((entry) => /[.](js|css)$/.test(entry.name) && entry.initiatorType !== 'link' && !/main[.]js$/.test(entry.name) && entry.transferSize > 0).map((entry) => entry.name);";
+    assert_eq!(browser.run(early, &[]).await, json!([]), "what is loaded twice, or late");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_questions_are_shown_and_scroll() {
     let (world, browser) = (World::start(), Browser::start().await);

@@ -77,3 +77,72 @@ async fn the_tab_says_how_many_questions_wait() {
     agent.leave();
     browser.until("none", "document.title === 'askbridge'", &[]).await;
 }
+
+/// Returns on which side of its box a text stands: how far it is from the left and from the right edge.
+const SIDES: &str = "
+    const sides = (element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        const [text, box] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+        return text.left - box.left < box.right - text.right ? 'left' : 'right';
+    };";
+
+/// Hebrew in a question of Latin letters, and the other way round.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_text_has_the_direction_of_its_own_letters() {
+    let (world, browser) = (World::start(), Browser::start().await);
+    let (hebrew, latin) = ("איזה מסד נתונים?", "Which database?");
+    let field = |help: &str| {
+        let choices = options(&[("a", "אלף"), ("b", "Beta")]);
+        json!([{ "name": "f", "label": help, "help": help, "kind": "choice", "options": choices, "other": true }])
+    };
+    let _agent = world.agent(&[asks(1, hebrew, &field("Latin letters")), asks(2, latin, &field("אותיות"))]);
+    browser.sign_in(&world).await;
+    let seen = format!(
+        "{SIDES} const [article] = all('article', card()); const [radio, words] = all('.card label > *', card());
+        return [sides(all('#title', card())[0]), sides(all('.hint p', card())[0]),
+            radio.getBoundingClientRect().left < words.getBoundingClientRect().left, all('.card bdi', card()).map((text) => getComputedStyle(text).unicodeBidi)];"
+    );
+    for (title, expected) in
+        [(hebrew, json!(["right", "left", false])), (latin, json!(["left", "right", true]))]
+    {
+        browser.select(title).await;
+        browser.until("its title", "currentTitle() === arguments[0]", &[json!(title)]).await;
+        let found = browser.run(&seen, &[]).await;
+        assert_eq!(json!(found.as_array().unwrap()[..3]), expected, "{title}: {found}");
+    }
+    // What a person types has the direction of its letters, too.
+    browser.choose("Other").await;
+    browser.fill("Your own answer", "שלום").await;
+    let direction = browser.run("return getComputedStyle(all('.own', card())[0]).direction;", &[]).await;
+    assert_eq!(direction, json!("rtl"));
+}
+
+/// Where the system chooses all colours, neither backgrounds nor shadows are left: lines and words carry what matters.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn forced_colours_keep_the_focus_the_choice_and_the_mark_of_danger() {
+    let (world, browser) = (World::start(), Browser::start().await);
+    browser
+        .cdp(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": [{ "name": "forced-colors", "value": "active" }] }),
+        )
+        .await;
+    let _agent = world.agent(&[runs(1)]);
+    browser.sign_in(&world).await;
+    browser.select("rm -rf build1").await;
+    assert_eq!(browser.run("return matchMedia('(forced-colors: active)').matches;", &[]).await, json!(true));
+    // A key moves the focus to the option that it chooses.
+    browser.keys("2").await;
+    let line = "const line = (element) => { const style = getComputedStyle(element); return [style.outlineStyle, parseFloat(style.outlineWidth) >= 2]; };";
+    let focus = format!("{line} return [focused().matches('.option'), ...line(focused())];");
+    assert_eq!(browser.run(&focus, &[]).await, json!([true, "solid", true]), "the focus");
+    browser.run("all('.option', card())[0].focus();", &[]).await;
+    let chosen = format!("{line} return line(all('.option[data-chosen]', card())[0]);");
+    assert_eq!(browser.run(&chosen, &[]).await, json!(["solid", true]), "what is chosen");
+    let danger = "return all('.chip.danger').filter(isSeen).map((chip) => [/Dangerous/.test(chip.textContent), getComputedStyle(chip).borderTopStyle, parseFloat(getComputedStyle(chip).borderTopWidth) > 0]);";
+    let marked = json!([true, "solid", true]);
+    assert_eq!(browser.run(danger, &[]).await, json!([marked, marked]), "in the row and on the card");
+    let current = format!("{line} return line(all('.row[aria-current]')[0]);");
+    assert_eq!(browser.run(&current, &[]).await, json!(["solid", true]), "the row of the question");
+}

@@ -58,6 +58,9 @@ mod keys;
 mod looks;
 
 #[cfg(test)]
+mod alerts;
+
+#[cfg(test)]
 mod hostile;
 
 #[cfg(test)]

@@ -21,3 +21,6 @@ mod cycles;
 
 #[cfg(test)]
 mod words;
+
+#[cfg(test)]
+mod web;

@@ -1,5 +1,6 @@
 //! The files of the page, with their hashes. A release build has them in the program; a debug build reads them from the
-//! source folder at each request, so that a changed file needs no build. Which headers go with them is left to `routes`.
+//! source folder at each request, so that a changed file needs no build. Scripts and styles are shortened once for each
+//! version. Which headers go with the files is left to `routes`.
 
 use std::{
     collections::BTreeMap,
@@ -12,6 +13,7 @@ use flate2::{Compression, write::GzEncoder};
 use rust_embed::Embed;
 use sha2::{Digest, Sha256};
 
+use super::shorten::shorten;
 use crate::serve::hex::Hex;
 
 /// Where the page is, and what it is made of.
@@ -42,7 +44,7 @@ pub(super) struct File {
     pub(super) kind: &'static str,
     /// The hash of its content, hexadecimal.
     pub(super) hash: String,
-    /// Its content.
+    /// Its content as it is sent.
     pub(super) content: Bytes,
     compressed: OnceLock<Bytes>,
 }
@@ -105,6 +107,10 @@ impl File {
             // Such as what an editor keeps beside a file.
             _ => return None,
         };
+        let content = match extension {
+            "css" | "js" => shorten(&String::from_utf8_lossy(&content)).into(),
+            _ => content,
+        };
         let hash = hex(&Sha256::digest(&content));
         Some(File { kind, hash, content, compressed: OnceLock::new() })
     }
@@ -163,6 +169,13 @@ mod tests {
     }
 
     #[test]
+    fn scripts_and_styles_are_sent_without_comments_and_others_as_they_are() {
+        let content = |name: &str| File::new(name, "// A\n  b\n".into()).expect("a file").content;
+        assert_eq!([content("a.js"), content("a.css")], ["b\n", "b\n"]);
+        assert_eq!([content("a.html"), content("a.json")], ["// A\n  b\n", "// A\n  b\n"]);
+    }
+
+    #[test]
     fn compressed_content_is_the_content() {
         use std::io::Read;
         let text = "answer ".repeat(1000);
@@ -171,7 +184,7 @@ mod tests {
         assert!(compressed.len() < text.len() / 10);
         let mut read = String::new();
         flate2::read::GzDecoder::new(&*compressed).read_to_string(&mut read).expect("gzip");
-        assert_eq!(read, text);
+        assert_eq!(read, format!("{}\n", text.trim_end()));
         assert!(File::new("a.css", "short".into()).expect("a style").compressed().is_none());
     }
 }

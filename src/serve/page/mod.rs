@@ -3,6 +3,8 @@
 
 mod files;
 
+mod shorten;
+
 mod policy;
 
 pub mod code;

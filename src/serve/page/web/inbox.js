@@ -89,7 +89,7 @@ export class AskbridgeInbox extends HTMLElement {
     const slot = (name) => el("slot", { name });
     const panes = el("div.panes", parts.list, parts.main);
     const header = el("header", slot("heading"), slot("tools"));
-    parts.shell = el("div.shell", header, parts.notice, el("div.sign-in", slot("sign-in")), panes, parts.live);
+    parts.shell = el("div.shell", { "data-view": "list" }, header, parts.notice, el("div.sign-in", slot("sign-in")), panes, parts.live);
     const ways = [el("button.primary", { value: "keep" }, "Keep it as a draft"), el("button", { value: "discard" }, "Discard")];
     const choice = el("form", { method: "dialog" }, el("h2", "Discard what you typed?"), el("div.buttons", ways));
     parts.confirm = el("dialog", { ariaLabel: "Discard what you typed?" }, choice);
@@ -226,7 +226,7 @@ export class AskbridgeInbox extends HTMLElement {
     if (!isOpen(record)) this.alerts.ended(id);
     else if (!this.#bridges.has(bridge)) {
       this.#bridges.set(bridge, {});
-      this.#later("ask", 300, () => this.#ask());
+      this.#later("ask", 0, () => this.#ask());
     }
     const row = this.#rows.get(id);
     row.update(record, this.#bridges.get(bridge), this.#cards.get(id)?.failure ? "Not sent" : drafted.has(id) && "Draft");

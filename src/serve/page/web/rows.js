@@ -17,12 +17,12 @@ export function title({ question }) {
 
 /** Returns the short name of what asks: as it names itself, or the program of its command. */
 export function agentOf({ question }, status) {
-  const name = (question.agent?.trim() || status?.agent?.trim() || "A program").slice(0, LONGEST);
+  const name = (question.agent?.trim() || status?.agent?.trim() || "").slice(0, LONGEST);
   const [first, ...rest] = name.split(/\s+/);
   const isLauncher = /^(npx|bunx|pnpx|uvx)$/.test(first);
   if (question.agent && !isLauncher && !first.includes("/")) return line(name);
   const program = isLauncher ? rest.find((word) => !word.startsWith("-")) : first;
-  return line((program ?? name).replace(/.*\//, "").replace(/(.)@.*/, "$1"));
+  return line((program ?? name).replace(/.*\//, "").replace(/(.)@.*/, "$1")) || "A program";
 }
 
 /** Returns the name of a project's folder. */

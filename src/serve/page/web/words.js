@@ -118,28 +118,19 @@ function inWords({ secret, options, yes = "yes", no = "no" }, value) {
 }
 
 // Controls, formats, separators, and what is blank or ignorable: the same as in src/terminal.rs.
-const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\u2800]/u;
-const EACH_HIDDEN = new RegExp(HIDDEN, "gu");
+const HIDDEN = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{DI}\\u2800";
+// A selector after an emoji, and a joiner between letters or emoji, are no more than spelling.
+const SEEN = `[^\\0-\\x7f\\s${HIDDEN}]`;
+const SELECTOR = `(?<=[0-9#*]|${SEEN})[\\ufe0e\\ufe0f]`;
+const JOINER = `(?<=${SEEN}|\\ufe0f)[\\u200c\\u200d](?=${SEEN}|[a-zA-Z0-9])|(?<=[a-zA-Z0-9])[\\u200c\\u200d](?=${SEEN})`;
+const UNSEEN = new RegExp(`(${SELECTOR}|${JOINER})|(?![\\n\\t])[${HIDDEN}]`, "gu");
 
 /** Returns a text in which characters that hide or reorder others are written out: `\u{202e}`. @param {string} text */
-export function visible(text) {
-  return String(text).replace(EACH_HIDDEN, (mark, at, whole) => {
-    if (/[\u200c\u200d\ufe0e\ufe0f]/.test(mark) && isOrdinary(mark, whole, at)) return mark;
+export const visible = (text) =>
+  `${text}`.replace(UNSEEN, (mark, spelling) => {
     const code = mark.codePointAt(0);
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return code == 0x7f ? "␡" : `\\u{${code.toString(16)}}`;
+    return spelling ?? (code < 0x20 ? String.fromCharCode(0x2400 + code) : code == 0x7f ? "␡" : `\\u{${code.toString(16)}}`);
   });
-}
 
 /** Returns a text on one line. @param {string} text */
 export const line = (text) => visible(text).replaceAll("\n", "↵").replaceAll("\t", "⇥");
-
-/** Returns whether a selector belongs to the emoji before it, or a joiner stands between letters or emoji. */
-function isOrdinary(mark, whole, at) {
-  const before = [...whole.slice(Math.max(0, at - 2), at)].pop() ?? " ";
-  const after = [...whole.slice(at + 1, at + 3)][0] ?? " ";
-  const isAscii = (c) => c < "\x80";
-  if (mark >= "\ufe0e") return /[0-9#*]/.test(before) || (!isAscii(before) && !HIDDEN.test(before));
-  const isLetter = (c) => (isAscii(c) ? /[a-z0-9]/i.test(c) : !HIDDEN.test(c) && !/\s/.test(c));
-  return (isLetter(before) || before == "\ufe0f") && isLetter(after) && !(isAscii(before) && isAscii(after));
-}
