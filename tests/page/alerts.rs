@@ -86,7 +86,7 @@ async fn a_notification_comes_only_where_it_is_wanted_and_the_page_has_no_focus(
     let (_second, told) = browser.told_of(&world, "While the person is away").await;
     let said = &told[0][0];
     let from = said[0].as_str().unwrap_or_default();
-    assert!(from.starts_with("sh in ") && from.ends_with(" asks"), "who asks, and where: {told}");
+    assert_eq!(from, "sh asks", "{told}");
     assert_eq!((told[0].as_array().map(Vec::len), &said[1]), (Some(1), &json!("While the person is away")));
     assert!(!told.to_string().contains("s3cret"), "{told}");
     assert_eq!(told[1], json!(0), "a sound is another setting");

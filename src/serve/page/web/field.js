@@ -50,7 +50,7 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
 }
 
 /** Returns what fields have, by their names. A name may be that of a member of every object. */
-export const pairs = (fields, get) =>
+const pairs = (fields, get) =>
   Object.fromEntries(fields.map((it) => [it.field.name, get(it)]).filter(([, value]) => (value ?? "") !== ""));
 
 /** Returns the answer that fields have. */
@@ -163,18 +163,16 @@ function choices({ required, min, max, other: hasOther, default: initial }, id, 
     update();
   };
   const wrong = () => own?.checked && !typed().length && "needs your own answer, or another option";
-  const entered = (input) => {
-    input.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-    (input == own && own.checked ? text : input).focus();
-  };
   const pick = (place) => {
-    const input = inputs[place];
-    if (!input || input.disabled) return false;
-    input.checked = !isMany || !input.checked;
-    entered(input);
-    return true;
+    inputs[place]?.focus();
+    inputs[place]?.click();
+    return !!inputs[place];
   };
-  const clear = button("link", () => (set(), entered(inputs[0])), "Clear the choice");
+  const clear = button("link", () => {
+    set();
+    inputs[0].dispatchEvent(new Event("input", { bubbles: true }));
+    inputs[0].focus();
+  }, "Clear the choice");
   const update = () => {
     for (const { input, details } of cards) if (details) details.open = input.checked;
     clear.hidden = isMany || required || !inputs.some((input) => input.checked);
@@ -182,7 +180,7 @@ function choices({ required, min, max, other: hasOther, default: initial }, id, 
   set(initial);
   const node = el("div.cards", { oninput: update }, cards.map(({ node }) => node), clear);
   const hint = isMany && (range(min, max, "option") || "Choose any number");
-  return { node, inputs, get, set, wrong, pick, hint, other: text };
+  return { node, inputs, get, set, wrong, pick, hint };
 }
 
 function card({ label, description, preview: shown }, place, shape, isProposed) {

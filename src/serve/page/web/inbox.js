@@ -6,7 +6,7 @@ import { button, el, fill, stylesheet, upgrade } from "./dom.js";
 import { drafts, keepDraft } from "./drafts.js";
 import { action } from "./keys.js";
 import "./question.js";
-import { agentOf, arrange, projectName, reveal, Row, title, write } from "./rows.js";
+import { agentOf, arrange, projectName, Row, title, write } from "./rows.js";
 import { Store } from "./store.js";
 import { isOpen, visible } from "./words.js";
 
@@ -251,7 +251,7 @@ export class AskbridgeInbox extends HTMLElement {
 
   /** `focus` is "main", "fields" or "row"; there is none where it was not the person who chose. */
   #select(id, focus) {
-    const { shell, main, list } = this.#parts;
+    const { shell, main } = this.#parts;
     const { touched, busy, failure } = this.#card ?? {};
     if (this.current != id) {
       if (!touched && !busy && !failure) this.#cards.delete(this.current);
@@ -263,7 +263,8 @@ export class AskbridgeInbox extends HTMLElement {
     this.#refresh();
     this.#tell("select", { id });
     const { button } = this.#rows.get(id) ?? {};
-    if (button) reveal(button, list);
+    // The page around the inbox stays where it is.
+    button?.scrollIntoView({ block: "nearest", container: "nearest" });
     if (focus == "row") button.focus();
     else if (focus == "fields") this.#card.focusFirst();
     else if (focus) main.focus({ preventScroll: true });

@@ -5,7 +5,6 @@ const find = (selector) => document.querySelector(selector);
 const inbox = find("askbridge-inbox");
 const settings = find("dialog");
 const icon = find("link[rel=icon]");
-const plainIcon = icon.href;
 
 /** Returns what the address says after `#`, and leaves no token there. */
 function take() {
@@ -51,8 +50,7 @@ find("#sign-out").onclick = () => inbox.connection.signOut();
 
 inbox.addEventListener("askbridge-count", ({ detail: { waiting } }) => {
   document.title = waiting ? `(${waiting}) askbridge` : "askbridge";
-  const dot = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#1b459f"/><circle cx="16" cy="16" r="7" fill="#fff"/></svg>';
-  icon.href = waiting ? `data:image/svg+xml,${encodeURIComponent(dot)}` : plainIcon;
+  icon.href = new URL(waiting ? "waiting.svg" : "icon.svg", import.meta.url);
   const badge = waiting ? navigator.setAppBadge?.(waiting) : navigator.clearAppBadge?.();
   badge?.catch(() => {});
 });

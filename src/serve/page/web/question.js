@@ -2,7 +2,7 @@
 // person decides is an event. elements.html describes its properties, methods and events.
 
 import { button, el, fill, stylesheet, upgrade } from "./dom.js";
-import { createField, entries, pairs } from "./field.js";
+import { createField, entries } from "./field.js";
 import { decision, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
 import { ended, given, heading, isOpen, line, own, remaining, visible } from "./words.js";
@@ -62,7 +62,7 @@ export class AskbridgeQuestion extends HTMLElement {
   /** What was entered, without secrets, as JSON. */
   get draft() {
     const fields = this.#fields.filter(({ field }) => !field.secret);
-    return { ...entries(fields), other: pairs(fields, (it) => it.other?.value), reason: this.#reason };
+    return { ...entries(fields), reason: this.#reason };
   }
 
   set draft(draft) {
@@ -70,7 +70,6 @@ export class AskbridgeQuestion extends HTMLElement {
     for (const it of this.#fields.filter(({ field }) => !field.secret)) {
       const { name } = it.field;
       it.set(own(draft.values, name));
-      if (it.other) it.other.value ||= own(draft.other, name) ?? "";
       it.setNote(own(draft.notes, name));
     }
     this.#reason = draft.reason ?? "";

@@ -74,12 +74,6 @@ export class Row {
   }
 }
 
-/** Scrolls a list to one of its rows. `scrollIntoView` would scroll the page around the inbox as well. */
-export function reveal(row, list) {
-  const [inner, outer] = [row.getBoundingClientRect(), list.getBoundingClientRect()];
-  list.scrollTop += Math.min(0, inner.top - outer.top) + Math.max(0, inner.bottom - outer.bottom);
-}
-
 /** Makes these the children of an element, in this order. Where browsers can move a node, it keeps the focus. */
 export function arrange(parent, nodes) {
   const kept = new Set(nodes);

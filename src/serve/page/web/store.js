@@ -9,13 +9,8 @@ const SETTLED = 50;
 const endedAt = ({ settlement, seen }) => Date.parse(settlement?.at) || seen;
 
 /** First what expires soonest, then what an agent waits for, what can do harm, and what is oldest. */
-const rank = ({ expiring, deadline, question, openedAt, id }) =>
-  [expiring ? Date.parse(deadline) : Infinity, !question.blocking, !question.dangerous, Date.parse(openedAt), id];
-
-function byRank({ rank: a }, { rank: b }) {
-  const place = a.findIndex((key, index) => key != b[index]);
-  return a[place] < b[place] ? -1 : 1;
-}
+const rank = ({ expiring, deadline, question: { blocking, dangerous }, openedAt, id }) =>
+  [expiring ? deadline : "~", !blocking, !dangerous, openedAt, id].join();
 
 /**
  * Events: `change`; `arrival`, with the records that are new since the first snapshot; `gap`, with the records that were
@@ -64,7 +59,7 @@ export class Store extends EventTarget {
   /** Returns what waits by project, the most urgent first. @returns {Map<string, object[]>} */
   groups() {
     const waiting = [...this.records.values()].filter((record) => this.#waits(record));
-    return Map.groupBy(waiting.sort(byRank), ({ question }) => question.project ?? "");
+    return Map.groupBy(waiting.sort((a, b) => (a.rank < b.rank ? -1 : 1)), ({ question }) => question.project ?? "");
   }
 
   /** Returns what was settled, latest first. */

@@ -15,9 +15,7 @@ export const ago = (ms) => (ms < 10_000 ? "just now" : `${span(ms)} ago`);
 /** Returns how much time is left, to the second in the last ten minutes. @param {number} ms */
 export function remaining(ms) {
   if (ms <= 0) return "no time left";
-  if (ms >= 600_000) return `${span(ms)} left`;
-  const seconds = Math.ceil(ms / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
+  return `${ms < 600_000 ? new Date(ms).toISOString().slice(15, 19) : span(ms)} left`;
 }
 
 // Headings that agents write over every form, and ours: see src/question/heading.rs.
