@@ -55,8 +55,10 @@ function differ(old, text) {
   while (i < old.length || j < text.length) {
     const at = i * width + j;
     const isAdded = i == old.length || (j < text.length && common[at + 1] > common[at + width]);
-    if (old[i] == text[j]) changes.push([" ", old[i++]], j++);
-    else changes.push(isAdded ? ["+", text[j++]] : ["−", old[i++]]);
+    const sign = old[i] == text[j] ? " " : isAdded ? "+" : "−";
+    changes.push([sign, sign == "+" ? text[j] : old[i]]);
+    if (sign != "+") i++;
+    if (sign != "−") j++;
   }
   return changes;
 }

@@ -1,12 +1,12 @@
 // Builds elements and loads style sheets. Texts become text nodes: nothing here reads markup.
 
-const listed = (children) => children.flat(Infinity).filter((child) => child != null && child !== false);
+const listed = (children) => children.flat(Infinity).filter(Boolean);
 
 /**
  * Returns an element: `el("p.hint", { id: "a" }, "text")`. What is no property of the element becomes an attribute.
  * @param {string} tag with its classes
  * @param {Object|*} properties may be left out
- * @param {...*} children nodes, texts, and lists of them; `null`, `undefined` and `false` are left out
+ * @param {...*} children nodes, texts, and lists of them; what is not true is left out
  * @returns {HTMLElement}
  */
 export function el(tag, properties, ...children) {
