@@ -136,7 +136,7 @@ async fn a_change_of_a_file_is_shown_line_by_line_and_side_by_side() {
     let (_world, browser, _agent) = start(&[request]).await;
     browser.select("Change a file").await;
     let rows = "return all('.lines .row', card()).filter(isSeen).map((row) => clean(row.textContent));";
-    let inline = json!(["1 start", "2− one", "2+ uno", "3 both", "4+ more", "5 end"]);
+    let inline = json!(["1 start", "2− one", "2+ uno", "3 both", "4+more", "5 end"]);
     assert_eq!(browser.run(rows, &[]).await, inline);
     browser.choose("Side by side").await;
     let lines = "const lines = new Map();
@@ -150,7 +150,7 @@ async fn a_change_of_a_file_is_shown_line_by_line_and_side_by_side() {
         ["1 start", "1 start"],
         ["2− one", "2+ uno"],
         ["3 both", "3 both"],
-        ["4+ more"],
+        ["4+more"],
         ["4 end", "5 end"]
     ]);
     assert_eq!(browser.run(lines, &[]).await, both);

@@ -27,6 +27,9 @@ function follow({ token, question }) {
 
 // Before anything else is loaded, so that the token is in the address as short as can be.
 const first = take();
+// Once the shell is painted, all modules are asked for at once. A hidden page paints nothing.
+if (!document.hidden) await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+document.head.append(find("template").content);
 await import("./inbox.js");
 
 find("form").onsubmit = async (event) => {
