@@ -130,13 +130,13 @@ async fn no_single_key_allows_what_is_dangerous() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_of_a_file_is_shown_line_by_line_and_side_by_side() {
     let mut request = permission(1, "Change a file", "edit", &json!({ "path": "/shop/a.rs" }));
-    let [old, new] = ["start\n  one\nboth\nend\n", "start\n  uno\nboth\nmore\nend\n"];
+    let [old, new] = ["start\n  one\n  two\nboth\nend\n", "start\n  uno\n  dos\nboth\nmore\nend\n"];
     request["params"]["toolCall"]["content"] =
         json!([{ "type": "diff", "path": "/shop/a.rs", "oldText": old, "newText": new }]);
     let (_world, browser, _agent) = start(&[request]).await;
     browser.select("Change a file").await;
     let rows = "return all('.lines .row', card()).filter(isSeen).map((row) => clean(row.textContent));";
-    let inline = json!(["1 start", "2− one", "2+ uno", "3 both", "4+more", "5 end"]);
+    let inline = json!(["1 start", "2− one", "3− two", "2+ uno", "3+ dos", "4 both", "5+more", "6 end"]);
     assert_eq!(browser.run(rows, &[]).await, inline);
     browser.choose("Side by side").await;
     let lines = "const lines = new Map();
@@ -149,9 +149,10 @@ async fn a_change_of_a_file_is_shown_line_by_line_and_side_by_side() {
     let both = json!([
         ["1 start", "1 start"],
         ["2− one", "2+ uno"],
-        ["3 both", "3 both"],
-        ["4+more"],
-        ["4 end", "5 end"]
+        ["3− two", "3+ dos"],
+        ["4 both", "4 both"],
+        ["5+more"],
+        ["5 end", "6 end"]
     ]);
     assert_eq!(browser.run(lines, &[]).await, both);
     browser.choose("Side by side").await;
