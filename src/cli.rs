@@ -54,6 +54,8 @@ pub enum Command {
     Allow(Deferred<AllowArgs>),
     /// Deny what an agent asks permission for
     Deny(Deferred<DenyArgs>),
+    /// Answer the oldest question that waits, field by field
+    Next(Deferred<NextArgs>),
     /// Reject a question
     Reject(Deferred<RejectArgs>),
     /// Give a question more time
@@ -217,7 +219,7 @@ pub struct AnswerArgs {
     /// The question's ID
     pub id: String,
 
-    /// The answer to each field in turn: the number, label or value of an option, a text, a number, yes or no; several
+    /// The answer to each field in turn [default: asks field by field at a terminal]: the number, label or value of an option, a text, a number, yes or no; several
     /// options are separated by commas, or given one by one where there is one field; "" leaves a field out; `-` reads
     /// stdin
     #[arg(value_name = "VALUE", allow_negative_numbers = true)]
@@ -236,6 +238,11 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
     pub note: Vec<String>,
 }
+
+/// Options of `askbridge next`.
+#[derive(Debug, Args)]
+#[command(after_help = help::NEXT)]
+pub struct NextArgs {}
 
 /// Options of `askbridge allow`.
 #[derive(Debug, Args)]
@@ -256,7 +263,7 @@ pub struct DenyArgs {
     /// The permission's ID
     pub id: String,
 
-    /// The reason, in your own words: agents that have a place for it are told
+    /// The reason, in your own words: agents that have a place for it are told [default: asked at a terminal]
     #[arg(long, value_name = "TEXT", allow_negative_numbers = true)]
     pub reason: Option<String>,
 }

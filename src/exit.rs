@@ -23,6 +23,8 @@ pub const UNCONFIRMED: u8 = 7;
 pub const OWN_AGENT: u8 = 8;
 /// No answer in time; `timeout` uses the same code.
 pub const TIMED_OUT: u8 = 124;
+/// The person left the question open, by Ctrl-C for example; shells use the same code for Ctrl-C.
+pub const LEFT_OPEN: u8 = 130;
 /// The bridge or the command itself failed; `env` and `timeout` use the same code.
 pub const FAILED: u8 = 125;
 /// The agent's command was found and could not be executed.

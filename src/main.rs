@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Answer(args) => command::run(command::answer(&args.options())),
         Command::Allow(args) => command::run(command::allow(&args.id, args.always)),
         Command::Deny(args) => command::run(command::deny(&args.id, args.reason.as_deref())),
+        Command::Next(_) => command::run(command::next()),
         Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),
         Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
         Command::Ask(args) => command::run(command::ask(&args.options())),

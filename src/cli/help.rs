@@ -98,7 +98,23 @@ Exit codes:
   5    it does not fit the question, or may be a slip
   6    the bridge cannot be asked, or it is not known whether the agent was told
   8    the agent that asked started this command: it cannot answer itself
-  125  the command itself failed";
+  125  the command itself failed
+  130  at a terminal: it was left open, by Ctrl-C, Ctrl-D or /quit";
+
+/// What can be typed in `askbridge next`, and its exit codes.
+pub(super) const NEXT: &str = "\
+Asks in plain lines, as `askbridge answer ID` does at a terminal: type `?` for help. Nothing is sent \
+before the last field, and Ctrl-C leaves the question open.
+
+Exit codes:
+  0    the question was answered, or rejected on request
+  2    the command line was not understood, or there is no terminal
+  3    no question waits
+  4    the question was settled elsewhere meanwhile
+  6    it is not known whether the agent was told
+  8    the agent that asked started this command: it cannot answer itself
+  125  the command itself failed
+  130  it was left open, by Ctrl-C, Ctrl-D or /quit";
 
 /// What `askbridge ask` prints, and its exit codes.
 pub(super) const ASK: &str = "\

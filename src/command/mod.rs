@@ -7,8 +7,6 @@ mod error;
 
 mod typed;
 
-mod near;
-
 mod screen;
 
 mod listed;
@@ -21,7 +19,13 @@ mod status;
 
 mod show;
 
+mod said;
+
+mod converse;
+
 mod submit;
+
+mod next;
 
 mod permit;
 
@@ -41,6 +45,7 @@ pub use ask::{AskOptions, ask};
 pub use error::CommandError;
 pub use inbox::{InboxMode, InboxOptions, inbox};
 pub use list::{ListOptions, list};
+pub use next::next;
 pub use offer::{Offer, offers};
 pub use open::{OpenOptions, open};
 pub use permit::{allow, deny};

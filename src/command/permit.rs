@@ -1,24 +1,55 @@
 //! `askbridge allow` and `deny`: decides on a permission by what its options do, and not by their names.
 //! An option of any kind is chosen by `answer`.
 
+use std::sync::Arc;
+
 use super::{
     CommandError,
+    converse::{can_ask, converse},
+    run::look_up,
     submit::{by_option, reject_if},
 };
 use crate::{
     desk::{Record, Submission},
+    form::dialogue::Dialogue,
     present::{answer, text},
     question::{Answer, Field, FieldOption, Purpose, Question, Role, Value, permission},
 };
 
-/// Allows what an agent asks permission for: this time, or from now on.
+/// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person is asked what is not
+/// plain: which of several options is meant, and whether something dangerous is to be allowed (I12).
 pub async fn allow(id: &str, always: bool) -> Result<u8, CommandError> {
     let role = if always { Role::AllowAlways } else { Role::AllowOnce };
+    if can_ask() {
+        let (machine, _, record) = look_up(id).await?;
+        if let Some(dialogue) = asked(record, role) {
+            return converse(&machine, dialogue).await;
+        }
+    }
     by_option(id, |record| choose(record, role).map_err(|error| unfit(record, error))).await
 }
 
-/// Denies what an agent asks permission for: this time, if the agent has an option for that.
+/// Returns what the person is asked before it is allowed; `None` where there is nothing to ask.
+fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
+    let question = &record.question;
+    if !record.is_open() || question.purpose != Purpose::Permission {
+        return None;
+    }
+    match (permission::options(question, role).count(), choose(&record, role)) {
+        (1, Ok(Submission::Answer(answer))) if question.dangerous => Dialogue::confirming(record, answer),
+        (2.., _) => Some(Dialogue::new(record)),
+        _ => None,
+    }
+}
+
+/// Denies what an agent asks permission for: this time, if the agent has an option for that. At a terminal, the person is
+/// asked for a reason.
 pub async fn deny(id: &str, reason: Option<&str>) -> Result<u8, CommandError> {
+    if reason.is_none() && can_ask() {
+        let (machine, _, record) = look_up(id).await?;
+        check(&record.question).map_err(|error| unfit(&record, error))?;
+        return converse(&machine, Dialogue::rejecting(record)).await;
+    }
     reject_if(id, reason, |record| check(&record.question).map_err(|error| unfit(record, error))).await
 }
 

@@ -8,19 +8,22 @@ use std::{
 
 use super::{
     CommandError,
+    converse::{can_ask, converse},
     run::{self, look_up, say},
+    said::{by, said},
     typed::{self, AnswerOptions},
 };
 use crate::{
     control::Inbox,
     desk::{Record, Refusal, Submission},
-    exit, limits,
+    exit,
+    form::dialogue::Dialogue,
+    limits,
     present::{
         answer,
         bridges::Bridges,
         text::{self, span},
     },
-    question::{Provenance, Purpose, Responder},
 };
 
 /// The value that stands for stdin.
@@ -31,7 +34,11 @@ const LONGEST_INPUT: usize = limits::REQUEST / 2;
 /// Answers a question.
 pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
     let AnswerOptions { values, fields, texts, notes, .. } = options;
-    if [values, fields, texts, notes].into_iter().all(Vec::is_empty) {
+    let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty);
+    if is_empty && can_ask() {
+        return talk(&options.id, Dialogue::new).await;
+    }
+    if is_empty {
         return Err(CommandError::NoAnswer(options.id.clone()));
     }
     // It is read before the question is looked up: a person may take long to type it.
@@ -47,6 +54,12 @@ pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
         Ok(Submission::Answer(answer))
     };
     by_option(&options.id, read).await
+}
+
+/// Puts a question to the person at the terminal. They see which one it is, so that its number may be left out.
+pub(super) async fn talk(id: &str, begin: impl FnOnce(Arc<Record>) -> Dialogue) -> Result<u8, CommandError> {
+    let (machine, _, record) = look_up(id).await?;
+    converse(&machine, begin(record)).await
 }
 
 /// Answers a question in the way that is read from it.
@@ -70,15 +83,6 @@ pub(super) async fn reject_if(
 ) -> Result<u8, CommandError> {
     let read = |record: &Record| check(record).map(|()| Submission::Reject(reason.map(str::to_owned)));
     submit(id, read, |_, record, submission| said(record, submission)).await
-}
-
-/// Returns what was done to a question.
-fn said(record: &Record, submission: &Submission) -> String {
-    match (submission, record.question.purpose) {
-        (Submission::Answer(given), _) => answer::understood(&record.question, given),
-        (_, Purpose::Permission) => format!("denied: {}", text::headline(record)),
-        _ => format!("rejected: {}", text::headline(record)),
-    }
 }
 
 /// Gives a question more time.
@@ -113,11 +117,6 @@ async fn submit(
     })?;
     let said = done(&Bridges::new(machine.status()), &now, &submission);
     Ok(run::done(exit::OK, &format!("{} {said}\n", record.id)))
-}
-
-fn by() -> Provenance {
-    let name = std::env::var("USER").ok().filter(|name| !name.is_empty());
-    Provenance { responder: Responder::CommandLine, name }
 }
 
 /// Returns the options with what stdin says in the place of `-`.

@@ -92,7 +92,8 @@ fn part(question: &Question, field: &Field, answer: &Answer) -> Option<String> {
     Some(if question.fields.len() == 1 { said } else { format!("{}: {said}", title(field)) })
 }
 
-fn value_of(field: &Field, value: &Value) -> String {
+/// Returns a value in the words of its field: the labels of options, own texts in quotation marks.
+pub fn value_of(field: &Field, value: &Value) -> String {
     let text = |text: &String| {
         let option = field.kind.options().iter().find(|option| option.value == *text);
         match option {

@@ -42,6 +42,44 @@ pub struct Shown<'a> {
 
 impl Display for Shown<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.above(out)?;
+        let question = &self.record.question;
+        if question.purpose == Purpose::Permission {
+            writeln!(out)?;
+            question.fields.iter().try_for_each(|field| self.options(field, out))?;
+        } else {
+            question.fields.iter().try_for_each(|field| self.field(field, true, out))?;
+        }
+        self.foot(out)
+    }
+}
+
+/// What stands above the fields of a question: where it is in its life, which agent asks, and what for.
+pub struct Introduction<'a>(pub &'a Shown<'a>);
+
+impl Display for Introduction<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.0.above(out)
+    }
+}
+
+/// One field of a question: its label, what it takes, and its options.
+pub struct Entry<'a>(pub &'a Shown<'a>, pub &'a Field);
+
+impl Display for Entry<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Entry(shown, field) = self;
+        if shown.record.question.purpose == Purpose::Permission {
+            writeln!(out)?;
+            return shown.options(field, out);
+        }
+        shown.field(field, false, out)
+    }
+}
+
+impl Shown<'_> {
+    /// Writes all that stands above the fields.
+    fn above(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.head(out)?;
         let question = &self.record.question;
         let heading = question.heading();
@@ -55,16 +93,12 @@ impl Display for Shown<'_> {
         if !is_formula && !is_below {
             self.paragraph(heading, out)?;
         }
-        if question.purpose == Purpose::Permission {
-            self.permission(out)?;
-        } else {
-            question.fields.iter().try_for_each(|field| self.field(field, out))?;
+        match is_permission {
+            true => write!(out, "{}", About { question, columns: self.columns, colour: self.colour }),
+            false => Ok(()),
         }
-        self.foot(out)
     }
-}
 
-impl Shown<'_> {
     /// Writes a text of several lines below an empty one.
     fn paragraph(&self, text: &str, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(out, "\n{}", wrap::indented(&printable(text), 0, self.columns))
@@ -147,14 +181,6 @@ impl Shown<'_> {
         Ok(())
     }
 
-    /// Writes what a permission is for, and what each option does.
-    fn permission(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let question = &self.record.question;
-        write!(out, "{}", About { question, columns: self.columns, colour: self.colour })?;
-        writeln!(out)?;
-        question.fields.iter().try_for_each(|field| self.options(field, out))
-    }
-
     /// Writes the commands that decide on a permission. Where several options allow it, the person chooses one.
     fn decide(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let Record { id, question, .. } = self.record;
@@ -170,13 +196,15 @@ impl Shown<'_> {
         writeln!(out, "\n{allow}{always}\naskbridge deny {id}")
     }
 
-    fn field(&self, field: &Field, out: &mut Formatter<'_>) -> fmt::Result {
+    /// Writes a field, with the name that `--field` takes where that is of use.
+    fn field(&self, field: &Field, is_named: bool, out: &mut Formatter<'_>) -> fmt::Result {
         let header = field.header.as_ref().filter(|header| **header != field.label);
         let header = header.map(|header| format!("{header}: ")).unwrap_or_default();
         self.paragraph(&format!("{header}{}", field.label), out)?;
         let optional = if field.required { "" } else { ", optional" };
         let secret = if field.secret { ", a secret" } else { "" };
-        let wanted = format!("{}: {}{secret}{optional}", printable_line(&field.name), wanted(&field.kind));
+        let name = if is_named { format!("{}: ", printable_line(&field.name)) } else { String::new() };
+        let wanted = format!("{name}{}{secret}{optional}", wanted(&field.kind));
         self.line(&wanted, 2, out)?;
         if let Some(help) = &field.help {
             writeln!(out, "{}", wrap::indented(&printable(help), 2, self.columns))?;
@@ -239,8 +267,8 @@ fn waits(record: &Record) -> &'static str {
     if record.elsewhere { "to be answered elsewhere" } else { "in the client" }
 }
 
-/// Returns what a field takes.
-fn wanted(kind: &Kind) -> String {
+/// Returns what a field takes, on one printable line.
+pub fn wanted(kind: &Kind) -> String {
     let default = |value: Option<String>| {
         value.map(|value| format!(", default {}", printable_line(&value))).unwrap_or_default()
     };

@@ -140,7 +140,7 @@ impl About<'_> {
 }
 
 /// Returns what choosing an option of a permission means.
-pub(super) fn meaning(role: Role) -> String {
+pub fn meaning(role: Role) -> String {
     match role {
         Role::AllowOnce => "allows it this time".to_owned(),
         Role::AllowAlways => "allows it from now on".to_owned(),

@@ -31,6 +31,12 @@ mod unread;
 mod screen;
 
 #[cfg(test)]
+mod terminal;
+
+#[cfg(test)]
+mod lines;
+
+#[cfg(test)]
 mod hints;
 
 #[cfg(test)]

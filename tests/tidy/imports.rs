@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 5] = ["wire", "question", "desk", "dialect", "acp"];
+const PURE: [&str; 6] = ["wire", "question", "desk", "dialect", "acp", "form"];
 
 /// What a pure module must not name, as a part of any path. The types of times and hashers are pure: what reads the
 /// clock, or draws random keys, is not.
@@ -42,7 +42,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 20] = [
+const MAY_KNOW: [(&str, &[&str]); 21] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -67,11 +67,12 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
     (
         "command",
         &[
-            "config", "control", "desk", "dialect", "exit", "limits", "machine", "present", "question",
-            "serve", "signals", "terminal", "wire",
+            "config", "control", "desk", "dialect", "exit", "form", "limits", "machine", "present",
+            "question", "serve", "signals", "terminal", "wire",
         ],
     ),
     ("present", &["control", "desk", "machine", "question", "terminal"]),
+    ("form", &["desk", "limits", "present", "question", "terminal"]),
     // A peer like any other: it knows nothing of the bridge's inside.
     ("mock", &["exit", "signals", "terminal"]),
     ("cli", &["acp", "command", "config", "mock", "terminal"]),

@@ -1,5 +1,5 @@
 //! Finds the option that a typed text means, and the one that it nearly names.
-//! What is done about a text that is only near an option is left to `typed.rs`.
+//! What is done about a text that is only near an option is left to `read.rs`.
 
 use crate::question::FieldOption;
 
@@ -11,7 +11,7 @@ const NO: [&str; 3] = ["no", "false", "n"];
 
 /// Returns the option that a text means: by its value, its label, either in any case, its number in the list from 1 on,
 /// or by `y` and `n` where it is a yes or a no.
-pub(super) fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+pub fn meant<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
     let lower = text.to_lowercase();
     let by = |fits: &dyn Fn(&FieldOption) -> bool| options.iter().find(|option| fits(option));
     by(&|option| option.value == text)
@@ -26,7 +26,7 @@ fn is_named(option: &FieldOption, lower: &str) -> bool {
 }
 
 /// Returns whether a text is written as the number of an option is, whether or not there is such an option.
-pub(super) fn is_number(text: &str) -> bool {
+pub fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -44,7 +44,7 @@ fn affirmed<'a>(lower: &str, options: &'a [FieldOption]) -> Option<&'a FieldOpti
 }
 
 /// Returns whether a text is a yes or a no, in any case.
-pub(super) fn flag(text: &str) -> Option<bool> {
+pub fn flag(text: &str) -> Option<bool> {
     let is_one_of = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     if is_one_of(YES) {
         Some(true)
@@ -57,7 +57,7 @@ pub(super) fn flag(text: &str) -> Option<bool> {
 
 /// Returns the option that a text nearly names: one with other punctuation, the beginning of one, or one with a slip of
 /// the fingers in it.
-pub(super) fn nearest<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
+pub fn nearest<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a FieldOption> {
     let typed = plain(text);
     if let Some(option) = meant(&typed, options) {
         return Some(option);
@@ -73,7 +73,7 @@ pub(super) fn nearest<'a>(text: &str, options: &'a [FieldOption]) -> Option<&'a 
 }
 
 /// Returns the words of a text in lower case, with one space between them.
-pub(super) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")

@@ -1,0 +1,277 @@
+//! Puts a question to the person at this terminal, in plain lines: no cursor movement, and nothing is drawn again.
+//! What is asked, and what a typed line means, is left to `form`.
+
+use std::{
+    io::{self, BufRead, IsTerminal},
+    pin::pin,
+    sync::Arc,
+};
+
+use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::{
+    CommandError,
+    run::{self, print},
+    said::{MORE_TIME, by, said},
+    screen::Room,
+};
+use crate::{
+    control::{Follower, Inbox},
+    desk::{Record, Refusal, State, Submission},
+    exit,
+    form::dialogue::{Dialogue, Reply},
+    machine::Machine,
+    present::{
+        answer,
+        bridges::Bridges,
+        question::{Entry, Introduction, Shown},
+        text::span,
+        wrap,
+    },
+    signals::Signals,
+};
+
+/// The bytes of a line after which a terminal leaves out what is typed.
+const LONGEST_LINE: usize = 4095;
+
+/// Returns whether a person can be asked: at both ends is a terminal.
+pub(super) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// What a conversation goes on with.
+enum Event {
+    /// The person typed a line; `None` is the end of what they type.
+    Line(io::Result<Option<String>>),
+    /// The question changed elsewhere.
+    Changed,
+    /// A signal ends the command.
+    Signal(u8),
+}
+
+/// A question, and the person at the terminal.
+struct Conversation<'a> {
+    machine: &'a Machine,
+    dialogue: Dialogue,
+    follower: Follower,
+    signals: Signals,
+    /// The line that the person is typing.
+    typing: Option<JoinHandle<io::Result<Option<String>>>>,
+    /// While this exists, what is typed is not shown. A signal drops it as well.
+    silent: Option<Silent>,
+    /// Whether it was said that little time is left.
+    is_warned: bool,
+}
+
+/// Asks the person until the question is answered, here or elsewhere, or left open.
+pub(super) async fn converse(machine: &Machine, dialogue: Dialogue) -> Result<u8, CommandError> {
+    let record = Arc::clone(dialogue.record());
+    if !record.is_open() || record.state == State::Delivering {
+        return Err(CommandError::Refused(record.id.to_string(), Refusal::Conflict(record)));
+    }
+    let mut conversation = Conversation {
+        machine,
+        dialogue,
+        follower: machine.store().follow(),
+        signals: Signals::catch()?,
+        typing: None,
+        silent: None,
+        is_warned: record.expiring,
+    };
+    print(&conversation.shown(|shown| Introduction(shown).to_string()))?;
+    let mut talked = pin!(conversation.talk());
+    // The questions are followed meanwhile.
+    tokio::select! {
+        code = &mut talked => code,
+        followed = machine.follow() => {
+            followed?;
+            talked.await
+        }
+    }
+}
+
+impl Conversation<'_> {
+    async fn talk(&mut self) -> Result<u8, CommandError> {
+        let mut described = None;
+        loop {
+            let field = self.dialogue.field().map(|field| field.name.clone());
+            if field != described && self.dialogue.is_new_field() {
+                self.describe()?;
+            }
+            described = field;
+            let line = loop {
+                match self.event().await? {
+                    Event::Line(line) => break line?,
+                    Event::Signal(code) => return self.left_open(code),
+                    Event::Changed => {
+                        if let Some(code) = self.changed()? {
+                            return Ok(code);
+                        }
+                    }
+                }
+            };
+            let Some(line) = line else { return self.left_open(exit::LEFT_OPEN) };
+            if line.len() >= LONGEST_LINE {
+                say(
+                    "The terminal may have cut this line: end it with a \\ before, and go on in the next line.",
+                )?;
+                continue;
+            }
+            match self.dialogue.typed(&line) {
+                Reply::Say(lines) => self.say_all(&lines)?,
+                Reply::Leave => return self.left_open(exit::LEFT_OPEN),
+                Reply::MoreTime => self.extend().await?,
+                Reply::Submit(submission) => {
+                    if let Some(code) = self.submit(submission).await? {
+                        return Ok(code);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Prints the prompt and waits for what happens next.
+    async fn event(&mut self) -> Result<Event, CommandError> {
+        let typing = match &mut self.typing {
+            Some(typing) => typing,
+            typing => {
+                self.dialogue.above().iter().try_for_each(|line| say(line))?;
+                if self.dialogue.is_caution() {
+                    // What was pasted must not confirm what it ends with.
+                    tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
+                }
+                print(&self.dialogue.prompt())?;
+                self.silent = if self.dialogue.is_secret() { Silent::new() } else { None };
+                typing.insert(spawn_blocking(line))
+            }
+        };
+        let event = tokio::select! {
+            line = typing => Event::Line(line.unwrap_or_else(|error| Err(io::Error::other(error)))),
+            Some(_) = self.follower.next() => Event::Changed,
+            code = self.signals.next() => Event::Signal(code),
+        };
+        if matches!(event, Event::Line(_)) {
+            (self.typing, self.silent) = (None, None);
+        }
+        Ok(event)
+    }
+
+    /// Says what changed; returns the exit code where the question is over.
+    fn changed(&mut self) -> Result<Option<u8>, CommandError> {
+        let id = &self.dialogue.record().id;
+        let Some(now) = self.machine.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
+            return Ok(None);
+        };
+        if now == *self.dialogue.record() {
+            return Ok(None);
+        }
+        self.dialogue.update(Arc::clone(&now));
+        if let Some(settlement) = &now.settlement {
+            say(&format!("\n{} is over: {}.", now.id, answer::settlement(&now.question, settlement)))?;
+            return Ok(Some(exit::SETTLED));
+        }
+        if now.expiring && !self.is_warned {
+            let left = self.left(&now).unwrap_or_default();
+            print(&format!("\n{left}; /more gives more time.\n{}", self.dialogue.prompt()))?;
+        }
+        self.is_warned = now.expiring;
+        Ok(None)
+    }
+
+    fn left(&self, record: &Record) -> Option<String> {
+        let bridges = Bridges::new(self.machine.status());
+        let left = record.deadline?.since(bridges.now(record));
+        Some(format!("The question ends in {}", span(left)))
+    }
+
+    async fn extend(&mut self) -> Result<(), CommandError> {
+        let id = self.dialogue.record().id.clone();
+        match self.machine.submit(&id, Submission::Extend(MORE_TIME), by()).await {
+            Ok(now) => {
+                say(&format!("{}.", self.left(&now).unwrap_or_default()))?;
+                self.dialogue.update(now);
+            }
+            Err(Refusal::NoDeadline) => say("The question has no deadline: it waits as long as it takes.")?,
+            Err(refusal) => return Err(CommandError::Refused(id.to_string(), refusal)),
+        }
+        Ok(())
+    }
+
+    /// Submits; returns the exit code unless the answer does not fit.
+    async fn submit(&mut self, submission: Submission) -> Result<Option<u8>, CommandError> {
+        let id = self.dialogue.record().id.clone();
+        match self.machine.submit(&id, submission.clone(), by()).await {
+            Ok(now) => Ok(Some(run::done(exit::OK, &format!("{id} {}\n", said(&now, &submission))))),
+            Err(Refusal::DoesNotFit(errors)) => {
+                let lines = self.dialogue.refused(&errors);
+                self.say_all(&lines)?;
+                Ok(None)
+            }
+            Err(refusal) => Err(CommandError::Refused(id.to_string(), refusal)),
+        }
+    }
+
+    fn left_open(&self, code: u8) -> Result<u8, CommandError> {
+        say(&format!("\n{} stays open.", self.dialogue.record().id))?;
+        Ok(code)
+    }
+
+    fn describe(&self) -> io::Result<()> {
+        let Some(field) = self.dialogue.field() else { return Ok(()) };
+        print(&self.shown(|shown| Entry(shown, field).to_string()))
+    }
+
+    fn shown(&self, show: impl FnOnce(&Shown<'_>) -> String) -> String {
+        let record = self.dialogue.record();
+        let bridges = Bridges::new(self.machine.status());
+        let columns = Room::now().map_or(usize::MAX, |room| room.columns);
+        let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let (status, now) = (bridges.status(record), bridges.now(record));
+        show(&Shown { record, status, now, columns, colour })
+    }
+
+    fn say_all(&self, lines: &[String]) -> io::Result<()> {
+        lines.iter().try_for_each(|line| say(line))
+    }
+}
+
+/// Says a line, wrapped at the width of the terminal.
+fn say(line: &str) -> io::Result<()> {
+    let columns = Room::now().map_or(usize::MAX, |room| room.columns);
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let lines: Vec<_> = line.split('\n').map(|line| wrap::wrapped(line, 0, indent, columns)).collect();
+    print(&(lines.join("\n") + "\n"))
+}
+
+/// Reads a line of the terminal; `None` at the end of what the person types.
+fn line() -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    if io::stdin().lock().read_until(b'\n', &mut bytes)? == 0 {
+        return Ok(None);
+    }
+    let line = String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    Ok(Some(line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+/// A terminal that does not show what is typed, until this is dropped.
+struct Silent(Termios);
+
+impl Silent {
+    fn new() -> Option<Self> {
+        let before = tcgetattr(io::stdin()).ok()?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        // The newline is shown all the same.
+        silent.local_modes.insert(LocalModes::ECHONL);
+        tcsetattr(io::stdin(), OptionalActions::Flush, &silent).ok()?;
+        Some(Silent(before))
+    }
+}
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing undone.
+        tcsetattr(io::stdin(), OptionalActions::Now, &self.0).unwrap_or_default();
+    }
+}

@@ -1,0 +1,40 @@
+//! `askbridge next`: puts the oldest question that waits to the person at the terminal.
+
+use super::{
+    CommandError,
+    converse::{can_ask, converse},
+    listed::lines,
+    run::{print, say, warn},
+};
+use crate::{
+    control::Inbox,
+    desk::State,
+    exit,
+    form::dialogue::Dialogue,
+    machine::{Machine, discovery},
+};
+
+/// Asks the oldest question that waits.
+pub async fn next() -> Result<u8, CommandError> {
+    if !can_ask() {
+        let told = "`next` asks at a terminal: `askbridge list` and `askbridge answer` work without one";
+        return Err(CommandError::Usage(told.to_owned()));
+    }
+    let folder = discovery::folder()?;
+    let machine = Machine::open_soon(&folder).await?;
+    let gaps = machine.gaps().borrow().clone();
+    warn(&gaps);
+    let mut open = machine.store().read(|_, snapshot| snapshot.open());
+    open.retain(|record| record.state == State::Open);
+    let more = open.len().saturating_sub(1);
+    let Some(oldest) = open.into_iter().next() else {
+        lines(&machine, &folder, &gaps, None).iter().for_each(|line| say(line));
+        return Ok(exit::NO_QUESTION);
+    };
+    let code = converse(&machine, Dialogue::new(oldest)).await?;
+    if code == exit::OK && more > 0 {
+        let waits = if more == 1 { "1 more waits".to_owned() } else { format!("{more} more wait") };
+        print(&format!("{waits}: askbridge next\n"))?;
+    }
+    Ok(code)
+}

@@ -1,0 +1,101 @@
+//! A command on a pseudo-terminal of its own, which is its controlling terminal: keys such as Ctrl-C reach it as signals.
+//! What is typed, and what is expected, is left to the tests.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read, Write},
+    process::{Command, ExitStatus},
+};
+
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize},
+};
+
+use crate::{
+    machine::{ASKBRIDGE, TestMachine},
+    running::Running,
+};
+
+/// A command and its terminal.
+pub(crate) struct Terminal {
+    pub(crate) running: Running,
+    master: File,
+    /// All that was shown, without carriage returns.
+    pub(crate) text: String,
+    /// Where the text begins that no test has looked at.
+    seen: usize,
+}
+
+impl Terminal {
+    /// Starts a command on a terminal of this size.
+    pub(crate) fn start(machine: &TestMachine, args: &[&str], ws_col: u16, ws_row: u16) -> Self {
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(ASKBRIDGE).args(args);
+        command.env("XDG_RUNTIME_DIR", machine.path()).env("USER", "somebody").env("TERM", "xterm-256color");
+        command.env_remove("TERM_PROGRAM").env_remove("TMUX").env_remove("NO_COLOR");
+        Terminal::spawn(command, ws_col, ws_row)
+    }
+
+    pub(crate) fn spawn(mut command: Command, ws_col: u16, ws_row: u16) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        tcsetwinsize(&master, Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let slave = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let open = || OpenOptions::new().read(true).write(true).open(&slave).unwrap();
+        command.stderr(open());
+        let running = Running::start(command, open(), open());
+        Terminal { running, master: File::from(master), text: String::new(), seen: 0 }
+    }
+
+    /// Waits until this is shown behind what was expected before.
+    #[track_caller]
+    pub(crate) fn expect(&mut self, what: &str) {
+        loop {
+            if let Some(at) = self.text[self.seen..].find(what) {
+                self.seen += at + what.len();
+                return;
+            }
+            assert!(self.read(), "the command ended before it showed {what:?}:\n{}", self.text);
+        }
+    }
+
+    /// Types these bytes.
+    pub(crate) fn types(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Changes the size.
+    pub(crate) fn resize(&self, ws_col: u16, ws_row: u16) {
+        tcsetwinsize(&self.master, Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    }
+
+    /// Returns whether the terminal shows what is typed, and reads whole lines.
+    pub(crate) fn echoes(&self) -> (bool, bool) {
+        let modes = tcgetattr(&self.master).unwrap().local_modes;
+        (modes.contains(LocalModes::ECHO), modes.contains(LocalModes::ICANON))
+    }
+
+    /// Waits for the end of the command, and returns its exit code.
+    #[track_caller]
+    pub(crate) fn code(&mut self) -> i32 {
+        let status = self.end();
+        status.code().unwrap_or_else(|| panic!("{status}: {}", self.text))
+    }
+
+    /// Waits for the end of the command.
+    pub(crate) fn end(&mut self) -> ExitStatus {
+        while self.read() {}
+        self.running.wait()
+    }
+
+    /// Reads what is shown next; returns whether there was anything.
+    fn read(&mut self) -> bool {
+        let mut chunk = [0; 4096];
+        // Once no process has the terminal open any more, reading fails.
+        let count = self.master.read(&mut chunk).unwrap_or_default();
+        self.text += &String::from_utf8_lossy(&chunk[..count]).replace('\r', "");
+        count > 0
+    }
+}
