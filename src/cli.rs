@@ -7,6 +7,7 @@ mod http;
 mod mock;
 mod settings;
 mod shell;
+mod terminal;
 mod tips;
 mod values;
 
@@ -20,6 +21,9 @@ pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
 pub use shell::{CompleteArgs, CompletionsArgs, ManArgs};
+pub use terminal::NextArgs;
+#[cfg(feature = "tui")]
+pub use terminal::TuiArgs;
 pub use tips::{explain, parse};
 
 /// Make sure that every question of a coding agent gets exactly one answer
@@ -56,6 +60,9 @@ pub enum Command {
     Deny(Deferred<DenyArgs>),
     /// Answer the oldest question that waits, field by field
     Next(Deferred<NextArgs>),
+    /// Show all questions of this machine in full screen, and answer them there
+    #[cfg(feature = "tui")]
+    Tui(Deferred<TuiArgs>),
     /// Reject a question
     Reject(Deferred<RejectArgs>),
     /// Give a question more time
@@ -238,11 +245,6 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
     pub note: Vec<String>,
 }
-
-/// Options of `askbridge next`.
-#[derive(Debug, Args)]
-#[command(after_help = help::NEXT)]
-pub struct NextArgs {}
 
 /// Options of `askbridge allow`.
 #[derive(Debug, Args)]

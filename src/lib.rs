@@ -74,8 +74,8 @@
 //! 5. [`dialect`]: JSON of each agent ↔ question.
 //! 6. [`acp`]: the bridge. What goes in is in [`acp::event`], and so is what comes out.
 //!
-//! With the feature `cli`, the shell follows: `config`, `control`, `machine`, `driver`, `serve`, `present`, `form`, `command`
-//! and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and `mock` behind the feature of that name.
+//! With the feature `cli`, the shell follows: `config`, `control`, `machine`, `driver`, `serve`, `present`, `form`, `command`,
+//! `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and `mock` behind the feature of that name.
 //!
 //! `fixtures/transcripts` shows what each row of the settling table leads to, to read and to try. `CONTRIBUTING.md` maps
 //! each behaviour to its tests.
@@ -115,6 +115,9 @@ pub mod form;
 
 #[cfg(feature = "cli")]
 pub mod command;
+
+#[cfg(feature = "tui")]
+pub mod tui;
 
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -3,10 +3,8 @@
 
 mod compose;
 
-use std::{
-    io::{ErrorKind, Write},
-    process::ExitCode,
-};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 
 #[cfg(feature = "mock")]
 use askbridge::mock::{agent, client, demo};
@@ -36,6 +34,8 @@ fn main() -> ExitCode {
         Command::Allow(args) => command::run(command::allow(&args.id, args.always)),
         Command::Deny(args) => command::run(command::deny(&args.id, args.reason.as_deref())),
         Command::Next(_) => command::run(command::next()),
+        #[cfg(feature = "tui")]
+        Command::Tui(args) => command::run(askbridge::tui::tui(&args.options())),
         Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),
         Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
         Command::Ask(args) => command::run(command::ask(&args.options())),

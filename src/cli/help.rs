@@ -116,6 +116,18 @@ Exit codes:
   125  the command itself failed
   130  it was left open, by Ctrl-C, Ctrl-D or /quit";
 
+/// The keys of `askbridge tui`, and its exit codes.
+#[cfg(feature = "tui")]
+pub(super) const TUI: &str = "\
+Keys: j and k move between questions, Enter opens one, digits choose, Ctrl+S sends, s skips, Esc \
+goes back, q quits, and ? shows all of them. NO_COLOR switches colours off.
+
+Exit codes:
+  0        the person left
+  2        the command line was not understood, or there is no terminal
+  125      the command itself failed
+  128 + N  signal N ended the command";
+
 /// What `askbridge ask` prints, and its exit codes.
 pub(super) const ASK: &str = "\
 Prints the answer, one value a line; with --confirm, yes or no. The question is found like an \

@@ -141,8 +141,9 @@ impl Conversation<'_> {
                     // What was pasted must not confirm what it ends with.
                     tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
                 }
-                print(&self.dialogue.prompt())?;
+                // Before the prompt: nothing that is typed at it may be shown.
                 self.silent = if self.dialogue.is_secret() { Silent::new() } else { None };
+                print(&self.dialogue.prompt())?;
                 typing.insert(spawn_blocking(line))
             }
         };
@@ -212,7 +213,8 @@ impl Conversation<'_> {
         }
     }
 
-    fn left_open(&self, code: u8) -> Result<u8, CommandError> {
+    fn left_open(&mut self, code: u8) -> Result<u8, CommandError> {
+        self.silent = None;
         say(&format!("\n{} stays open.", self.dialogue.record().id))?;
         Ok(code)
     }

@@ -311,9 +311,8 @@ impl Dialogue {
     }
 
     fn reasoned(&mut self, line: &str) -> Reply {
-        match word(line) {
-            Some(Word::Quit | Word::More | Word::Back | Word::Help) => return self.commanded(line),
-            Some(_) | None => {}
+        if let Some(Word::Quit | Word::More | Word::Back | Word::Help) = word(line) {
+            return self.commanded(line);
         }
         let reason = Some(line.trim()).filter(|line| !line.is_empty()).map(str::to_owned);
         // The option that the person chose is the answer, unless there is something to say with it.

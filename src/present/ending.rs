@@ -81,6 +81,7 @@ fn by(by: &Provenance) -> String {
         Responder::Client => "the client",
         Responder::Bridge => "the bridge",
         Responder::CommandLine => "the command line",
+        Responder::Terminal => "the terminal",
         Responder::Http => "HTTP",
         Responder::Rpc => "JSON-RPC",
         Responder::Page => "the page",

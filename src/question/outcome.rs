@@ -138,6 +138,8 @@ open_enum! {
         Bridge = "bridge",
         /// A person or a script at the command line.
         CommandLine = "command_line",
+        /// A person at the full-screen inbox in a terminal.
+        Terminal = "terminal",
         /// A client of the REST interface.
         Http = "http",
         /// A client of the control protocol.

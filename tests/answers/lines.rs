@@ -172,6 +172,11 @@ fn something_dangerous_is_allowed_by_a_typed_word_alone() {
     // What is pasted behind the number does not confirm it.
     terminal.types("2\nyes\nyes\n");
     terminal.expect("Type yes to go on: ");
+    terminal.types("no\n");
+    terminal.expect("Nothing was sent.");
+    terminal.expect("Choose 1 to 3 (? for help): ");
+    terminal.types("2\n");
+    terminal.expect("Type yes to go on: ");
     terminal.types("yes\n");
     terminal.expect(&format!("{id} allowed: once\n"));
     assert_eq!(terminal.code(), 0, "{}", terminal.text);

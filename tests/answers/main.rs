@@ -37,6 +37,14 @@ mod terminal;
 mod lines;
 
 #[cfg(test)]
+#[cfg(feature = "tui")]
+mod screens;
+
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod tui;
+
+#[cfg(test)]
 mod hints;
 
 #[cfg(test)]

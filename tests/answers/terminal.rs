@@ -4,6 +4,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{Read, Write},
+    num::NonZero,
     process::{Command, ExitStatus},
 };
 
@@ -17,6 +18,10 @@ use crate::{
     running::Running,
 };
 
+fn sized(rows: u16, columns: u16) -> [NonZero<u16>; 2] {
+    [rows, columns].map(|size| NonZero::new(size).unwrap())
+}
+
 /// A command and its terminal.
 pub(crate) struct Terminal {
     pub(crate) running: Running,
@@ -25,6 +30,8 @@ pub(crate) struct Terminal {
     pub(crate) text: String,
     /// Where the text begins that no test has looked at.
     seen: usize,
+    /// The screen, as a terminal shows it.
+    emulated: vt100::Parser,
 }
 
 impl Terminal {
@@ -46,7 +53,14 @@ impl Terminal {
         let open = || OpenOptions::new().read(true).write(true).open(&slave).unwrap();
         command.stderr(open());
         let running = Running::start(command, open(), open());
-        Terminal { running, master: File::from(master), text: String::new(), seen: 0 }
+        let [rows, columns] = sized(ws_row, ws_col);
+        Terminal {
+            running,
+            master: File::from(master),
+            text: String::new(),
+            seen: 0,
+            emulated: vt100::Parser::new(rows, columns, 0),
+        }
     }
 
     /// Waits until this is shown behind what was expected before.
@@ -61,13 +75,37 @@ impl Terminal {
         }
     }
 
+    /// Waits until the screen shows this.
+    #[track_caller]
+    pub(crate) fn screen(&mut self, what: &str) {
+        while !self.emulated.screen().contents().contains(what) {
+            assert!(
+                self.read(),
+                "the command ended before it showed {what:?}:\n{}",
+                self.emulated.screen().contents()
+            );
+        }
+    }
+
+    /// Returns whether the alternate screen is shown.
+    pub(crate) fn is_alternate(&self) -> bool {
+        self.emulated.screen().alternate_screen()
+    }
+
+    /// Returns how often the bell rang, beside what ends a title.
+    pub(crate) fn bells(&self) -> usize {
+        self.text.matches('\x07').count() - self.text.matches("askbridge\x07").count()
+    }
+
     /// Types these bytes.
     pub(crate) fn types(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Changes the size.
-    pub(crate) fn resize(&self, ws_col: u16, ws_row: u16) {
+    pub(crate) fn resize(&mut self, ws_col: u16, ws_row: u16) {
+        let [rows, columns] = sized(ws_row, ws_col);
+        self.emulated.screen_mut().set_size(rows, columns);
         tcsetwinsize(&self.master, Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     }
 
@@ -95,6 +133,7 @@ impl Terminal {
         let mut chunk = [0; 4096];
         // Once no process has the terminal open any more, reading fails.
         let count = self.master.read(&mut chunk).unwrap_or_default();
+        self.emulated.process(&chunk[..count]);
         self.text += &String::from_utf8_lossy(&chunk[..count]).replace('\r', "");
         count > 0
     }

@@ -1,0 +1,109 @@
+//! How a terminal draws attention to itself: a bell, its title, and its own notification where it is known to have one.
+//! When that happens is left to `run.rs`.
+
+use crate::terminal::{cut, printable_line};
+
+/// The most columns of a notification's text.
+const TEXT: usize = 120;
+
+/// The terminal, as far as the environment tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Notifies by OSC 9: iTerm2 and others.
+    Osc9,
+    /// Notifies by OSC 777: urxvt, foot, WezTerm, Ghostty.
+    Osc777,
+    /// Notifies by OSC 99: kitty.
+    Osc99,
+    /// Has a bell and a title.
+    Other,
+    /// Has a bell alone, and shows what else is sent: the console of Linux, dumb terminals.
+    Plain,
+}
+
+impl Known {
+    /// Finds out which terminal it is. Within tmux or screen, only they themselves are known.
+    pub(super) fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let term = variable("TERM").unwrap_or_default();
+        let is_inside = variable("TMUX").is_some() || variable("STY").is_some();
+        let program = variable("TERM_PROGRAM").unwrap_or_default();
+        match (&*term, &*program) {
+            ("" | "dumb" | "linux", _) => Known::Plain,
+            _ if is_inside => Known::Other,
+            (_, "iTerm.app") => Known::Osc9,
+            (_, "WezTerm" | "ghostty") => Known::Osc777,
+            ("xterm-kitty", _) => Known::Osc99,
+            ("foot" | "foot-extra" | "xterm-ghostty" | "rxvt-unicode" | "rxvt-unicode-256color", _) => {
+                Known::Osc777
+            }
+            _ => Known::Other,
+        }
+    }
+
+    /// Returns whether keys with modifiers can be asked for, so that Ctrl+Enter is one.
+    pub(super) fn tells_modifiers(self) -> bool {
+        matches!(self, Known::Osc9 | Known::Osc777 | Known::Osc99)
+    }
+
+    /// Returns the bytes that tell the person that something waits.
+    pub(super) fn tell(self, text: &str) -> String {
+        // Nothing in it ends the sequence: it has no control characters (I10).
+        let text = cut(&printable_line(text), TEXT).replace(';', ",");
+        let own = match self {
+            Known::Osc9 => format!("\x1b]9;askbridge: {text}\x07"),
+            Known::Osc777 => format!("\x1b]777;notify;askbridge;{text}\x07"),
+            Known::Osc99 => format!("\x1b]99;;askbridge: {text}\x1b\\"),
+            Known::Other | Known::Plain => String::new(),
+        };
+        own + "\x07"
+    }
+
+    /// Returns the bytes that set the title for so many open questions.
+    pub(super) fn title(self, open: usize) -> String {
+        match (self, open) {
+            (Known::Plain, _) => String::new(),
+            (_, 0) => "\x1b]2;askbridge\x07".to_owned(),
+            (_, open) => format!("\x1b]2;({open}) askbridge\x07"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(variables: &[(&str, &str)]) -> Known {
+        Known::of(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn a_terminal_is_told_only_what_it_knows() {
+        for (variables, expected) in [
+            (&[("TERM", "xterm-kitty")][..], Known::Osc99),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], Known::Osc9),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], Known::Osc777),
+            (&[("TERM", "foot")], Known::Osc777),
+            (&[("TERM", "tmux-256color"), ("TERM_PROGRAM", "tmux"), ("TMUX", "x")], Known::Other),
+            (&[("TERM", "xterm-kitty"), ("TMUX", "x")], Known::Other),
+            (&[("TERM", "linux")], Known::Plain),
+            (&[], Known::Plain),
+            (&[("TERM", "xterm-256color")], Known::Other),
+        ] {
+            assert_eq!(known(variables), expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn text_of_an_agent_cannot_end_the_sequence() {
+        for known in [Known::Osc9, Known::Osc777, Known::Osc99, Known::Other, Known::Plain] {
+            let told = known.tell("a\x07b\x1b\\c\u{9c}d;e\n");
+            let body = told.trim_end_matches('\x07').trim_start_matches("\x1b]").trim_end_matches("\x1b\\");
+            assert!(!body.chars().any(char::is_control), "{told:?}");
+            assert!(told.ends_with('\x07'), "{told:?}");
+        }
+        assert_eq!(Known::Other.tell("x"), "\x07");
+        assert_eq!(Known::Other.title(3), "\x1b]2;(3) askbridge\x07");
+    }
+}

@@ -1,0 +1,173 @@
+//! What each event leads to: the way into the state machine of the full-screen inbox.
+//! Pure: the terminal, the bridges and the clock are left to `run.rs`.
+
+use super::{
+    editor::Editor,
+    event::{Effect, Event, Key},
+    state::{App, ListLine, Modal, Pane},
+};
+use crate::{desk::Submission, form::caution::confirms};
+
+impl App {
+    /// Takes what happened, and returns what is to be done.
+    pub fn handle(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::World(world) => return self.update(world),
+            Event::Key(key) => return self.key(key),
+            Event::Paste(text) => self.pasted(&text),
+            Event::Submitted(id, result) => self.submitted(&id, result),
+            Event::Resize(columns, lines) => self.size = (columns, lines),
+            Event::Scroll(by) if self.pane == Pane::List => self.step(if by < 0 { -1 } else { 1 }),
+            Event::Scroll(by) => self.scroll(isize::try_from(by).unwrap_or_default()),
+            Event::Click(column, line) => self.click(column, line),
+        }
+        Vec::new()
+    }
+
+    fn key(&mut self, key: Key) -> Vec<Effect> {
+        if key == Key::Control('c') {
+            return self.quit();
+        }
+        match (self.modal.is_some(), self.pane, self.is_typing) {
+            (true, ..) => self.modal_key(key),
+            (_, Pane::Card, true) => self.typing_key(key),
+            (_, Pane::Card, false) => self.card_key(key),
+            (_, Pane::List, _) => self.list_key(key),
+        }
+    }
+
+    /// Ends, or asks first where something was typed. Asked twice, it ends.
+    fn quit(&mut self) -> Vec<Effect> {
+        if self.has_drafts() && self.modal != Some(Modal::Quit) {
+            self.modal = Some(Modal::Quit);
+            return Vec::new();
+        }
+        vec![Effect::Quit]
+    }
+
+    fn list_key(&mut self, key: Key) -> Vec<Effect> {
+        self.said = None;
+        match key {
+            Key::Down => self.step(1),
+            Key::Up => self.step(-1),
+            Key::Home => self.step(isize::MIN),
+            Key::End => self.step(isize::MAX),
+            Key::PageDown => self.step(10),
+            Key::PageUp => self.step(-10),
+            Key::Enter | Key::Right | Key::Tab | Key::Char('l') => self.enter(),
+            _ => return self.common_key(key),
+        }
+        Vec::new()
+    }
+
+    /// Does what a key does in the list and in a question alike.
+    pub(super) fn common_key(&mut self, key: Key) -> Vec<Effect> {
+        match key {
+            Key::Char('j') => self.step(1),
+            Key::Char('k') => self.step(-1),
+            Key::Char(digit @ '1'..='9') => {
+                self.choose(
+                    digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or_default(),
+                );
+            }
+            Key::Char('s') => self.skip(),
+            Key::Char('m') => return self.give_time(),
+            Key::Char('?') => self.modal = Some(Modal::Help(0)),
+            Key::Char('q') => return self.quit(),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn modal_key(&mut self, key: Key) -> Vec<Effect> {
+        let Some(modal) = self.modal.take() else { return Vec::new() };
+        match modal {
+            Modal::Help(line) => self.help_key(key, line),
+            Modal::Confirm(why, answer, mut typed) => match key {
+                Key::Escape => self.say("Nothing was sent"),
+                Key::Enter if confirms(typed.text()) => return self.submit(Submission::Answer(answer)),
+                Key::Enter => self.say("Nothing was sent: type the whole word to confirm"),
+                key => {
+                    typed.key(key, false);
+                    self.modal = Some(Modal::Confirm(why, answer, typed));
+                }
+            },
+            Modal::Reason(answer, mut typed) => match key {
+                Key::Escape => {}
+                Key::Enter | Key::Send | Key::Control('s') => {
+                    let reason = Some(typed.text().trim().to_owned()).filter(|reason| !reason.is_empty());
+                    return self.submit(match (reason, answer) {
+                        (None, Some(answer)) => Submission::Answer(answer),
+                        (reason, _) => Submission::Reject(reason),
+                    });
+                }
+                key => {
+                    typed.key(key, false);
+                    self.modal = Some(Modal::Reason(answer, typed));
+                }
+            },
+            Modal::Leave => self.leave_key(key),
+            Modal::Quit if matches!(key, Key::Char('y' | 'Y')) => return vec![Effect::Quit],
+            Modal::Quit => {}
+        }
+        Vec::new()
+    }
+
+    fn help_key(&mut self, key: Key, line: usize) {
+        let line = match key {
+            Key::Char('j' | ' ') | Key::Down | Key::PageDown => line.saturating_add(1),
+            Key::Char('k') | Key::Up | Key::PageUp => line.saturating_sub(1),
+            _ => return,
+        };
+        self.modal = Some(Modal::Help(line));
+    }
+
+    fn leave_key(&mut self, key: Key) {
+        match key {
+            Key::Char('d') => {
+                self.drafts.retain(|id, _| Some(id) != self.current.as_ref());
+                self.pane = Pane::List;
+                self.say("What you typed is discarded");
+            }
+            Key::Char('k') | Key::Enter => {
+                self.pane = Pane::List;
+                self.say("What you typed is kept");
+            }
+            Key::Escape => {}
+            _ => self.modal = Some(Modal::Leave),
+        }
+    }
+
+    fn pasted(&mut self, text: &str) {
+        let into = |typed: &mut Editor| typed.insert(text, false);
+        match &mut self.modal {
+            // A word that is pasted confirms nothing.
+            Some(Modal::Confirm(..)) | Some(Modal::Help(_) | Modal::Leave | Modal::Quit) => {}
+            Some(Modal::Reason(_, typed)) => into(typed),
+            None if self.is_typing => self.paste(text),
+            None => {}
+        }
+    }
+
+    fn click(&mut self, column: u16, line: u16) {
+        if self.modal.is_some() {
+            return;
+        }
+        let in_list = if self.is_wide() { column < self.list_columns() } else { self.pane == Pane::List };
+        if !in_list {
+            self.pane = Pane::Card;
+            if let Some(place) = self.option_at(line) {
+                self.choose(place + 1);
+            }
+            return;
+        }
+        let lines = self.list();
+        let clicked =
+            usize::from(line).checked_sub(1).and_then(|line| lines.get(line + self.first_in_list()));
+        if let Some(line) = clicked.filter(|line| !matches!(line, ListLine::Heading(_))) {
+            let id = self.of_line(line).map(|item| item.record.id.clone());
+            self.pane = Pane::List;
+            self.select(id);
+        }
+    }
+}

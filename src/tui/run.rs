@@ -1,0 +1,256 @@
+//! `askbridge tui`: the full-screen inbox with its terminal, the bridges of the machine, and the clock.
+//! What events lead to is left to the state machine, drawing to `view.rs`.
+
+use std::{
+    env,
+    io::{self, IsTerminal, Stdout},
+    sync::Arc,
+    time::Duration,
+};
+
+use crossterm::event::{Event as Input, EventStream};
+use futures::{FutureExt, StreamExt};
+use ratatui::{Terminal, backend::CrosstermBackend, layout::Rect};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+    task::JoinSet,
+    time::sleep,
+};
+
+use super::{
+    attention::Known,
+    event::{Effect, Event, Item, Key, World},
+    keys,
+    screen::Screen,
+    state::{App, Modal},
+    theme::Theme,
+    view::draw,
+};
+use crate::{
+    command::CommandError,
+    control::{Follower, Inbox},
+    desk::{QuestionId, Record, Refusal},
+    exit,
+    machine::{Gaps, Machine, discovery},
+    present::{bridges::Bridges, gaps},
+    question::{Provenance, Responder},
+    signals::Signals,
+};
+
+/// How often the screen is drawn again for the times on it.
+const REDRAW: Duration = Duration::from_secs(1);
+/// The settled questions that are listed.
+const SETTLED: usize = 20;
+/// The inputs that are taken before the screen is drawn again: a paste without marks is many.
+const INPUTS: usize = 512;
+
+/// How the inbox is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TuiOptions {
+    /// Takes clicks and the wheel. The terminal's own selection of text needs Shift then.
+    pub mouse: bool,
+}
+
+/// What a submission came to.
+type Submitted = (QuestionId, Result<Arc<Record>, Refusal>);
+
+/// Shows the inbox until the person leaves it, or until a signal ends it.
+pub async fn tui(options: &TuiOptions) -> Result<u8, CommandError> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        let told = "`tui` needs a terminal: `askbridge list` and `askbridge answer` work without one";
+        return Err(CommandError::Usage(told.to_owned()));
+    }
+    let folder = discovery::folder()?;
+    let machine = Machine::open_soon(&folder).await?;
+    // Signals are caught before the terminal is taken, so that each of them gives it back.
+    let mut signals = Signals::catch()?;
+    let mut session = Session::begin(&machine, options)?;
+    tokio::select! {
+        followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
+        ended = session.run() => Ok(ended.map(|()| exit::OK)?),
+        code = signals.next() => Ok(code),
+    }
+}
+
+/// The inbox on its terminal.
+struct Session<'a> {
+    machine: &'a Machine,
+    app: App,
+    theme: Theme,
+    // Dropped in this order: drawing ends before the terminal is given back.
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    screen: Screen,
+    inputs: EventStream,
+    stops: Signal,
+    follower: Follower,
+    left_out: watch::Receiver<Gaps>,
+    submissions: JoinSet<Submitted>,
+    /// Whether the terminal said that it has the focus.
+    has_focus: bool,
+    /// The number in the title.
+    titled: Option<usize>,
+}
+
+/// What the session goes on with.
+enum Next {
+    Input(Option<io::Result<Input>>),
+    Submitted(Submitted),
+    World,
+    Stopped,
+}
+
+impl<'a> Session<'a> {
+    fn begin(machine: &'a Machine, options: &TuiOptions) -> io::Result<Self> {
+        let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let size = terminal.size()?;
+        let known = Known::of(|name| env::var(name).ok());
+        let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Ok(Session {
+            machine,
+            app: App::new((size.width, size.height)),
+            theme: Theme { colour },
+            terminal,
+            screen: Screen::enter(known, options.mouse)?,
+            inputs: EventStream::new(),
+            stops,
+            follower: machine.store().follow(),
+            left_out: machine.gaps(),
+            submissions: JoinSet::new(),
+            has_focus: false,
+            titled: None,
+        })
+    }
+
+    async fn run(&mut self) -> io::Result<()> {
+        let world = self.world();
+        self.app.handle(Event::World(world));
+        loop {
+            self.draw()?;
+            let effects = match self.next().await {
+                Next::Input(None) => return Ok(()),
+                Next::Input(Some(input)) => self.input(input?)?,
+                Next::Submitted((id, result)) => {
+                    self.app.handle(Event::Submitted(id, result));
+                    let world = self.world();
+                    self.app.handle(Event::World(world))
+                }
+                Next::World => {
+                    let world = self.world();
+                    self.app.handle(Event::World(world))
+                }
+                Next::Stopped => self.stop()?,
+            };
+            if self.act(effects)? {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Next {
+        tokio::select! {
+            input = self.inputs.next() => Next::Input(input),
+            Some(Ok(submitted)) = self.submissions.join_next() => Next::Submitted(submitted),
+            Some(_) = self.follower.next() => Next::World,
+            Ok(()) = self.left_out.changed() => Next::World,
+            Some(()) = self.stops.recv() => Next::Stopped,
+            () = sleep(REDRAW) => Next::World,
+        }
+    }
+
+    /// Takes an input, and those that came with it. What was typed ahead does not confirm anything: the person has not
+    /// seen what is asked (I12).
+    fn input(&mut self, first: Input) -> io::Result<Vec<Effect>> {
+        let (mut input, mut effects) = (Some(first), Vec::new());
+        let was_confirming = self.is_confirming();
+        for _ in 0..INPUTS {
+            let is_ahead = self.is_confirming() && !was_confirming;
+            match input.take() {
+                None => break,
+                Some(Input::FocusGained) => self.has_focus = true,
+                Some(Input::FocusLost) => self.has_focus = false,
+                Some(Input::Key(_) | Input::Paste(_)) if is_ahead => {}
+                Some(input) => match keys::event(input) {
+                    Some(Event::Key(Key::Control('z'))) => effects.extend(self.stop()?),
+                    Some(event) => effects.extend(self.app.handle(event)),
+                    None => {}
+                },
+            }
+            input = self.inputs.next().now_or_never().flatten().transpose()?;
+        }
+        Ok(effects)
+    }
+
+    fn is_confirming(&self) -> bool {
+        matches!(self.app.modal, Some(Modal::Confirm(..)))
+    }
+
+    /// Stops the process as Ctrl-Z does, and draws everything again once it goes on.
+    fn stop(&mut self) -> io::Result<Vec<Effect>> {
+        self.screen.stop()?;
+        // Clears the screen as well. `clear` would ask the terminal where the cursor is, and wait for the reply.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
+        self.titled = None;
+        let world = self.world();
+        Ok(self.app.handle(Event::World(world)))
+    }
+
+    /// Does what is to be done; returns whether that is to end.
+    fn act(&mut self, effects: Vec<Effect>) -> io::Result<bool> {
+        for effect in effects {
+            match effect {
+                Effect::Quit => return Ok(true),
+                // A person who looks at the screen has seen it.
+                Effect::Tell(_) if self.has_focus => {}
+                Effect::Tell(text) => self.screen.tell(&text)?,
+                Effect::Submit(id, submission) => {
+                    let machine = self.machine.clone();
+                    self.submissions.spawn(async move {
+                        let result = machine.submit(&id, submission, by()).await;
+                        (id, result)
+                    });
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let open = self.app.world.open.len();
+        if self.titled != Some(open) {
+            self.screen.title(open)?;
+            self.titled = Some(open);
+        }
+        let size = self.terminal.size()?;
+        if (size.width, size.height) != self.app.size {
+            self.app.handle(Event::Resize(size.width, size.height));
+        }
+        self.terminal.draw(|frame| draw(&self.app, self.theme, frame))?;
+        Ok(())
+    }
+
+    fn world(&mut self) -> World {
+        let bridges = Bridges::new(self.machine.status());
+        let item = |record: Arc<Record>| {
+            let (agent, now) = (bridges.agent(&record), bridges.now(&record));
+            Item { record, agent, now }
+        };
+        let (open, settled) = self.machine.store().read(|_, snapshot| {
+            let settled: Vec<_> = snapshot.settled().rev().take(SETTLED).cloned().collect();
+            (snapshot.open(), settled)
+        });
+        World {
+            open: open.into_iter().map(item).collect(),
+            settled: settled.into_iter().map(item).collect(),
+            gaps: gaps::lines(&self.left_out.borrow_and_update()),
+            bridges: self.machine.status().len(),
+        }
+    }
+}
+
+fn by() -> Provenance {
+    let name = env::var("USER").ok().filter(|name| !name.is_empty());
+    Provenance { responder: Responder::Terminal, name }
+}

@@ -1,0 +1,420 @@
+//! What the full-screen inbox draws, as in `fixtures/tui`: on terminals of 40×12, 80×24 and 200×50.
+//! `UPDATE=1 cargo test --test answers` writes the files.
+
+use std::{fs, path::Path, sync::Arc, time::Duration};
+
+use askbridge::{
+    desk::{Record, Submission, Timestamp},
+    tui::{
+        event::{Effect, Event, Item, Key, World},
+        state::App,
+        theme::Theme,
+        view::draw,
+    },
+};
+use ratatui::{Terminal, backend::TestBackend, buffer::Buffer};
+use serde_json::{Value, json};
+
+const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (200, 50)];
+
+fn now() -> Timestamp {
+    (std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(24 * 3600)).into()
+}
+
+fn ago(seconds: u64) -> String {
+    let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(24 * 3600 - seconds);
+    Timestamp::from(time).to_string()
+}
+
+/// Returns a question that opened three minutes ago.
+fn item(number: u32, question: &Value, more: &Value) -> Item {
+    let mut asked = json!({
+        "questionId": "q", "message": "", "origin": "sandboxagent", "dangerous": false, "blocking": true,
+        "agent": "Claude Code", "project": "/src/payments", "sessionId": "session-1",
+    });
+    let mut json = json!({ "id": format!("k3f9q2-{number}"), "bridge": "k3f9q2", "openedAt": ago(180) });
+    for (object, members) in [(&mut asked, question), (&mut json, more)] {
+        object.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    }
+    json["question"] = asked;
+    let record: Record = serde_json::from_value(json).unwrap();
+    let agent = record.question.agent.as_deref().map(str::to_owned);
+    Item { record: Arc::new(record), agent, now: now() }
+}
+
+fn world(open: Vec<Item>) -> World {
+    World { open, bridges: 1, ..World::default() }
+}
+
+/// A scene: questions, and the keys that are pressed.
+struct Scene {
+    app: App,
+    effects: Vec<Effect>,
+}
+
+impl Scene {
+    fn new(size: (u16, u16), world: World) -> Self {
+        let mut app = App::new(size);
+        let effects = app.handle(Event::World(world));
+        Scene { app, effects }
+    }
+
+    fn keys(&mut self, keys: &[Key]) {
+        for key in keys {
+            self.effects.extend(self.app.handle(Event::Key(*key)));
+        }
+    }
+
+    fn types(&mut self, text: &str) {
+        text.chars().for_each(|c| self.keys(&[Key::Char(c)]));
+    }
+
+    fn drawn(&self) -> Buffer {
+        let mut terminal = Terminal::new(TestBackend::new(self.app.size.0, self.app.size.1)).unwrap();
+        terminal.draw(|frame| draw(&self.app, Theme { colour: false }, frame)).unwrap();
+        terminal.backend().buffer().clone()
+    }
+}
+
+/// Returns the text of a screen, without the spaces at the ends of lines.
+fn text(buffer: &Buffer) -> String {
+    let lines = buffer.content.chunks(buffer.area.width.into()).map(|cells| {
+        let mut skip = 0;
+        let mut line = String::new();
+        for cell in cells {
+            if skip == 0 {
+                line += cell.symbol();
+                skip = askbridge::terminal::width(cell.symbol()).max(1);
+            }
+            skip -= 1;
+        }
+        line.trim_end().to_owned() + "\n"
+    });
+    lines.collect()
+}
+
+/// Plays a scene at each size, and checks what is drawn against its file.
+#[track_caller]
+fn check(name: &str, world: impl Fn() -> World, play: impl Fn(&mut Scene)) {
+    let mut shown = String::new();
+    for size in SIZES {
+        let mut scene = Scene::new(size, world());
+        play(&mut scene);
+        let drawn = text(&scene.drawn());
+        assert!(!drawn.chars().any(|c| c.is_control() && c != '\n'), "{name}: {drawn:?}");
+        shown += &format!("── {}×{}\n{drawn}", size.0, size.1);
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tui").join(name).with_extension("txt");
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    if written != shown && std::env::var_os("UPDATE").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &shown).unwrap();
+    }
+    assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
+}
+
+fn database() -> Value {
+    let sketch = json!({ "format": "code", "text": "CREATE TABLE payments (\n\tid uuid PRIMARY KEY\n);" });
+    let options = json!([
+        { "value": "pg", "label": "Postgres", "description": "Relational, and what the other services use today", "preview": sketch },
+        { "value": "lite", "label": "SQLite", "description": "One file" },
+        { "value": "other", "label": "Something else that has a rather long label which does not fit on one line of a narrow terminal" },
+    ]);
+    json!({ "name": "db", "label": "Which database should the payments service use?", "header": "Database", "kind": "choice", "required": true, "other": true, "options": options })
+}
+
+fn fields() -> Value {
+    let features = json!([{ "value": "a", "label": "Auth" }, { "value": "s", "label": "検索" }, { "value": "b", "label": "Billing" }]);
+    json!([
+        database(),
+        { "name": "f", "label": "Which features are needed first?", "header": "Features", "kind": "choices", "min": 1, "max": 2, "options": features, "default": ["a"] },
+        { "name": "n", "label": "Anything else?", "header": "Notes", "help": "What is said here goes into the plan.", "kind": "text", "multiline": true },
+        { "name": "p", "label": "Port", "kind": "number", "integer": true, "required": true, "min": 1, "max": 65535, "default": 8080 },
+        { "name": "k", "label": "API key", "kind": "text", "secret": true },
+    ])
+}
+
+fn permission(dangerous: bool) -> Value {
+    let old: String = (1..=8).map(|n| format!("line {n}\n")).collect();
+    let new = old.replace(
+        "line 5\n",
+        "line five, which is longer than the line that it takes the place of\nline 5½\n",
+    );
+    let options = [
+        ("always", "Always allow", "allow_always"),
+        ("once", "Allow", "allow_once"),
+        ("no", "Reject", "reject_once"),
+    ];
+    let options: Vec<_> = options
+        .iter()
+        .map(|(value, label, role)| json!({ "value": value, "label": label, "role": role }))
+        .collect();
+    json!({
+        "purpose": "permission", "dangerous": dangerous, "message": "rm -rf build && make", "notes": false,
+        "fields": [{ "name": "p", "label": "Allow this?", "kind": "choice", "required": true, "options": options }],
+        "subject": {
+            "kind": "execute", "command": "rm -rf build && make", "folder": "/src/payments", "description": "Start from a clean build",
+            "locations": ["/src/payments/a.rs:5"], "diffs": [{ "path": "/src/payments/a.rs", "line": 1, "old": old, "new": new }],
+        },
+    })
+}
+
+fn several() -> World {
+    let confirm = json!({ "name": "c", "label": "Deploy to production?", "kind": "confirm", "yes": "Deploy", "no": "Wait", "required": true });
+    let soon = json!({ "deadline": ago(0).replace("00:00:00", "00:00:50"), "expiring": true });
+    let settled = json!({
+        "state": "settled",
+        "settlement": { "outcome": { "status": "answered", "values": { "c": true } }, "by": { "responder": "client", "name": "Zed" }, "at": ago(20) },
+    });
+    let confirmed = json!({ "fields": [confirm], "project": "/src/shop", "agent": "Codex" });
+    World {
+        open: vec![
+            item(
+                1,
+                &json!({ "fields": fields(), "message": "Please answer the following questions." }),
+                &json!({}),
+            ),
+            item(2, &permission(true), &json!({})),
+            item(3, &confirmed, &soon),
+        ],
+        settled: vec![item(4, &confirmed, &settled)],
+        gaps: vec!["questions may be missing: a bridge did not reply: /run/x.sock".to_owned()],
+        bridges: 2,
+    }
+}
+
+fn one(question: Value) -> World {
+    world(vec![item(1, &question, &json!({}))])
+}
+
+#[test]
+fn the_list_has_what_waits_most_urgently_first() {
+    check("list", several, |scene| scene.keys(&[Key::Char('j')]));
+    check("empty", World::default, |_| {});
+}
+
+#[test]
+fn a_choice_shows_its_options_and_the_sample_of_the_one_with_the_cursor() {
+    check(
+        "choice",
+        || one(json!({ "fields": [database()] })),
+        |scene| scene.keys(&[Key::Enter, Key::Char('1')]),
+    );
+}
+
+#[test]
+fn fields_are_tabs_and_are_reviewed() {
+    let form = || one(json!({ "fields": fields(), "message": "Please answer the following questions." }));
+    check("other", form, |scene| {
+        scene.keys(&[Key::Enter, Key::Up, Key::Enter]);
+        scene.types("CockroachDB, if the 認証 service has it");
+    });
+    check("text", form, |scene| {
+        scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter, Key::Char('2'), Key::Enter]);
+        scene.types("First line");
+        scene.keys(&[Key::Enter]);
+        scene.types("second line, which is so long that it goes on in the next line of every terminal that is as narrow as most are");
+    });
+    check("review", form, |scene| {
+        scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter, Key::Enter, Key::Tab, Key::Char('9'), Key::Tab]);
+        scene.types("hunter2");
+        scene.keys(&[Key::Enter]);
+    });
+    check("errors", form, |scene| {
+        scene.keys(&[Key::Enter, Key::Tab, Key::Tab, Key::Tab, Key::Control('u')]);
+        scene.types("http");
+        scene.keys(&[Key::Control('s')]);
+    });
+}
+
+#[test]
+fn a_permission_shows_what_it_is_for_and_is_confirmed() {
+    check("permission", || one(permission(false)), |scene| scene.keys(&[Key::Enter]));
+    check(
+        "dangerous",
+        || one(permission(true)),
+        |scene| {
+            scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter]);
+            scene.types("ye");
+            assert_eq!(scene.effects, []);
+        },
+    );
+    check(
+        "deny",
+        || one(permission(true)),
+        |scene| {
+            scene.keys(&[Key::Char('s')]);
+            scene.types("not on a Friday");
+        },
+    );
+}
+
+#[test]
+fn the_keys_are_shown() {
+    check("help", several, |scene| scene.keys(&[Key::Char('?')]));
+}
+
+#[test]
+fn an_answer_from_elsewhere_is_shown_beside_what_was_typed() {
+    let form = json!({ "fields": fields(), "message": "Please answer the following questions." });
+    let settled = json!({
+        "state": "settled",
+        "settlement": { "outcome": { "status": "answered", "values": { "db": "pg", "f": ["a"], "p": 1 } }, "by": { "responder": "client", "name": "Zed" }, "at": ago(0) },
+    });
+    check(
+        "elsewhere",
+        || one(form.clone()),
+        |scene| {
+            scene.keys(&[Key::Enter, Key::Char('2'), Key::Tab, Key::Tab]);
+            scene.types("my own words");
+            let world = World { settled: vec![item(1, &form, &settled)], ..world(Vec::new()) };
+            scene.app.handle(Event::World(world));
+            assert!(scene.app.said.as_ref().unwrap().text.contains("answered by the client (Zed)"));
+        },
+    );
+}
+
+/// Every text of an agent, as one that would do harm.
+fn hostile() -> World {
+    let evil = format!(
+        "\x1b]0;x\x07\x1b[2J\u{9b}31m\u{202e}rm\r\n{}{}",
+        "認".repeat(200),
+        "e\u{301}\u{301}".repeat(99)
+    );
+    let option = json!({ "value": evil, "label": evil, "description": evil, "role": "allow_once", "preview": { "format": "html", "text": evil } });
+    let field = |kind: &str| json!({ "name": kind, "label": evil, "header": evil, "help": evil, "kind": kind, "options": [option, option], "other": true, "yes": evil, "no": evil, "default": Value::Null });
+    let kinds = ["choice", "choices", "text", "boolean", "number", "confirm", "drawing"];
+    let fields: Vec<_> = kinds.map(field).to_vec();
+    let subject = json!({ "kind": evil, "title": evil, "description": evil, "command": evil, "folder": evil, "locations": [evil], "plan": evil, "patch": evil, "content": evil, "rawInput": evil, "diffs": [{ "path": evil, "line": 1, "old": evil, "new": evil }] });
+    let named = json!({ "agent": evil, "project": format!("/{evil}"), "sessionId": evil, "title": evil, "message": evil, "submit": evil, "dangerous": true });
+    let with = |more: Value| {
+        let mut question = named.clone();
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        question
+    };
+    let settled = json!({ "state": "settled", "settlement": { "outcome": { "status": "rejected", "reason": "user" }, "by": { "responder": "client", "name": evil }, "remark": evil, "at": ago(0) } });
+    World {
+        open: vec![
+            item(1, &with(json!({ "fields": fields })), &json!({})),
+            item(
+                2,
+                &with(json!({ "purpose": "permission", "fields": [field("choice")], "subject": subject })),
+                &json!({}),
+            ),
+        ],
+        settled: vec![item(3, &with(json!({ "fields": fields })), &settled)],
+        gaps: vec!["a gap".to_owned()],
+        bridges: 1,
+    }
+}
+
+#[test]
+fn no_text_of_an_agent_leaves_its_place_on_any_view() {
+    let walks: [&[Key]; 6] = [
+        &[
+            Key::Enter,
+            Key::Tab,
+            Key::Char('1'),
+            Key::Tab,
+            Key::Tab,
+            Key::Escape,
+            Key::Tab,
+            Key::Tab,
+            Key::Tab,
+            Key::Tab,
+        ],
+        &[Key::Char('j'), Key::Enter, Key::Char('1'), Key::PageDown, Key::PageDown, Key::Enter],
+        &[Key::Char('j'), Key::Char('s'), Key::Char('x')],
+        &[Key::Char('j'), Key::Char('j'), Key::Enter],
+        &[Key::Enter, Key::Char('2'), Key::Escape],
+        &[Key::Char('?'), Key::Char('j')],
+    ];
+    for size in [(40, 12), (80, 24), (200, 50), (1, 1), (7, 3), (100, 2)] {
+        for keys in walks {
+            let mut scene = Scene::new(size, hostile());
+            for key in keys {
+                scene.keys(&[*key]);
+                let drawn = text(&scene.drawn());
+                let is_bad = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
+                assert!(!drawn.contains(is_bad), "{size:?}: {drawn:?}");
+                assert_eq!(drawn.lines().count(), usize::from(size.1), "{size:?}: {drawn}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_single_key_never_allows_what_is_dangerous() {
+    let every = (' '..='~').map(Key::Char).chain(('a'..='z').map(Key::Control));
+    let keys: Vec<_> = every.chain([Key::Enter, Key::Send, Key::Tab, Key::Down, Key::Right]).collect();
+    let allows = |effect: &Effect| matches!(effect, Effect::Submit(_, Submission::Answer(_)));
+    for before in
+        [&[][..], &[Key::Enter], &[Key::Enter, Key::Char('2')], &[Key::Enter, Key::Char('1'), Key::Enter]]
+    {
+        for key in &keys {
+            let mut scene = Scene::new((80, 24), one(permission(true)));
+            scene.keys(before);
+            scene.keys(&[*key]);
+            assert!(!scene.effects.iter().any(allows), "{before:?} {key:?}");
+        }
+    }
+    let mut scene = Scene::new((80, 24), one(permission(true)));
+    scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter]);
+    scene.app.handle(Event::Paste("yes".to_owned()));
+    scene.keys(&[Key::Enter]);
+    assert!(!scene.effects.iter().any(allows), "what is pasted confirms nothing");
+    scene.keys(&[Key::Enter]);
+    scene.types("yes");
+    scene.keys(&[Key::Enter]);
+    assert!(scene.effects.iter().any(allows), "{:?}", scene.effects);
+}
+
+#[test]
+fn what_arrives_moves_nothing_and_is_told_once() {
+    let mut scene = Scene::new((120, 40), one(json!({ "fields": [database()] })));
+    scene.keys(&[Key::Enter, Key::Char('2')]);
+    let more = || {
+        let first = item(1, &json!({ "fields": [database()] }), &json!({}));
+        let urgent = json!({ "deadline": ago(0), "expiring": true });
+        world(vec![first, item(2, &json!({ "message": "Deploy?\x07", "fields": [database()] }), &urgent)])
+    };
+    let effects = scene.app.handle(Event::World(more()));
+    let [Effect::Tell(told)] = &*effects else { panic!("{effects:?}") };
+    assert_eq!(told, "Claude Code in payments asks: Deploy?␇");
+    assert_eq!(scene.app.handle(Event::World(more())), []);
+    assert_eq!(scene.app.current.as_ref().unwrap().to_string(), "k3f9q2-1");
+    // What is chosen stays while the person looks at another question.
+    scene.keys(&[Key::Char('k'), Key::Char('j')]);
+    assert!(scene.app.draft().unwrap().entries[0].chosen.contains(&1));
+    // It is asked what becomes of it, and Ctrl-C asks as well, once.
+    scene.keys(&[Key::Escape, Key::Escape, Key::Control('c')]);
+    assert_eq!(scene.effects, []);
+    scene.keys(&[Key::Control('c')]);
+    assert_eq!(scene.effects, [Effect::Quit]);
+}
+
+#[test]
+fn a_click_selects_a_question_and_chooses_an_option() {
+    let mut scene = Scene::new((120, 40), several());
+    let line = |scene: &Scene, what: &str| {
+        u16::try_from(text(&scene.drawn()).lines().position(|line| line.contains(what)).unwrap()).unwrap()
+    };
+    let row = line(&scene, "rm -rf build");
+    scene.app.handle(Event::Click(5, row));
+    assert_eq!(scene.app.current.as_ref().unwrap().to_string(), "k3f9q2-2");
+    let row = line(&scene, "2  Allow ");
+    scene.app.handle(Event::Click(60, row));
+    assert!(text(&scene.drawn()).contains("(*) 2  Allow") && scene.effects.is_empty());
+}
+
+#[test]
+fn a_thousand_questions_are_listed_and_reached() {
+    let open: Vec<_> = (1..=1000)
+        .map(|n| item(n, &json!({ "message": format!("Question {n}?"), "fields": [database()] }), &json!({})))
+        .collect();
+    let mut scene = Scene::new((80, 24), world(open));
+    scene.keys(&[Key::End]);
+    assert!(text(&scene.drawn()).contains("Question 1000?"));
+    scene.keys(&[Key::Home]);
+    assert!(text(&scene.drawn()).contains("Question 1?"));
+}

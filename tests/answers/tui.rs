@@ -1,0 +1,192 @@
+//! `askbridge tui` on a real terminal: keys in, screens out, and the terminal as it was at the end.
+//! What is drawn in detail is left to `screens.rs`.
+
+use askbridge::exit;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use serde_json::{Value, json};
+
+use crate::{
+    machine::{TestMachine, end, name},
+    support::Process,
+    terminal::Terminal,
+};
+
+fn pid(terminal: &Terminal) -> Pid {
+    Pid::from_raw(terminal.running.pid().cast_signed()).unwrap()
+}
+
+/// An agent that asks this, and says again what it hears.
+fn agent(machine: &TestMachine, method: &str, params: &Value) -> (Process, String) {
+    let line = json!({ "jsonrpc": "2.0", "id": "ask", "method": method, "params": params }).to_string();
+    let script = r#"printf '%s\n' "$1"; exec cat"#;
+    let bridge = machine.start(&["run", "--client-questions", "none", "--", "sh", "-c", script, "sh", &line]);
+    let id = name(&machine.questions(1)[0]);
+    (bridge, id)
+}
+
+fn form() -> Value {
+    let options = json!([{ "value": "pg", "label": "Postgres" }, { "value": "lite", "label": "SQLite" }]);
+    let fields = json!([
+        { "name": "db", "label": "Which database?", "kind": "choice", "required": true, "options": options },
+        { "name": "why", "label": "Why this one?", "kind": "text", "multiline": true },
+    ]);
+    json!({ "sessionId": "s", "_meta": { "askbridge": { "fields": fields } } })
+}
+
+const ASK: &str = "_sandboxagent/session/request_question";
+
+fn heard(bridge: &mut Process) -> Value {
+    let line = bridge.expect("the answer", |line| line.contains("\"result\""));
+    serde_json::from_str::<Value>(&line).unwrap()["result"].clone()
+}
+
+#[test]
+fn questions_are_answered_one_after_the_other_by_keys_alone() {
+    let machine = TestMachine::new();
+    let (mut bridge, id) = agent(&machine, ASK, &form());
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    terminal.screen("1 question waits");
+    terminal.types("\r");
+    terminal.screen("( ) 2  SQLite");
+    terminal.types("2\r");
+    terminal.screen("Why this one?");
+    terminal.types("small\rand quick");
+    terminal.screen("and quick");
+    terminal.types("\t");
+    terminal.screen("2  Why this one?: small␊and quick");
+    // Another question arrives meanwhile: the bell rings, and the title says so.
+    let second = machine.start(&["ask", "--confirm", "Second?"]);
+    terminal.screen("2 questions wait");
+    terminal.expect("\x1b]2;(2) askbridge\x07");
+    assert!(terminal.bells() > 0, "{:?}", terminal.text);
+    terminal.types("\x13");
+    terminal.screen(&format!("{id} answered by the terminal (somebody)"));
+    assert_eq!(heard(&mut bridge)["answers"], json!([["lite"], ["small\nand quick"]]));
+    terminal.screen("1 question waits");
+    terminal.types("\r1\r");
+    terminal.screen("nothing waits");
+    assert_eq!(end(second).code, 0);
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0, "{}", terminal.text);
+    assert_eq!((terminal.echoes(), terminal.is_alternate()), ((true, true), false));
+}
+
+#[test]
+fn the_terminal_is_as_it_was_however_it_ends() {
+    let machine = TestMachine::new();
+    let (_bridge, _) = agent(&machine, ASK, &form());
+    for (signal, code) in
+        [(None, 0), (Some(Signal::TERM), 143), (Some(Signal::HUP), 129), (Some(Signal::INT), 130)]
+    {
+        let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+        terminal.screen("1 question waits");
+        assert_eq!((terminal.echoes(), terminal.is_alternate()), ((false, false), true));
+        match signal {
+            Some(signal) => kill_process(pid(&terminal), signal).unwrap(),
+            None => terminal.types("\x03"),
+        }
+        assert_eq!(terminal.code(), code, "{}", terminal.text);
+        assert_eq!((terminal.echoes(), terminal.is_alternate()), ((true, true), false), "{signal:?}");
+        assert!(terminal.text.contains("\x1b[?25h") && terminal.text.contains("\x1b[?2004l"), "{signal:?}");
+    }
+}
+
+#[test]
+fn a_stopped_inbox_gives_the_terminal_back_and_draws_again() {
+    let machine = TestMachine::new();
+    let (_bridge, _) = agent(&machine, ASK, &form());
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    terminal.screen("1 question waits");
+    kill_process(pid(&terminal), Signal::TSTP).unwrap();
+    terminal.expect("\x1b[?1049l");
+    waitpid(Some(pid(&terminal)), WaitOptions::UNTRACED).unwrap();
+    kill_process(pid(&terminal), Signal::CONT).unwrap();
+    terminal.expect("\x1b[?1049h");
+    terminal.screen("1 question waits");
+    terminal.resize(40, 12);
+    kill_process(pid(&terminal), Signal::WINCH).unwrap();
+    terminal.screen("Which database?");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+}
+
+#[test]
+fn the_question_stays_open_wherever_the_inbox_is_killed() {
+    let machine = TestMachine::new();
+    let call = json!({ "toolCallId": "t", "title": "Clean up", "kind": "execute", "rawInput": { "command": "rm -rf build" } });
+    let options = json!([{ "optionId": "once", "name": "Allow", "kind": "allow_once" }, { "optionId": "no", "name": "No", "kind": "reject_once" }]);
+    let (mut bridge, id) = agent(
+        &machine,
+        "session/request_permission",
+        &json!({ "sessionId": "s", "toolCall": call, "options": options }),
+    );
+    let steps = [
+        ("1 question waits", "\r"),
+        ("rm -rf build", "1"),
+        ("(*) 1  Allow", "\r"),
+        ("Are you sure?", "ye"),
+        ("> ye", "s"),
+    ];
+    for killed_at in 0..=steps.len() {
+        let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+        for (shown, keys) in &steps[..killed_at] {
+            terminal.screen(shown);
+            terminal.types(keys);
+        }
+        kill_process(pid(&terminal), Signal::KILL).unwrap();
+        terminal.end();
+        assert_eq!(machine.questions(1).len(), 1, "{killed_at}");
+    }
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    for (shown, keys) in steps {
+        terminal.screen(shown);
+        terminal.types(keys);
+    }
+    terminal.screen("> yes");
+    terminal.types("\r");
+    terminal.screen(&format!("{id} allowed by the terminal (somebody): Allow"));
+    assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+}
+
+#[test]
+fn what_is_typed_ahead_confirms_nothing() {
+    let machine = TestMachine::new();
+    let options = json!([{ "value": "y", "label": "Go" }]);
+    let field = json!({ "name": "go", "label": "Delete all?", "kind": "choice", "required": true, "options": options });
+    let question = json!({ "fields": [field], "dangerous": true });
+    let (mut bridge, id) =
+        agent(&machine, ASK, &json!({ "sessionId": "s", "_meta": { "askbridge": question } }));
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    terminal.screen("1 question waits");
+    terminal.types("\r1\ryes\r");
+    terminal.screen("Are you sure?");
+    terminal.types("yes\r");
+    terminal.screen(&format!("{id} answered by the terminal (somebody): Go"));
+    assert_eq!(heard(&mut bridge)["answers"], json!([["y"]]));
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+}
+
+#[test]
+fn an_answer_from_elsewhere_is_seen_at_once() {
+    let machine = TestMachine::new();
+    let (_bridge, id) = agent(&machine, ASK, &form());
+    let mut terminal = Terminal::start(&machine, &["tui"], 120, 40);
+    terminal.screen("1 question waits");
+    terminal.types("\r1");
+    terminal.screen("(*) 1  Postgres");
+    machine.ok(&["answer", &id, "2", "because"]);
+    terminal.screen("is over: answered by the command line (somebody)");
+    terminal.screen("What you had typed, and did not send:");
+    terminal.types("\x03");
+    assert_eq!(terminal.code(), 0);
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_do() {
+    let run = TestMachine::new().run(&["tui"]);
+    assert_eq!((run.code, &*run.stdout), (i32::from(exit::USAGE), ""), "{run:?}");
+    assert!(run.stderr.contains("needs a terminal"), "{run:?}");
+}
