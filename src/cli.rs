@@ -1,5 +1,7 @@
 //! The command line, as clap types. Decides nothing: `settings` converts the arguments for the rooms, which do.
 
+mod bridge;
+mod config;
 mod deferred;
 mod help;
 mod http;
@@ -11,12 +13,13 @@ mod terminal;
 mod tips;
 mod values;
 
-use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+pub use bridge::{BridgeArgs, ClientQuestions, Permissions, ProxyArgs, RunArgs};
+pub use config::{ConfigAction, ConfigArgs};
 use deferred::Deferred;
-use http::DEFAULT_ADDRESS;
 pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
@@ -73,6 +76,8 @@ pub enum Command {
     Inbox(Deferred<InboxArgs>),
     /// Answer in a browser: open the page of the inbox, and start the inbox if none runs
     Open(Deferred<OpenArgs>),
+    /// Show what is set, where each value comes from, and change it
+    Config(Deferred<ConfigArgs>),
     /// Print the script that completes command lines in a shell
     Completions(Deferred<CompletionsArgs>),
     /// Write the man pages into a directory
@@ -89,100 +94,6 @@ pub enum Command {
     /// Show in this terminal how a question is asked and answered
     #[cfg(feature = "mock")]
     Demo(Deferred<DemoArgs>),
-}
-
-/// Options of every bridge, wherever it stands.
-#[derive(Debug, Args)]
-pub struct BridgeArgs {
-    /// Reject a question that has no answer within this time, such as 90s, 10m or 500ms
-    /// [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = values::timeout)]
-    pub timeout: Option<humantime::Duration>,
-
-    /// How the client is asked, whatever it says that it can show
-    #[arg(long, value_name = "TIER", default_value = "auto")]
-    pub client_questions: ClientQuestions,
-
-    /// Where the agent's permission prompts can be answered
-    #[arg(long, value_name = "WHERE", default_value = "inbox")]
-    pub permissions: Permissions,
-
-    /// Leave `initialize` as it is: then many agents do not ask at all
-    #[arg(long)]
-    pub no_promise: bool,
-
-    /// Do not announce in the chat a question that the client does not show
-    #[arg(long)]
-    pub no_chat_hint: bool,
-
-    /// Serve the open questions over HTTP as well, as `askbridge inbox` does for all bridges
-    /// [default address: 127.0.0.1:8421]
-    #[arg(
-        long,
-        value_name = "ADDRESS",
-        num_args = 0..=1,
-        default_missing_value = DEFAULT_ADDRESS,
-        value_parser = http::address
-    )]
-    pub serve: Option<SocketAddr>,
-
-    /// Do not open the inbox socket: only the client can answer
-    #[arg(long, conflicts_with = "serve")]
-    pub no_inbox: bool,
-
-    /// Which requests are accepted over HTTP.
-    #[command(flatten)]
-    pub http: HttpArgs,
-}
-
-/// Options of `askbridge run`.
-#[derive(Debug, Args)]
-#[command(after_help = help::RUN)]
-pub struct RunArgs {
-    /// How long the agent may take to end once the client is gone, before it gets SIGTERM
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = values::span)]
-    pub grace: humantime::Duration,
-
-    /// The agent's command and its arguments, taken as they are
-    #[arg(last = true, required = true, value_name = "AGENT [ARGS]")]
-    pub agent: Vec<OsString>,
-
-    /// How questions are dealt with.
-    #[command(flatten)]
-    pub bridge: BridgeArgs,
-}
-
-/// How the client is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ClientQuestions {
-    /// In the best way that it says it can show; in the next one where it cannot.
-    Auto,
-    /// By the extension `_sandboxagent/session/request_question`.
-    Native,
-    /// By a form, `elicitation/create`.
-    Elicitation,
-    /// By permission prompts, one field after the other.
-    Permission,
-    /// Not at all: others answer.
-    None,
-}
-
-/// Where permissions can be answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Permissions {
-    /// In the client, and by other responders like a question.
-    Inbox,
-    /// In the client alone.
-    Client,
-}
-
-/// Options of `askbridge proxy`.
-#[derive(Debug, Args)]
-#[command(after_help = help::PROXY)]
-pub struct ProxyArgs {
-    /// How questions are dealt with.
-    #[command(flatten)]
-    pub bridge: BridgeArgs,
 }
 
 /// Options of `askbridge list`.
@@ -345,17 +256,17 @@ pub struct AskArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Logging")]
 pub struct LogArgs {
-    /// Minimum log level
-    #[arg(long, global = true, hide = true, value_name = "LEVEL", default_value = "warn")]
-    pub log: LogLevel,
+    /// Minimum log level [default: warn]
+    #[arg(long, global = true, hide = true, value_name = "LEVEL")]
+    pub log: Option<LogLevel>,
 
     /// Append the log to this file instead of writing it to stderr
     #[arg(long, global = true, hide = true, value_name = "PATH")]
     pub log_file: Option<PathBuf>,
 
-    /// How a log line is written
-    #[arg(long, global = true, hide = true, value_name = "FORMAT", default_value = "text")]
-    pub log_format: LogFormat,
+    /// How a log line is written [default: text]
+    #[arg(long, global = true, hide = true, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
 }
 
 /// How much is logged.

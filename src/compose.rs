@@ -4,18 +4,49 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use askbridge::{
-    config::{BridgeSettings, InboxSettings, ProxySettings, RunSettings},
+    cli::{Cli, Command},
+    config::{BridgeSettings, InboxSettings, LogSettings, ProxySettings, RunSettings},
     control::{
         BridgeInbox, Traffic, Work,
         host::{Host, Service},
     },
     driver::{self, FatalError, Opened},
+    log::{self, Log, LogError},
     machine::{
         discovery::Socket,
         local::{self, LocalInbox},
     },
     serve::HttpService,
+    settings::Settings,
+    settings_files,
+    terminal::printable_line,
 };
+
+/// Reads what is set. What is wrong with it is said by [`log`], and stops nothing.
+pub(crate) fn settings(command: &Command) -> Settings {
+    if command.is_of_a_project() { settings_files::read_here() } else { settings_files::read(None) }
+}
+
+/// Starts the log, and says in it what is wrong with the settings.
+///
+/// # Errors
+/// The file that the command line names cannot be opened. One that only the settings name stops nothing.
+pub(crate) fn log(cli: &Cli, settings: &Settings) -> Result<Log, LogError> {
+    let wanted = cli.log.settings(settings);
+    let (log, failed) = match log::start(&wanted) {
+        Err(error) if cli.log.log_file.is_none() => {
+            (log::start(&LogSettings { file: None, ..wanted })?, Some(error))
+        }
+        started => (started?, None),
+    };
+    if cli.command.names_problems() {
+        let problems = settings.problems().iter().map(ToString::to_string);
+        for problem in problems.chain(failed.map(|error| format!("log.file: {error}"))) {
+            tracing::warn!("settings: {}", printable_line(&problem));
+        }
+    }
+    Ok(log)
+}
 
 /// Runs a bridge around an agent that it starts.
 pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {

@@ -7,6 +7,8 @@ use std::process::{ExitCode, ExitStatus};
 pub const OK: u8 = 0;
 /// The question was rejected; with `ask --confirm`, it was answered by no.
 pub const REJECTED: u8 = 1;
+/// With `config get`, the setting has no value; with `config edit`, something in the file does not count.
+pub const NOT_SET: u8 = 1;
 /// The command line was not understood (clap's own code).
 pub const USAGE: u8 = 2;
 /// No such question, or the ID is ambiguous.

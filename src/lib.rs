@@ -74,8 +74,9 @@
 //! 5. [`dialect`]: JSON of each agent ↔ question.
 //! 6. [`acp`]: the bridge. What goes in is in [`acp::event`], and so is what comes out.
 //!
-//! With the feature `cli`, the shell follows: `config`, `control`, `machine`, `driver`, `serve`, `present`, `form`, `command`,
-//! `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and `mock` behind the feature of that name.
+//! With the feature `cli`, the shell follows: `config`, `settings`, `settings_files`, `control`, `machine`, `driver`, `serve`,
+//! `present`, `form`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and `mock` behind
+//! the feature of that name.
 //!
 //! `fixtures/transcripts` shows what each row of the settling table leads to, to read and to try. `CONTRIBUTING.md` maps
 //! each behaviour to its tests.
@@ -94,6 +95,12 @@ pub mod acp;
 
 #[cfg(feature = "cli")]
 pub mod config;
+
+#[cfg(feature = "cli")]
+pub mod settings;
+
+#[cfg(feature = "cli")]
+pub mod settings_files;
 
 #[cfg(feature = "cli")]
 pub mod control;

@@ -245,3 +245,18 @@ pub const REAPED_AT_ONCE: usize = 64;
 pub const GROUP_CHECK: Duration = Duration::from_millis(20);
 /// How long the client may take to read the last lines once a signal has told the bridge to end.
 pub const FLUSH: Duration = Duration::from_secs(1);
+
+// Settings.
+
+/// Size of a file of settings. A larger one is not read.
+pub const SETTINGS_FILE: usize = 64 * KIB;
+/// Number of values of a file of settings. Further ones do not count.
+pub const SETTINGS_KEYS: usize = 1024;
+/// Number of problems of a file of settings that are named.
+pub const SETTINGS_PROBLEMS: usize = 20;
+/// Number of folders above a project's that are searched for its file of settings.
+pub const SETTINGS_FOLDERS: usize = 64;
+/// How long a question is open before notifiers tell of it, by default.
+pub const NOTIFY_DELAY: Duration = Duration::from_secs(10);
+/// Interval of the notifiers' heartbeat command, by default.
+pub const NOTIFY_HEARTBEAT: Duration = Duration::from_secs(5 * 60);

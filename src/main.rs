@@ -12,21 +12,22 @@ use askbridge::{
     cli::{Command, explain, parse},
     command,
     driver::FatalError,
-    exit, log,
+    exit,
 };
 
 fn main() -> ExitCode {
     let cli = parse();
-    let _log = match log::start(&cli.log.settings()) {
+    let settings = compose::settings(&cli.command);
+    let _log = match compose::log(&cli, &settings) {
         Ok(guard) => guard,
         Err(error) => return fail(exit::FAILED, &error.to_string()),
     };
     explain(&cli.command);
     match &cli.command {
-        Command::Run(args) => ended(compose::run(&args.settings())),
-        Command::Proxy(args) => ended(compose::proxy(&args.settings())),
-        Command::Inbox(args) => command::run(command::inbox(&args.options(&cli.log))),
-        Command::Open(args) => command::run(command::open(&args.options(&cli.log))),
+        Command::Run(args) => ended(compose::run(&args.settings(&settings))),
+        Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings))),
+        Command::Inbox(args) => command::run(command::inbox(&args.options(&settings, &cli.log))),
+        Command::Open(args) => command::run(command::open(&args.options(&settings, &cli.log))),
         Command::List(args) => command::run(command::list(&args.options())),
         Command::Status(args) => command::run(command::status(&args.options())),
         Command::Show(args) => command::run(command::show(&args.options())),
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),
         Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
         Command::Ask(args) => command::run(command::ask(&args.options())),
+        Command::Config(args) => command::run(command::config(&args.options())),
         Command::Completions(args) => written(args.print()),
         Command::Complete(args) => written(args.print()),
         Command::Man(args) => written(args.write()),

@@ -77,6 +77,8 @@ mod cli {
             ("help-reject", &["reject", "--help"]),
             ("help-extend", &["extend", "--help"]),
             ("help-ask", &["ask", "--help"]),
+            ("help-config", &["config", "--help"]),
+            ("help-config-set", &["config", "set", "--help"]),
             ("help-completions", &["completions", "--help"]),
             ("help-man", &["man", "--help"]),
             ("help-mock-agent", &["mock-agent", "--help"]),
@@ -177,7 +179,8 @@ mod cli {
 
     #[test]
     fn every_exit_code_is_in_the_help() {
-        let commands = ["run", "list", "answer", "ask", "inbox", "mock-agent", "mock-client", "demo"];
+        let commands =
+            ["run", "list", "answer", "ask", "inbox", "config", "mock-agent", "mock-client", "demo"];
         let helps = commands.map(|command| vec![command, "--help"]).into_iter().chain([vec!["--help"]]);
         let helps: String = helps.map(|args| run(&args).stdout).collect();
         let told = |code: &str| helps.lines().any(|line| line.split_whitespace().next() == Some(code));

@@ -87,6 +87,119 @@ fn the_published_http_interface_matches_the_types() {
     is_published("openapi.json", askbridge::serve::openapi::document());
 }
 
+#[test]
+fn the_published_schema_of_settings_matches_the_list() {
+    let mut document = askbridge::settings::schema::document();
+    document.sort_all_objects();
+    jsonschema::meta::validate(&document).expect("a valid schema");
+    let generated = format!("{document:#}\n");
+    let path = root().join("schema/config.schema.json");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &generated).expect("a writable schema");
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(written, generated, "UPDATE=1 cargo test --test schema writes it");
+}
+
+/// What is set by a file is what the schema accepts, as far as a schema can tell.
+#[test]
+fn a_value_that_counts_is_valid() {
+    use askbridge::settings::{Settings, SettingsFile, Sources, keys, render};
+    let validator = jsonschema::validator_for(&askbridge::settings::schema::document()).expect("a schema");
+    let nested = |path: &str, value: &Value| {
+        path.rsplit('.').fold(value.clone(), |value, name| json!({ name: value }))
+    };
+    let values = [
+        json!(true),
+        json!(80),
+        json!(-1),
+        json!("1m"),
+        json!("never"),
+        json!("soon"),
+        json!("inbox"),
+        json!("none"),
+        json!("warn"),
+        json!("json"),
+        json!("/a"),
+        json!("a"),
+        json!("https://a"),
+        json!("127.0.0.1:80"),
+        json!([]),
+        json!(["a"]),
+        json!(["question"]),
+        json!(["22:00-07:00"]),
+        json!(["1"]),
+        json!({}),
+        json!(""),
+    ];
+    for key in keys::ALL {
+        for value in &values {
+            let (table, name) = key.path().rsplit_once('.').expect("a table");
+            let text = match value {
+                Value::Object(_) => format!("[{}]\n", key.path()),
+                value => format!("[{table}]\n{name} = {}\n", render::toml(value)),
+            };
+            let user = Some(SettingsFile {
+                path: "config.toml".into(),
+                text: text.clone(),
+                is_readable_by_others: false,
+            });
+            let counts = Settings::of(Sources { user, ..Sources::default() }).problems().is_empty();
+            let is_valid = validator.is_valid(&nested(key.path(), value));
+            // Texts of addresses and of time spans are not described to the letter.
+            assert!(is_valid || !counts, "{text} counts, and is not valid");
+            let is_loose =
+                ["serve", "address"].contains(&name) || matches!(value, Value::String(_) | Value::Array(_));
+            assert!(counts || !is_valid || is_loose, "{text} does not count, and is valid");
+        }
+    }
+    for wrong in
+        [json!({ "bridge": { "timout": "1s" } }), json!({ "x": 1 }), json!({ "notify": { "project": [{}] } })]
+    {
+        assert!(!validator.is_valid(&wrong), "{wrong}");
+    }
+}
+
+/// The reference is made of the list. Around it, `docs/settings.md` is written by hand.
+#[test]
+fn the_reference_of_settings_matches_the_list() {
+    use askbridge::settings::{key::Project, keys, render};
+    let mut reference = String::new();
+    for (section, about) in keys::SECTIONS {
+        reference += &format!(
+            "### `[{section}]`\n\n{about}.\n\n| key | default | what it does | a project may set it |\n| --- | --- | --- | --- |\n"
+        );
+        for (name, key) in render::of_section(section) {
+            let default = match key.default_value() {
+                Value::Null => "–".to_owned(),
+                value => format!("`{}`", render::toml(&value)),
+            };
+            let project = match key.project() {
+                Project::Free => "yes".to_owned(),
+                Project::Narrower => "to less than yours".to_owned(),
+                Project::Refused(why) => format!("no: {why}"),
+            };
+            reference += &format!("| `{name}` | {default} | {} | {project} |\n", key.about());
+        }
+        reference += "\n";
+    }
+    reference += &format!(
+        "### `[[{}]]`\n\n{}.\n\n| key | what it does |\n| --- | --- |\n",
+        keys::PROJECTS,
+        keys::PROJECTS_ABOUT
+    );
+    for key in keys::OF_PROJECT {
+        reference += &format!("| `{}` | {} |\n", key.path(), key.about());
+    }
+    let path = root().join("docs/settings.md");
+    let text = fs::read_to_string(&path).expect("the page");
+    let (before, old) = text.split_once("<!-- reference -->\n\n").expect("the mark of the reference");
+    if old != reference && std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, format!("{before}<!-- reference -->\n\n{reference}")).expect("a writable page");
+    }
+    assert_eq!(old, reference, "UPDATE=1 cargo test --test schema writes it");
+}
+
 /// What generators of clients need. `tests/clients` tries two of them.
 #[test]
 fn the_http_interface_can_be_read_by_generators() {

@@ -13,6 +13,8 @@ Logging: --log, --log-file and --log-format, as in `askbridge run --help`.";
 
 /// The exit codes of `askbridge run`.
 pub(super) const RUN: &str = "\
+What should hold for every bridge is a setting: see `askbridge config --help`.
+
 Exit codes of `askbridge run`:
   the agent's own   the agent ended by itself, or because it was asked to
   128 + N           signal N ended the agent
@@ -127,6 +129,29 @@ Exit codes:
   2        the command line was not understood, or there is no terminal
   125      the command itself failed
   128 + N  signal N ended the command";
+
+/// Which layers there are, and the exit codes of `askbridge config`.
+pub(super) const CONFIG: &str = "\
+A later layer wins:
+  default
+  your own file         config.toml in XDG_CONFIG_HOME/askbridge or
+                        ~/.config/askbridge: see `askbridge config path`
+  the project's file    .askbridge.toml, in this folder or above it, up to the
+                        repository's root or your home; it cannot run commands,
+                        set addresses, answer, or widen what leaves the machine
+  the environment       such as ASKBRIDGE_NOTIFY_DELAY=1m
+  options of a command  such as --timeout
+A setting that is unknown or has a bad value is named with its place, and the rest counts.
+
+  askbridge config set notify.delay 1m
+  askbridge config set notify.sound.command paplay bell.ogg
+
+Exit codes:
+  0    done
+  1    with `get`, the setting has no value; with `edit`, something in the file
+       does not count
+  2    the command line was not understood
+  125  the file cannot be read or written, or the command itself failed";
 
 /// What `askbridge ask` prints, and its exit codes.
 pub(super) const ASK: &str = "\

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use clap::{ValueEnum, builder::PossibleValue};
 
 use super::{
-    AnswerArgs, AskArgs, BridgeArgs, ClientQuestions, HttpArgs, InboxArgs, ListArgs, LogArgs, LogFormat,
-    LogLevel, OpenArgs, Permissions, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
+    AnswerArgs, AskArgs, BridgeArgs, ClientQuestions, Command, HttpArgs, InboxArgs, ListArgs, LogArgs,
+    LogFormat, LogLevel, OpenArgs, Permissions, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
 };
 use crate::{
     acp::Tier,
@@ -15,62 +15,108 @@ use crate::{
         StatusOptions,
     },
     config,
+    settings::{Key, Settings, keys, kinds},
 };
+
+impl Command {
+    /// Returns whether a project may have a say in what the command does.
+    pub fn is_of_a_project(&self) -> bool {
+        matches!(self, Command::Run(_) | Command::Proxy(_))
+    }
+
+    /// Returns whether the log says what is wrong with the settings. It does not while a shell reads the
+    /// output, and `config` says it itself.
+    pub fn names_problems(&self) -> bool {
+        !matches!(self, Command::Completions(_) | Command::Complete(_) | Command::Config(_) | Command::Man(_))
+    }
+}
 
 impl RunArgs {
     /// Returns the settings of this bridge.
-    pub fn settings(&self) -> config::RunSettings {
+    pub fn settings(&self, settings: &Settings) -> config::RunSettings {
         config::RunSettings {
             agent: self.agent.clone(),
-            grace: self.grace.into(),
-            bridge: self.bridge.settings(),
-            inbox: self.bridge.inbox(),
+            grace: self.grace.map_or_else(|| settings.get(&keys::BRIDGE_GRACE), Into::into),
+            bridge: self.bridge.settings(settings),
+            inbox: self.bridge.inbox(settings),
         }
     }
 }
 
 impl ProxyArgs {
     /// Returns the settings of this bridge.
-    pub fn settings(&self) -> config::ProxySettings {
-        config::ProxySettings { bridge: self.bridge.settings(), inbox: self.bridge.inbox() }
+    pub fn settings(&self, settings: &Settings) -> config::ProxySettings {
+        config::ProxySettings { bridge: self.bridge.settings(settings), inbox: self.bridge.inbox(settings) }
+    }
+}
+
+/// Returns what a pair of options says, or what the setting says where neither is given.
+fn flag(yes: bool, no: bool, settings: &Settings, key: &Key<bool>) -> bool {
+    match (yes, no) {
+        (true, _) => true,
+        (_, true) => false,
+        (false, false) => settings.get(key),
     }
 }
 
 impl BridgeArgs {
-    fn settings(&self) -> config::BridgeSettings {
-        let tier = match self.client_questions {
+    fn settings(&self, settings: &Settings) -> config::BridgeSettings {
+        let set = || settings.get(&keys::BRIDGE_CLIENT_QUESTIONS).0;
+        let tier = self.client_questions.map_or_else(set, ClientQuestions::tier);
+        let permissions = match self.permissions {
+            Some(Permissions::Inbox) => kinds::Permissions::Inbox,
+            Some(Permissions::Client) => kinds::Permissions::Client,
+            None => settings.get(&keys::BRIDGE_PERMISSIONS),
+        };
+        config::BridgeSettings {
+            timeout: self.timeout.unwrap_or_else(|| settings.get(&keys::BRIDGE_TIMEOUT)).0,
+            tier,
+            advertise: flag(self.promise, self.no_promise, settings, &keys::BRIDGE_PROMISE),
+            chat_hint: flag(self.chat_hint, self.no_chat_hint, settings, &keys::BRIDGE_CHAT_HINT),
+            permissions: permissions == kinds::Permissions::Inbox,
+        }
+    }
+
+    fn inbox(&self, settings: &Settings) -> config::InboxSettings {
+        let set = || if self.no_serve { None } else { settings.get(&keys::BRIDGE_SERVE).0 };
+        let address = self.serve.or_else(set);
+        // `--serve` needs the socket, whatever the settings say.
+        let is_open = flag(self.inbox || self.serve.is_some(), self.no_inbox, settings, &keys::BRIDGE_INBOX);
+        let serve = address.filter(|_| is_open);
+        let serve =
+            serve.map(|address| config::ServeSettings { address, http: self.http.settings(settings) });
+        config::InboxSettings { no_inbox: !is_open, serve }
+    }
+}
+
+impl ClientQuestions {
+    /// Returns the way in which the client is asked. `None` is the best one that it can show.
+    fn tier(self) -> Option<Tier> {
+        match self {
             ClientQuestions::Auto => None,
             ClientQuestions::Native => Some(Tier::Native),
             ClientQuestions::Elicitation => Some(Tier::Elicitation),
             ClientQuestions::Permission => Some(Tier::Permission),
             ClientQuestions::None => Some(Tier::None),
-        };
-        config::BridgeSettings {
-            timeout: self.timeout.map(Into::into),
-            tier,
-            advertise: !self.no_promise,
-            chat_hint: !self.no_chat_hint,
-            permissions: self.permissions == Permissions::Inbox,
         }
-    }
-
-    fn inbox(&self) -> config::InboxSettings {
-        let http = || self.http.settings();
-        let serve = self.serve.map(|address| config::ServeSettings { address, http: http() });
-        config::InboxSettings { no_inbox: self.no_inbox, serve }
     }
 }
 
 impl HttpArgs {
-    fn settings(&self) -> config::HttpSettings {
-        config::HttpSettings { token_file: self.token_file.clone(), allowed_hosts: self.allow_host.clone() }
+    /// Returns which requests are accepted. Host names add up: they are of proxies in front of one server.
+    fn settings(&self, settings: &Settings) -> config::HttpSettings {
+        let mut allowed_hosts = settings.get(&keys::INBOX_ALLOW_HOST).0;
+        allowed_hosts.extend(self.allow_host.iter().cloned());
+        let token_file = self.token_file.clone().or_else(|| settings.path(&keys::INBOX_TOKEN_FILE));
+        config::HttpSettings { token_file, allowed_hosts }
     }
 }
 
 impl InboxArgs {
     /// Returns where the questions are served, to whom, and how the inbox runs.
-    pub fn options(&self, log: &LogArgs) -> InboxOptions {
-        let serve = config::ServeSettings { address: self.addr, http: self.http.settings() };
+    pub fn options(&self, settings: &Settings, log: &LogArgs) -> InboxOptions {
+        let address = self.addr.unwrap_or_else(|| settings.get(&keys::INBOX_ADDRESS));
+        let serve = config::ServeSettings { address, http: self.http.settings(settings) };
         let mode = match (self.detach, self.detached, self.stop) {
             (true, ..) => InboxMode::Detach(log.words()),
             (_, true, _) => InboxMode::Detached,
@@ -83,10 +129,9 @@ impl InboxArgs {
 
 impl OpenArgs {
     /// Returns what to show, and where.
-    pub fn options(&self, log: &LogArgs) -> OpenOptions {
-        let http =
-            config::HttpSettings { token_file: self.token_file.clone(), ..config::HttpSettings::default() };
-        let serve = config::ServeSettings { address: self.address(), http };
+    pub fn options(&self, settings: &Settings, log: &LogArgs) -> OpenOptions {
+        let http = HttpArgs { token_file: self.token_file.clone(), ..HttpArgs::default() }.settings(settings);
+        let serve = config::ServeSettings { address: settings.get(&keys::INBOX_ADDRESS), http };
         OpenOptions { id: self.id.clone(), print: self.print, serve, log: log.words() }
     }
 }
@@ -96,8 +141,14 @@ impl LogArgs {
     fn words(&self) -> Vec<OsString> {
         let name =
             |value: Option<PossibleValue>| value.map(|value| value.get_name().into()).unwrap_or_default();
-        let mut words: Vec<OsString> = vec!["--log".into(), name(self.log.to_possible_value())];
-        words.extend(["--log-format".into(), name(self.log_format.to_possible_value())]);
+        let mut words: Vec<OsString> = Vec::new();
+        // The other process reads the settings itself.
+        if let Some(level) = &self.log {
+            words.extend(["--log".into(), name(level.to_possible_value())]);
+        }
+        if let Some(format) = &self.log_format {
+            words.extend(["--log-format".into(), name(format.to_possible_value())]);
+        }
         if let Some(file) = &self.log_file {
             let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
             words.extend(["--log-file".into(), file.into_os_string()]);
@@ -106,20 +157,23 @@ impl LogArgs {
     }
 
     /// Returns the settings of the log.
-    pub fn settings(&self) -> config::LogSettings {
+    pub fn settings(&self, settings: &Settings) -> config::LogSettings {
         let level = match self.log {
-            LogLevel::Off => config::LogLevel::Off,
-            LogLevel::Error => config::LogLevel::Error,
-            LogLevel::Warn => config::LogLevel::Warn,
-            LogLevel::Info => config::LogLevel::Info,
-            LogLevel::Debug => config::LogLevel::Debug,
-            LogLevel::Trace => config::LogLevel::Trace,
+            Some(LogLevel::Off) => config::LogLevel::Off,
+            Some(LogLevel::Error) => config::LogLevel::Error,
+            Some(LogLevel::Warn) => config::LogLevel::Warn,
+            Some(LogLevel::Info) => config::LogLevel::Info,
+            Some(LogLevel::Debug) => config::LogLevel::Debug,
+            Some(LogLevel::Trace) => config::LogLevel::Trace,
+            None => settings.get(&keys::LOG_LEVEL),
         };
         let format = match self.log_format {
-            LogFormat::Text => config::LogFormat::Text,
-            LogFormat::Json => config::LogFormat::Json,
+            Some(LogFormat::Text) => config::LogFormat::Text,
+            Some(LogFormat::Json) => config::LogFormat::Json,
+            None => settings.get(&keys::LOG_FORMAT),
         };
-        config::LogSettings { level, file: self.log_file.clone(), format }
+        let file = self.log_file.clone().or_else(|| settings.path(&keys::LOG_FILE));
+        config::LogSettings { level, file, format }
     }
 }
 

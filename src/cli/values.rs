@@ -2,6 +2,8 @@
 
 use humantime::Duration;
 
+use crate::settings::kinds::Timeout;
+
 /// Reads a text that is not empty.
 pub(super) fn text(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("it is empty") } else { Ok(text.to_owned()) }
@@ -15,6 +17,15 @@ pub(super) fn span(text: &str) -> Result<Duration, &'static str> {
 /// Reads a time span that is longer than none.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     longer_than_none(text, "it must be longer than 0s")
+}
+
+/// Reads the timeout of a bridge, which may be `never` where a setting says otherwise.
+pub(super) fn limit(text: &str) -> Result<Timeout, String> {
+    if text == "never" {
+        return Ok(Timeout(None));
+    }
+    let read = longer_than_none(text, "it must be longer than 0s: `never` waits for ever")?;
+    Ok(Timeout(Some(read.into())))
 }
 
 /// Reads a timeout. Many read 0 as "never", so it is refused and not taken for "at once".

@@ -51,6 +51,17 @@ pub enum CommandError {
         /// Why it could not be read.
         source: io::Error,
     },
+    /// A file could not be written.
+    #[error("cannot write {path:?}: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why it could not be written.
+        source: io::Error,
+    },
+    /// The settings cannot be changed.
+    #[error("{0}")]
+    Config(String),
     /// The server could not be set up.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -74,6 +85,8 @@ impl CommandError {
             CommandError::Discovery(_)
             | CommandError::Ask(_)
             | CommandError::Read { .. }
+            | CommandError::Write { .. }
+            | CommandError::Config(_)
             | CommandError::Serve(_)
             | CommandError::Background(_)
             | CommandError::Io(_) => exit::FAILED,

@@ -39,9 +39,12 @@ mod inbox;
 
 mod open;
 
+mod config;
+
 mod offer;
 
 pub use ask::{AskOptions, ask};
+pub use config::{ConfigOptions, config};
 pub use error::CommandError;
 pub use inbox::{InboxMode, InboxOptions, inbox};
 pub use list::{ListOptions, list};

@@ -80,3 +80,6 @@ mod asker;
 
 #[cfg(test)]
 mod versions;
+
+#[cfg(test)]
+mod configured;

@@ -39,6 +39,7 @@ pub(crate) struct Process {
 impl Process {
     /// Starts the command in a process group of its own, with pipes for stdin, stdout and stderr.
     pub(crate) fn spawn(command: &mut Command) -> Self {
+        without_settings(command);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child =
             command.process_group(0).spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -160,6 +161,13 @@ impl Drop for Process {
         // The process was not reaped, so its ID is not reused yet; the signal also reaches the rest of its group.
         kill_process_group(pid(&self.child), Signal::KILL).unwrap_or_default();
         self.child.wait().map(drop).unwrap_or_default();
+    }
+}
+
+/// Keeps the developer's own settings out of a test, unless it brings some.
+fn without_settings(command: &mut Command) {
+    if !command.get_envs().any(|(name, _)| name == "XDG_CONFIG_HOME") {
+        command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
     }
 }
 

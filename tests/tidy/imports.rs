@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 6] = ["wire", "question", "desk", "dialect", "acp", "form"];
+const PURE: [&str; 7] = ["wire", "question", "desk", "dialect", "acp", "form", "settings"];
 
 /// What a pure module must not name, as a part of any path. The types of times and hashers are pure: what reads the
 /// clock, or draws random keys, is not.
@@ -56,6 +56,9 @@ const MAY_KNOW: [(&str, &[&str]); 22] = [
     ("signals", &["exit"]),
     // The shell.
     ("config", &["acp"]),
+    // Pure, and no part of the core: an embedder has settings of its own.
+    ("settings", &["acp", "config", "limits", "question"]),
+    ("settings_files", &["limits", "settings"]),
     ("log", &["config", "terminal"]),
     ("control", &["desk", "limits", "question"]),
     ("machine", &["control", "desk", "limits", "question"]),
@@ -67,8 +70,22 @@ const MAY_KNOW: [(&str, &[&str]); 22] = [
     (
         "command",
         &[
-            "config", "control", "desk", "dialect", "exit", "form", "limits", "machine", "present",
-            "question", "serve", "signals", "terminal", "wire",
+            "config",
+            "control",
+            "desk",
+            "dialect",
+            "exit",
+            "form",
+            "limits",
+            "machine",
+            "present",
+            "question",
+            "serve",
+            "settings",
+            "settings_files",
+            "signals",
+            "terminal",
+            "wire",
         ],
     ),
     ("present", &["control", "desk", "machine", "question", "terminal"]),
@@ -82,7 +99,7 @@ const MAY_KNOW: [(&str, &[&str]); 22] = [
     ),
     // A peer like any other: it knows nothing of the bridge's inside.
     ("mock", &["exit", "signals", "terminal"]),
-    ("cli", &["acp", "command", "config", "mock", "terminal", "tui"]),
+    ("cli", &["acp", "command", "config", "mock", "settings", "terminal", "tui"]),
     // The composition root, in the program.
     ("compose", &[]),
 ];

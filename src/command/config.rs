@@ -1,0 +1,174 @@
+//! `askbridge config`: shows what is set and where, and changes the person's own file.
+//! What the settings are, and how they are written, is left to `settings`.
+
+use std::{
+    env,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    process,
+};
+
+use super::{
+    CommandError,
+    run::{done, print, say, shown},
+};
+use crate::{
+    exit,
+    present::text,
+    settings::{
+        AnyKey, Origin, Problem, Settings, edit, keys, layers::unknown_key, listing::SettingsList,
+        render as toml,
+    },
+    settings_files as files,
+    terminal::printable,
+};
+
+/// What `config` does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigOptions {
+    /// Shows all settings.
+    Show {
+        /// With where each value comes from.
+        origin: bool,
+        /// As JSON.
+        json: bool,
+    },
+    /// Prints the value of the setting with this name.
+    Get(String),
+    /// Sets it to this value. Several texts are the entries of a list.
+    Set(String, Vec<String>),
+    /// Takes the setting out.
+    Unset(String),
+    /// Prints where the person's own file is.
+    Path,
+    /// Opens the person's own file in an editor.
+    Edit,
+}
+
+/// Does it.
+pub async fn config(options: &ConfigOptions) -> Result<u8, CommandError> {
+    match options {
+        ConfigOptions::Show { origin, json } => show(*origin, *json),
+        ConfigOptions::Get(name) => get(key(name)?),
+        ConfigOptions::Set(name, words) => set(key(name)?, words),
+        ConfigOptions::Unset(name) => unset(key(name)?),
+        ConfigOptions::Path => shown(print(&format!("{}\n", own_file()?.display()))),
+        ConfigOptions::Edit => open(&own_file()?),
+    }
+}
+
+fn key(name: &str) -> Result<&'static dyn AnyKey, CommandError> {
+    keys::find(name).ok_or_else(|| CommandError::Usage(unknown_key(name)))
+}
+
+/// Returns where the person's own file is.
+fn own_file() -> Result<PathBuf, CommandError> {
+    let none =
+        || CommandError::Config("no directory for the settings: set XDG_CONFIG_HOME or HOME".to_owned());
+    files::user_file().ok_or_else(none)
+}
+
+fn show(origin: bool, json: bool) -> Result<u8, CommandError> {
+    let settings = files::read_here();
+    if json {
+        return shown(print(&text::json(&SettingsList::new(&settings, files::user_file().as_deref()))?));
+    }
+    name_problems(settings.problems());
+    let mut out = String::new();
+    if let Some(path) = files::user_file().filter(|_| origin) {
+        let state = if path.exists() { "" } else { ", which does not exist" };
+        out = format!("# your own file: {}{state}\n", path.display());
+    }
+    shown(print(&printable(&(out + &toml::file(&settings, origin)))))
+}
+
+fn name_problems(problems: &[Problem]) {
+    problems.iter().for_each(|problem| say(&problem.to_string()));
+}
+
+fn get(key: &dyn AnyKey) -> Result<u8, CommandError> {
+    let settings = files::read_here();
+    let value = settings.stored(key).value;
+    if value.is_null() {
+        return Ok(exit::NOT_SET);
+    }
+    shown(print(&format!("{}\n", printable(&toml::plain(&value)))))
+}
+
+fn set(key: &dyn AnyKey, words: &[String]) -> Result<u8, CommandError> {
+    let path = own_file()?;
+    let refused = |message| CommandError::Usage(format!("{}: {message}", key.path()));
+    let value = key.check(&key.words(words)).map_err(refused)?;
+    let text = edit::set(&own_text(&path)?, key, &value).map_err(|error| unchanged(&path, &error))?;
+    files::write(&path, &text).map_err(|source| CommandError::Write { path: path.clone(), source })?;
+    overridden(key);
+    let value = toml::toml(&toml::shown(key, &value));
+    Ok(done(exit::OK, &format!("{} = {value} in {}\n", key.path(), path.display())))
+}
+
+fn unset(key: &dyn AnyKey) -> Result<u8, CommandError> {
+    let path = own_file()?;
+    match edit::unset(&own_text(&path)?, key).map_err(|error| unchanged(&path, &error))? {
+        None => Ok(done(exit::OK, &format!("{} is not set in {}\n", key.path(), path.display()))),
+        Some(text) => {
+            files::write(&path, &text)
+                .map_err(|source| CommandError::Write { path: path.clone(), source })?;
+            overridden(key);
+            Ok(done(exit::OK, &format!("{} is no longer set in {}\n", key.path(), path.display())))
+        }
+    }
+}
+
+/// Returns the text of the person's own file, and none where there is no file.
+fn own_text(path: &Path) -> Result<String, CommandError> {
+    match files::own_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+        read => read.map_err(|source| CommandError::Read { path: path.to_owned(), source }),
+    }
+}
+
+fn unchanged(path: &Path, error: &edit::EditError) -> CommandError {
+    CommandError::Config(format!(
+        "{} is as it was: {error}; `askbridge config edit` opens it",
+        path.display()
+    ))
+}
+
+/// Says what wins over the person's own file.
+fn overridden(key: &dyn AnyKey) {
+    if let origin @ (Origin::Project(_) | Origin::Environment(_)) = files::read_here().stored(key).origin {
+        say(&format!("{} has another value here, from {origin}", key.path()));
+    }
+}
+
+/// Opens the file in the editor of the person, and names what is wrong with it afterwards.
+fn open(path: &Path) -> Result<u8, CommandError> {
+    if own_text(path)?.is_empty() {
+        let written = files::write(path, &toml::template());
+        written.map_err(|source| CommandError::Write { path: path.to_owned(), source })?;
+    }
+    let named = |name| env::var_os(name).filter(|editor| !editor.is_empty());
+    let editor = named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".into());
+    let failed =
+        |why: String| CommandError::Config(format!("the editor {}: {why}", editor.to_string_lossy()));
+    // The variables may have options of the editor in them: the shell cuts them, as it does for other programs.
+    let mut script = editor.clone();
+    script.push(" \"$@\"");
+    let ended = process::Command::new("sh").arg("-c").arg(script).arg(&editor).arg(path).status();
+    let status = ended.map_err(|error| failed(error.to_string()))?;
+    if !status.success() {
+        return Err(failed(format!("{status}")));
+    }
+    Ok(checked(path, &files::read(None)))
+}
+
+/// Names what is wrong with the person's own file.
+fn checked(path: &Path, settings: &Settings) -> u8 {
+    let is_own = |problem: &&Problem| match &problem.origin {
+        Some(origin) => origin.place().is_some_and(|place| place.path == path),
+        None => true,
+    };
+    let problems: Vec<_> = settings.problems().iter().filter(is_own).cloned().collect();
+    name_problems(&problems);
+    if problems.is_empty() { exit::OK } else { exit::NOT_SET }
+}

@@ -1,0 +1,183 @@
+//! Reads a TOML text into values and the places where they stand. It reads on after a mistake, so that the rest counts.
+//! What the keys mean is left to `layers`.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use serde_json::{Map, Number, Value};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use crate::limits;
+
+/// A line and a character of it, each counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    /// The line.
+    pub line: usize,
+    /// The character of the line.
+    pub column: usize,
+}
+
+/// A value with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The name, with the tables that it stands in. An entry of a list of tables has its number, counted from 0.
+    pub path: Vec<String>,
+    /// The value.
+    pub value: Value,
+    /// Where the name stands.
+    pub name: Mark,
+    /// Where the value stands.
+    pub at: Mark,
+}
+
+/// What a text says, and what of it is not TOML.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// The values, in the order of their names.
+    pub entries: Vec<Entry>,
+    /// What is not TOML, in the order of the text.
+    pub errors: Vec<(Mark, String)>,
+}
+
+/// Reads a text. A table whose name is not `is_table` is a value.
+pub fn read(text: &str, is_table: &dyn Fn(&str) -> bool) -> Document {
+    let lines = Lines::new(text);
+    let (mut table, found) = DeTable::parse_recoverable(text);
+    let mut errors: Vec<_> =
+        found.iter().map(|error| (error.span().map_or(0, |span| span.start), error.message())).collect();
+    errors.sort();
+    // Most mistakes are followed by others on their line that only come of them.
+    errors.dedup_by_key(|(at, _)| lines.line(*at));
+    let mut broken: BTreeSet<_> = errors.iter().map(|(at, _)| lines.line(*at)).collect();
+    // The parser skips some of what follows a mistake, and reads it once the mistake is gone.
+    let mended = lines.without(&broken);
+    if !broken.is_empty() {
+        let (again, found) = DeTable::parse_recoverable(&mended);
+        broken.extend(found.iter().filter_map(|error| error.span()).map(|span| lines.line(span.start)));
+        table = again;
+    }
+    let mut reader = Reader { lines: &lines, is_table, broken, entries: Vec::new(), path: Vec::new() };
+    reader.table(table.get_ref());
+    let entries = reader.entries;
+    // One more than are shown tells that there are more.
+    let shown = errors.into_iter().take(limits::SETTINGS_PROBLEMS + 1);
+    let errors = shown.map(|(at, message)| (lines.mark(at), message.to_owned())).collect();
+    Document { entries, errors }
+}
+
+/// Reads a single value. Returns `None` if the text is no value of TOML.
+pub fn value(text: &str) -> Option<Value> {
+    DeValue::parse(text.trim()).ok().map(|value| json(value.get_ref()))
+}
+
+struct Reader<'a> {
+    lines: &'a Lines<'a>,
+    is_table: &'a dyn Fn(&str) -> bool,
+    /// The lines that have a mistake.
+    broken: BTreeSet<usize>,
+    entries: Vec<Entry>,
+    path: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, table: &DeTable<'_>) {
+        for (name, value) in table {
+            // The places of more would take long to count, and no file of a person has so many.
+            if self.entries.len() >= limits::SETTINGS_KEYS {
+                return;
+            }
+            self.path.push(name.get_ref().to_string());
+            match value.get_ref() {
+                DeValue::Table(inner) if (self.is_table)(&self.path.join(".")) => self.table(inner),
+                DeValue::Array(entries)
+                    if !entries.is_empty() && entries.iter().all(|entry| entry.get_ref().is_table()) =>
+                {
+                    for (number, entry) in entries.iter().enumerate() {
+                        self.path.push(number.to_string());
+                        entry.get_ref().as_table().into_iter().for_each(|table| self.table(table));
+                        self.path.pop();
+                    }
+                }
+                found => self.entry(name.span(), value.span(), found),
+            }
+            self.path.pop();
+        }
+    }
+
+    /// Keeps a value, unless a mistake is in it: it may then be another than what was meant.
+    fn entry(&mut self, name: Range<usize>, value: Range<usize>, found: &DeValue<'_>) {
+        let lines = self.lines.line(name.start)..=self.lines.line(value.end);
+        if self.broken.range(lines).next().is_none() {
+            let (name, at) = (self.lines.mark(name.start), self.lines.mark(value.start));
+            self.entries.push(Entry { path: self.path.clone(), value: json(found), name, at });
+        }
+    }
+}
+
+fn json(value: &DeValue<'_>) -> Value {
+    let in_list = |value: &Spanned<DeValue<'_>>| json(value.get_ref());
+    match value {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Integer(number) => {
+            let read = i64::from_str_radix(number.as_str(), number.radix());
+            // No setting is that large: the text is of another kind than any of them.
+            read.map_or_else(|_| Value::String(number.to_string()), Value::from)
+        }
+        DeValue::Float(number) => {
+            let read = number.as_str().parse().ok().and_then(Number::from_f64);
+            read.map_or_else(|| Value::String(number.to_string()), Value::Number)
+        }
+        DeValue::Boolean(flag) => Value::Bool(*flag),
+        DeValue::Datetime(time) => Value::String(time.to_string()),
+        DeValue::Array(entries) => entries.iter().map(in_list).collect(),
+        DeValue::Table(table) => {
+            let member = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+                let name: &std::borrow::Cow<'_, str> = name.get_ref();
+                (name.to_string(), json(value.get_ref()))
+            };
+            Value::Object(table.iter().map(member).collect::<Map<_, _>>())
+        }
+    }
+}
+
+/// The lines of a text.
+struct Lines<'a> {
+    text: &'a str,
+    /// Where each begins.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Lines { text, starts: std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect() }
+    }
+
+    /// Returns the line that this byte is in, counted from 1.
+    fn line(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| *start <= at)
+    }
+
+    /// Returns the text with spaces in these lines, so that all else stays at its place. The head of a table stays: what
+    /// is below it must not get into the table before it.
+    fn without(&self, broken: &BTreeSet<usize>) -> String {
+        let lines = (1..).zip(self.text.split_inclusive('\n'));
+        let kept = |(number, line): (usize, &str)| match line.trim_start().starts_with('[')
+            || !broken.contains(&number)
+        {
+            true => line.to_owned(),
+            false => line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect(),
+        };
+        lines.map(kept).collect()
+    }
+
+    fn mark(&self, at: usize) -> Mark {
+        let line = self.line(at);
+        let start = self.starts.get(line - 1).copied().unwrap_or_default();
+        let before = self.text.get(start..at).unwrap_or_default();
+        Mark { line, column: before.chars().count() + 1 }
+    }
+}

@@ -1,0 +1,599 @@
+//! Puts the layers together: which value of a setting counts, where it comes from, and what does not count.
+//! Defaults, the person's file, the project's file and the environment are here; flags win over all, in `cli`.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::{
+    document::{self, Entry, Mark},
+    key::{AnyKey, Key, Project},
+    keys, near,
+    place::{Origin, Place, Problem},
+    value::Setting,
+};
+use crate::limits;
+
+/// A file and what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: String,
+    /// Whether other users of the machine may read it.
+    pub is_readable_by_others: bool,
+}
+
+/// What the settings are read from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// The person's own file.
+    pub user: Option<SettingsFile>,
+    /// The file of the project.
+    pub project: Option<SettingsFile>,
+    /// The environment variables that begin with [`keys::PREFIX`].
+    pub environment: Vec<(String, String)>,
+    /// The person's home, which `~` stands for.
+    pub home: Option<PathBuf>,
+    /// What could not be read at all.
+    pub problems: Vec<Problem>,
+}
+
+/// A value, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// The value, as it is written by default.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// One `[[notify.project]]`, by the names of its settings.
+pub type ProjectTable = BTreeMap<&'static str, Stored>;
+
+/// What is set.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// What is not the default.
+    values: BTreeMap<&'static str, Stored>,
+    projects: Vec<ProjectTable>,
+    home: Option<PathBuf>,
+    problems: Vec<Problem>,
+}
+
+impl Settings {
+    /// Puts these sources together.
+    pub fn of(sources: Sources) -> Self {
+        let Sources { user, project, environment, home, problems } = sources;
+        let mut settings = Settings { home, problems, ..Settings::default() };
+        if let Some(file) = user {
+            settings.file(&file, false);
+            settings.shared_secret(&file);
+        }
+        if let Some(file) = project {
+            settings.file(&file, true);
+        }
+        for (name, text) in environment {
+            settings.variable(name, &text);
+        }
+        settings
+    }
+
+    /// Returns the value that counts.
+    pub fn get<T: Setting>(&self, key: &Key<T>) -> T {
+        let stored = self.values.get(key.path());
+        // What is kept was read once, so that it is read again.
+        stored.and_then(|stored| T::read(&stored.value).ok()).unwrap_or_else(|| key.default())
+    }
+
+    /// Returns the path that counts, with the person's home in the place of `~`.
+    pub fn path(&self, key: &Key<Option<PathBuf>>) -> Option<PathBuf> {
+        self.get(key).map(|path| self.at_home(path))
+    }
+
+    /// Returns the value that counts of any setting, and where it comes from.
+    pub fn stored(&self, key: &dyn AnyKey) -> Stored {
+        let default = || Stored { value: key.default_value(), origin: Origin::Default };
+        self.values.get(key.path()).cloned().unwrap_or_else(default)
+    }
+
+    /// Returns the tables of projects, in the order of the file.
+    pub fn projects(&self) -> &[ProjectTable] {
+        &self.projects
+    }
+
+    /// Returns what does not count, and why.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Returns the path with the person's home in the place of `~`.
+    pub(super) fn at_home(&self, path: PathBuf) -> PathBuf {
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => path,
+        }
+    }
+
+    fn file(&mut self, file: &SettingsFile, is_project: bool) {
+        let document = document::read(&file.text, &keys::is_section);
+        let mut found: Vec<Problem> = Vec::new();
+        let origin = |mark: Mark| {
+            let place = Place { path: file.path.clone(), line: mark.line, column: mark.column };
+            if is_project { Origin::Project(place) } else { Origin::User(place) }
+        };
+        for (mark, message) in document.errors {
+            found.push(Problem { origin: Some(origin(mark)), message: format!("not TOML here: {message}") });
+        }
+        if document.entries.len() >= limits::SETTINGS_KEYS {
+            let message = format!("only {} values are read, the rest does not count", limits::SETTINGS_KEYS);
+            found.push(Problem { origin: Some(origin(Mark { line: 1, column: 1 })), message });
+        }
+        let mut tables = BTreeMap::new();
+        for entry in &document.entries {
+            // What is wrong with a name is shown at the name, otherwise at the value.
+            let (mark, taken) = self.entry(entry, is_project, &mut tables, &origin);
+            found.extend(taken.err().map(|message| Problem { origin: Some(origin(mark)), message }));
+        }
+        self.take_projects(tables, &mut found);
+        found.sort_by_key(|problem| {
+            problem.origin.as_ref().and_then(Origin::place).map(|place| (place.line, place.column))
+        });
+        self.keep(found, &file.path);
+    }
+
+    /// Takes one entry of a file. On failure, the text says what is wrong.
+    fn entry(
+        &mut self,
+        entry: &Entry,
+        is_project: bool,
+        tables: &mut BTreeMap<usize, ProjectTable>,
+        origin: &dyn Fn(Mark) -> Origin,
+    ) -> (Mark, Result<(), String>) {
+        let path = entry.path.join(".");
+        if let Some(rest) = path.strip_prefix(keys::PROJECTS).filter(|rest| rest.starts_with('.')) {
+            if is_project {
+                let message =
+                    "only your own file may set `notify.project`: a project decides nothing about others";
+                return (entry.name, Err(message.to_owned()));
+            }
+            return of_project(rest, entry, tables, origin);
+        }
+        let Some(key) = keys::find(&path) else { return (entry.name, Err(unknown(&path, &entry.value))) };
+        if is_project && let Project::Refused(what) = key.project() {
+            return (entry.name, Err(format!("only your own file may set `{path}`: {what}")));
+        }
+        let value = match key.check(&entry.value) {
+            Ok(value) => value,
+            Err(message) => return (entry.at, Err(format!("`{path}`: {message}"))),
+        };
+        let held = self.stored(key).value;
+        if is_project && key.project() == Project::Narrower && !key.narrows(&value, &held) {
+            let message =
+                format!("`{path}`: a project may only set less than your own value, which is {held}");
+            return (entry.at, Err(message));
+        }
+        self.values.insert(key.path(), Stored { value, origin: origin(entry.at) });
+        (entry.at, Ok(()))
+    }
+
+    /// Keeps the tables of projects. One without a folder is of no project.
+    fn take_projects(&mut self, tables: BTreeMap<usize, ProjectTable>, problems: &mut Vec<Problem>) {
+        // Of one that is empty, it was said already what is wrong in it.
+        for table in tables.into_values().filter(|table| !table.is_empty()) {
+            match table.contains_key(keys::PROJECT_FOLDER.path()) {
+                true => self.projects.push(table),
+                false => {
+                    let origin = table.into_values().next().map(|stored| stored.origin);
+                    let message = "this [[notify.project]] has no `folder`, so it does not count".to_owned();
+                    problems.push(Problem { origin, message });
+                }
+            }
+        }
+    }
+
+    /// Says that others may read a secret, if that is so.
+    fn shared_secret(&mut self, file: &SettingsFile) {
+        let secret = keys::ALL.iter().find(|key| key.is_secret() && self.values.contains_key(key.path()));
+        if let Some(key) = secret.filter(|_| file.is_readable_by_others) {
+            let stored = self.stored(*key);
+            let path = file.path.display();
+            let message =
+                format!("`{}` is a secret, and others may read it here: chmod 600 {path}", key.path());
+            self.problems.push(Problem { origin: Some(stored.origin), message });
+        }
+    }
+
+    fn variable(&mut self, name: String, text: &str) {
+        // An empty variable is how scripts take one away.
+        if text.is_empty() {
+            return;
+        }
+        let found = keys::ALL.iter().find(|key| keys::variable(**key) == name);
+        let taken = found.ok_or_else(|| unknown_variable(&name)).and_then(|key| {
+            let value = key.check(&key.typed(text))?;
+            Ok((key.path(), value))
+        });
+        match taken {
+            Ok((path, value)) => {
+                self.values.insert(path, Stored { value, origin: Origin::Environment(name) });
+            }
+            Err(message) => self.problems.push(Problem { origin: Some(Origin::Environment(name)), message }),
+        }
+    }
+
+    /// Keeps the problems of a file, as many as a person would read.
+    fn keep(&mut self, mut found: Vec<Problem>, path: &Path) {
+        let count = found.len();
+        found.truncate(limits::SETTINGS_PROBLEMS);
+        let more = count - found.len();
+        self.problems.append(&mut found);
+        if more > 0 {
+            let message = format!("{}: and {more} more problems", path.display());
+            self.problems.push(Problem { origin: None, message });
+        }
+    }
+}
+
+/// Takes a value of one `[[notify.project]]`, whose number and name are `rest`.
+fn of_project(
+    rest: &str,
+    entry: &Entry,
+    tables: &mut BTreeMap<usize, ProjectTable>,
+    origin: &dyn Fn(Mark) -> Origin,
+) -> (Mark, Result<(), String>) {
+    let mut parts = rest.trim_start_matches('.').splitn(2, '.');
+    let (number, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let Ok(number) = number.parse::<usize>() else { return (entry.name, Err(single_brackets())) };
+    let table = tables.entry(number).or_default();
+    let Some(key) = keys::OF_PROJECT.iter().find(|key| key.path() == name) else {
+        let meant = near::closest(name, keys::OF_PROJECT.iter().map(|key| key.path()));
+        return (entry.name, Err(unknown_named(&format!("{} of a project", printable(name)), meant)));
+    };
+    match key.check(&entry.value) {
+        Ok(value) => {
+            table.insert(key.path(), Stored { value, origin: origin(entry.at) });
+            (entry.at, Ok(()))
+        }
+        Err(message) => (entry.at, Err(format!("`{name}` of a project: {message}"))),
+    }
+}
+
+fn single_brackets() -> String {
+    format!("each project has a table of its own: write [[{}]], with two brackets", keys::PROJECTS)
+}
+
+/// Returns what is wrong with a name that is no setting.
+fn unknown(path: &str, value: &Value) -> String {
+    if path == keys::PROJECTS {
+        return single_brackets();
+    }
+    if keys::is_section(path) {
+        return format!("`{path}` is a table: write [{path}]");
+    }
+    match value {
+        Value::Object(_) => unknown_named(&format!("table `{}`", printable(path)), near::section(path)),
+        _ => unknown_named(&format!("setting `{}`", printable(path)), near::key(path)),
+    }
+}
+
+fn unknown_named(what: &str, meant: Option<&str>) -> String {
+    let tip = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    format!("there is no {what}{tip}")
+}
+
+fn unknown_variable(name: &str) -> String {
+    let names: Vec<_> = keys::ALL.iter().map(|key| keys::variable(*key)).collect();
+    unknown_named("such variable", near::closest(name, names.iter().map(String::as_str)))
+}
+
+/// Returns a name in the length that a message has room for.
+fn printable(name: &str) -> String {
+    const LONGEST: usize = 80;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// Returns what is wrong with the name of a setting that was typed.
+pub fn unknown_key(path: &str) -> String {
+    unknown(path, &Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{NotifySettings, kinds::Disclosure};
+
+    const USER: &str = "config.toml";
+    const PROJECT: &str = ".askbridge.toml";
+
+    fn file(path: &str, text: &str) -> Option<SettingsFile> {
+        Some(SettingsFile { path: path.into(), text: text.to_owned(), is_readable_by_others: false })
+    }
+
+    fn settings(user: &str, project: &str, environment: &[(&str, &str)]) -> Settings {
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Settings::of(Sources {
+            user: file(USER, user),
+            project: file(PROJECT, project),
+            environment: environment.collect(),
+            home: Some("/people/ada".into()),
+            problems: Vec::new(),
+        })
+    }
+
+    fn problems(settings: &Settings) -> Vec<String> {
+        settings.problems().iter().map(ToString::to_string).collect()
+    }
+
+    fn shown(settings: &Settings, path: &str) -> (String, String) {
+        let stored = settings.stored(keys::find(path).unwrap());
+        (stored.value.to_string(), stored.origin.to_string())
+    }
+
+    #[test]
+    fn later_layers_win_and_each_value_knows_its_place() {
+        let pair = |value: &str, origin: &str| (value.to_owned(), origin.to_owned());
+        let user = "[notify]\ndelay = '20s'\nquiet = ['1:00-2:00']\n[bridge]\nchat-hint = true\n";
+        let project = "# ours\n[notify]\n  delay =  \"30s\"\n[bridge]\nchat-hint = false\n";
+        let all =
+            settings(user, project, &[("ASKBRIDGE_BRIDGE_CHAT_HINT", "true"), ("ASKBRIDGE_LOG_LEVEL", "")]);
+        assert_eq!(problems(&all), [""; 0]);
+        assert_eq!(shown(&all, "notify.delay"), pair("\"30s\"", ".askbridge.toml:3:12"));
+        assert_eq!(shown(&all, "notify.quiet"), pair("[\"01:00-02:00\"]", "config.toml:3:9"));
+        assert_eq!(shown(&all, "bridge.chat-hint"), pair("true", "ASKBRIDGE_BRIDGE_CHAT_HINT"));
+        assert_eq!(shown(&all, "log.level"), pair("\"warn\"", "default"));
+        assert!(all.get(&keys::BRIDGE_CHAT_HINT));
+        assert_eq!(all.get(&keys::NOTIFY_DELAY).as_secs(), 30);
+        assert_eq!(settings(user, "", &[]).get(&keys::NOTIFY_DELAY).as_secs(), 20);
+        assert_eq!(settings("", "", &[]).get(&keys::NOTIFY_DELAY), limits::NOTIFY_DELAY);
+    }
+
+    #[test]
+    fn each_mistake_is_named_with_its_place_and_the_rest_counts() {
+        for (text, problem) in [
+            (
+                "[bridge]\ntimout = '1s'",
+                "config.toml:2:1: there is no setting `bridge.timout`; did you mean `bridge.timeout`?",
+            ),
+            (
+                "timeout = '1s'",
+                "config.toml:1:1: there is no setting `timeout`; did you mean `bridge.timeout`?",
+            ),
+            (
+                "[notify.webhook]\ntopic = 'x'",
+                "config.toml:2:1: there is no setting `notify.webhook.topic`; did you mean `notify.ntfy.topic`?",
+            ),
+            (
+                "[bridge]\nchat_hint = false",
+                "config.toml:2:1: there is no setting `bridge.chat_hint`; did you mean `bridge.chat-hint`?",
+            ),
+            (
+                "[brigde]\ntimeout = '1s'",
+                "config.toml:1:2: there is no table `brigde`; did you mean `bridge`?",
+            ),
+            ("[zzzzzzzzzz]\na = 1", "config.toml:1:2: there is no table `zzzzzzzzzz`"),
+            ("bridge = 1", "config.toml:1:1: `bridge` is a table: write [bridge]"),
+            (
+                "[notify.project]\nfolder = '/a'",
+                "config.toml:1:9: each project has a table of its own: write [[notify.project]], with two brackets",
+            ),
+            (
+                "[[notify.project]]\nfolder = '/a'\ntxt = 'all'",
+                "config.toml:3:1: there is no txt of a project; did you mean `text`?",
+            ),
+            (
+                "[[notify.project]]\nfolder = 'a'",
+                "config.toml:2:10: `folder` of a project: \"a\" does not begin with / or ~/",
+            ),
+            (
+                "[[notify.project]]\nenabled = false",
+                "config.toml:2:11: this [[notify.project]] has no `folder`, so it does not count",
+            ),
+            (
+                "[bridge]\ntimeout = 90",
+                "config.toml:2:11: `bridge.timeout`: 90 is not a number and a unit, such as \"500ms\", \"90s\", \"10m\" or \"2h\"; or \"never\"",
+            ),
+            (
+                "[bridge.timeout]\na = 1",
+                "config.toml:1:1: `bridge.timeout`: {\"a\":1} is not a number and a unit, such as \"500ms\", \"90s\", \"10m\" or \"2h\"; or \"never\"",
+            ),
+            (
+                "[notify.sound]\ncommand = 'paplay x'",
+                "config.toml:2:11: `notify.sound.command`: \"paplay x\" is not a list of the program and its arguments, such as [\"paplay\", \"bell.ogg\"]: no shell reads it",
+            ),
+            ("[log]\nfile = 'log'", "config.toml:2:8: `log.file`: \"log\" does not begin with / or ~/"),
+        ] {
+            let settings = settings(&format!("{text}\n[notify.terminal]\nenabled = false\n"), "", &[]);
+            assert_eq!(problems(&settings), [problem], "{text}");
+            assert!(!settings.get(&keys::NOTIFY_TERMINAL_ENABLED), "the rest does not count: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_toml_is_named_and_the_other_lines_count() {
+        for text in [
+            "[bridge]\ntimeout = 10m",
+            "[bridge]\ntimeout = \"10m",
+            "[bridge]\ntimeout 10m",
+            "[bridge]\ntimeout =",
+            "[bridge]\ntimeout = ~",
+        ] {
+            let settings =
+                settings(&format!("{text}\ngrace = '3s'\n[notify.terminal]\nenabled = false\n"), "", &[]);
+            let found = problems(&settings);
+            let [problem] = &found[..] else { panic!("{text}: {found:?}") };
+            assert!(problem.starts_with("config.toml:2:") && problem.contains("not TOML here"), "{problem}");
+            assert_eq!(shown(&settings, "bridge.timeout").0, "\"never\"", "{text}");
+            assert_eq!(settings.get(&keys::BRIDGE_GRACE).as_secs(), 3, "{text}");
+            assert!(!settings.get(&keys::NOTIFY_TERMINAL_ENABLED), "{text}");
+        }
+        let header = settings(
+            "[bridge]\ngrace = '3s'\n[notify.webhook\ntext = 'all'\n[notify]\ndelay = '1s'\n",
+            "",
+            &[],
+        );
+        assert_eq!(shown(&header, "notify.delay").0, "\"1s\"");
+        assert_eq!(problems(&header).len(), 1, "{:?}", problems(&header));
+        let list = settings("[notify.sound]\ncommand = [\n'sh',\nx,\n'-c']\n", "", &[]);
+        assert_eq!(shown(&list, "notify.sound.command").0, "null", "part of a value is not a value");
+        let twice = settings("[bridge]\ngrace = '1s'\ngrace = '2s'\n", "", &[]);
+        assert_eq!(problems(&twice), ["config.toml:3:1: not TOML here: duplicate key"]);
+    }
+
+    #[test]
+    fn variables_are_named_with_what_was_meant() {
+        let found = settings(
+            "",
+            "",
+            &[("ASKBRIDGE_NOTIFY_DELAI", "1s"), ("ASKBRIDGE_NOTIFY_DELAY", "1"), ("ASKBRIDGE_X", "1")],
+        );
+        let found = problems(&found);
+        assert_eq!(
+            found[0],
+            "ASKBRIDGE_NOTIFY_DELAI: there is no such variable; did you mean `ASKBRIDGE_NOTIFY_DELAY`?"
+        );
+        assert!(
+            found[1].starts_with("ASKBRIDGE_NOTIFY_DELAY: \"1\" is not a number and a unit"),
+            "{found:?}"
+        );
+        assert_eq!(found[2], "ASKBRIDGE_X: there is no such variable");
+    }
+
+    /// Each value is of the right kind, and would do what a project must not do.
+    const HOSTILE: [(&str, &str, &str); 24] = [
+        ("bridge", "timeout", "'1ms'"),
+        ("bridge", "client-questions", "'none'"),
+        ("bridge", "promise", "false"),
+        ("bridge", "inbox", "false"),
+        ("bridge", "serve", "'0.0.0.0:80'"),
+        ("bridge", "grace", "'999d'"),
+        ("inbox", "address", "'0.0.0.0:80'"),
+        ("inbox", "token-file", "'/dev/null'"),
+        ("inbox", "allow-host", "['evil.example']"),
+        ("log", "level", "'trace'"),
+        ("log", "file", "'~/.ssh/authorized_keys'"),
+        ("log", "format", "'json'"),
+        ("notify.heartbeat", "every", "'1s'"),
+        ("notify.heartbeat", "command", "['sh']"),
+        ("notify.sound", "command", "['sh']"),
+        ("notify.command", "command", "['sh']"),
+        ("notify.webhook", "url", "'https://evil.example'"),
+        ("notify.ntfy", "server", "'https://evil.example'"),
+        ("notify.ntfy", "topic", "'evil'"),
+        ("notify.ntfy", "token", "'evil'"),
+        // These are refused for their value: it allows more.
+        ("notify.webhook", "text", "'all'"),
+        ("notify.ntfy", "text", "'title'"),
+        ("notify.desktop", "enabled", "true"),
+        ("bridge", "permissions", "'inbox'"),
+    ];
+
+    #[test]
+    fn a_project_cannot_run_commands_or_widen_what_leaves_the_machine() {
+        for (table, name, value) in HOSTILE {
+            let text = format!("[{table}]\n{name} = {value}\n[notify]\ndelay = '1m'\n");
+            let own = if name == "permissions" { "[bridge]\npermissions = 'client'" } else { "" };
+            let all = settings(own, &text, &[]);
+            let found = problems(&all);
+            let [problem] = &found[..] else { panic!("{text}: {found:?}") };
+            let path = format!("{table}.{name}");
+            assert!(
+                problem.contains(&format!("`{path}`")) && problem.starts_with(".askbridge.toml:2:"),
+                "{problem}"
+            );
+            assert_eq!(shown(&all, &path), shown(&settings(own, "", &[]), &path), "{text}");
+            assert_eq!(all.get(&keys::NOTIFY_DELAY).as_secs(), 60, "the rest counts");
+        }
+        let tables = settings("", "[[notify.project]]\nfolder = '/'\ntext = 'all'\n", &[]);
+        assert!(tables.projects().is_empty());
+        assert_eq!(problems(&tables).len(), 2, "{:?}", problems(&tables));
+    }
+
+    #[test]
+    fn every_key_that_a_project_cannot_set_is_tried() {
+        for key in keys::ALL.iter().filter(|key| key.project() != Project::Free) {
+            let is_tried = HOSTILE.iter().any(|(table, name, _)| format!("{table}.{name}") == key.path());
+            // A terminal that its person switched off stays off: the same kind as the desktop.
+            assert!(is_tried || key.path() == "notify.terminal.enabled", "{}", key.path());
+        }
+    }
+
+    #[test]
+    fn a_project_may_allow_less() {
+        let own = "[notify.ntfy]\ntext = 'all'\n[notify.desktop]\nenabled = true\n";
+        let less = "[notify.ntfy]\ntext = 'title'\n[notify.desktop]\nenabled = false\n[bridge]\npermissions = 'client'\n";
+        let all = settings(own, less, &[]);
+        assert_eq!(problems(&all), [""; 0]);
+        assert_eq!(all.get(&keys::NOTIFY_NTFY_TEXT), Disclosure::Title);
+        assert!(!all.get(&keys::NOTIFY_DESKTOP_ENABLED));
+        assert_eq!(shown(&all, "bridge.permissions").0, "\"client\"");
+    }
+
+    #[test]
+    fn hostile_texts_take_bounded_time_and_name_few_problems() {
+        let long = limits::SETTINGS_FILE;
+        for text in [
+            "[".repeat(long),
+            "a=[".repeat(long / 3),
+            format!("a={}", "{a=".repeat(long / 3)),
+            "a.".repeat(long / 2),
+            format!("[{}]\nx=1", "notify.".repeat(long / 7)),
+            "\u{0}\n".repeat(long / 2),
+            (0..long / 6).map(|n| format!("a{n}=1\n")).collect(),
+            format!("notify={{{}}}", (0..long / 7).map(|n| format!("a{n}=1,")).collect::<String>()),
+            "[[notify.project]]\n".repeat(long / 19),
+            "x = '\u{1b}]0;pwned\u{7}'\n".repeat(100),
+            "\r".repeat(long),
+        ] {
+            let found = settings("", &text, &[]);
+            assert!(problems(&found).len() <= limits::SETTINGS_PROBLEMS + 1, "{}", &text[..20]);
+            assert!(problems(&found).iter().all(|problem| problem.chars().count() < 500), "{}", &text[..20]);
+            assert_eq!(found.values.len(), 0, "{}", &text[..20]);
+        }
+    }
+
+    #[test]
+    fn notify_settings_are_those_of_the_project() {
+        let user = "
+            [notify]
+            delay = '20s'
+            [notify.ntfy]
+            topic = 'ada-7f3'
+            text = 'all'
+            [[notify.project]]
+            folder = '~/src'
+            text = 'none'
+            [[notify.project]]
+            folder = '~/src/shop'
+            delay = '1m'
+            quiet = ['00:00-24:00']
+            purposes = ['permission']
+            [[notify.project]]
+            folder = '~/secret'
+            enabled = false
+        ";
+        let all = settings(user, "[notify]\ndelay = '5s'\n", &[]);
+        assert_eq!(problems(&all), [""; 0]);
+        let of = |folder: &str| NotifySettings::of(&all, Some(Path::new(folder)));
+        let seconds = |folder: &str| of(folder).map(|notify| notify.delay.as_secs());
+        let text = |folder: &str| of(folder).and_then(|notify| notify.ntfy).map(|ntfy| ntfy.text);
+        assert_eq!(seconds("/people/ada/src/shop/web"), Some(60), "the person's own word wins");
+        assert_eq!(seconds("/people/ada/src/shopping"), Some(5));
+        assert_eq!(seconds("/people/ada/secret"), None);
+        assert_eq!(text("/people/ada/src/blog"), Some(Disclosure::None));
+        assert_eq!(text("/people/ada/src/shop"), Some(Disclosure::All), "only the longest folder counts");
+        let shop = of("/people/ada/src/shop").unwrap();
+        assert!(shop.quiet.contains(0) && shop.purposes == [crate::question::Purpose::Permission]);
+        assert!(!format!("{shop:?}").contains("ada-7f3"), "a log would have the secret");
+        let every = settings(user, "", &[("ASKBRIDGE_NOTIFY_DELAY", "2s")]);
+        let notify = NotifySettings::of(&every, Some(Path::new("/people/ada/src/shop")));
+        assert_eq!(notify.map(|notify| notify.delay.as_secs()), Some(2), "the environment wins");
+    }
+}

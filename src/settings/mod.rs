@@ -1,0 +1,36 @@
+//! What a person has set, wherever that was: the keys, how their values are read, which layer wins, and what is wrong.
+//! Pure: finding and reading the files is left to `settings_files`, what the rooms do with a value to `config` and them.
+
+pub mod value;
+
+pub mod kinds;
+
+pub mod remote;
+
+pub mod key;
+
+pub mod keys;
+
+pub mod document;
+
+pub mod place;
+
+mod near;
+
+pub mod layers;
+
+pub mod notify;
+
+pub mod render;
+
+pub mod edit;
+
+pub mod listing;
+
+#[cfg(feature = "schema")]
+pub mod schema;
+
+pub use key::{AnyKey, Key};
+pub use layers::{Settings, SettingsFile, Sources};
+pub use notify::NotifySettings;
+pub use place::{Origin, Place, Problem};

@@ -1,0 +1,81 @@
+//! Where a value stands, and what is wrong there.
+
+use std::{fmt, path::PathBuf};
+
+/// A character in a file. Lines and columns are counted from 1, as editors do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: PathBuf,
+    /// The line.
+    pub line: usize,
+    /// The character of the line.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.path.display(), self.line, self.column)
+    }
+}
+
+/// The layer that a value comes from. A later one wins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nothing was set.
+    Default,
+    /// The person's own file.
+    User(Place),
+    /// The file of the project.
+    Project(Place),
+    /// An environment variable, by its name.
+    Environment(String),
+}
+
+impl Origin {
+    /// Returns the name of the layer.
+    pub fn layer(&self) -> &'static str {
+        match self {
+            Origin::Default => "default",
+            Origin::User(_) => "user",
+            Origin::Project(_) => "project",
+            Origin::Environment(_) => "environment",
+        }
+    }
+
+    /// Returns where the value stands in a file.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Origin::User(place) | Origin::Project(place) => Some(place),
+            Origin::Default | Origin::Environment(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => formatter.write_str("default"),
+            Origin::User(place) | Origin::Project(place) => place.fmt(formatter),
+            Origin::Environment(name) => formatter.write_str(name),
+        }
+    }
+}
+
+/// Something in a layer that does not count. Everything else of the layer does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it stands. `None` for a file that could not be read as a whole.
+    pub origin: Option<Origin>,
+    /// What is wrong and what to do, in words. It may quote what a file says, so it is not safe to print raw.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(origin) = &self.origin {
+            write!(formatter, "{origin}: ")?;
+        }
+        formatter.write_str(&self.message)
+    }
+}

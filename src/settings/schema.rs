@@ -1,0 +1,48 @@
+//! The JSON schema of a file of settings, for editors. It is made of the list of settings.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    key::AnyKey,
+    keys,
+    render::{of_section, shown},
+};
+
+/// Returns the schema.
+pub fn document() -> Value {
+    let mut root = object("Settings of askbridge: the file config.toml, and .askbridge.toml of a project");
+    root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    root["title"] = "Settings".into();
+    for (section, about) in keys::SECTIONS {
+        let mut table = object(about);
+        for (name, key) in of_section(section) {
+            table["properties"][name] = property(key);
+        }
+        // The tables are listed after the ones that they stand in.
+        let pointer: String = section.split('.').map(|name| format!("/properties/{name}")).collect();
+        let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+        if let Some(parent) = root.pointer_mut(parent) {
+            parent[name] = table;
+        }
+    }
+    let mut project = object(keys::PROJECTS_ABOUT);
+    let properties = keys::OF_PROJECT.iter().map(|key| (key.path().to_owned(), property(*key)));
+    project["properties"] = Value::Object(properties.collect::<Map<_, _>>());
+    project["required"] = json!([keys::PROJECT_FOLDER.path()]);
+    root["properties"]["notify"]["properties"]["project"] = json!({ "type": "array", "items": project });
+    root
+}
+
+fn object(about: &str) -> Value {
+    json!({ "type": "object", "description": about, "properties": {}, "additionalProperties": false })
+}
+
+fn property(key: &dyn AnyKey) -> Value {
+    let mut schema = key.schema();
+    schema["description"] = key.about().into();
+    let default = key.default_value();
+    if !default.is_null() {
+        schema["default"] = shown(key, &default);
+    }
+    schema
+}
