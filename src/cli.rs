@@ -8,6 +8,7 @@ mod http;
 #[cfg(feature = "mock")]
 mod mock;
 mod settings;
+mod setup;
 mod shell;
 mod terminal;
 mod tips;
@@ -23,6 +24,7 @@ use deferred::Deferred;
 pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
+pub use setup::{DoctorArgs, SetupArgs};
 pub use shell::{CompleteArgs, CompletionsArgs, ManArgs};
 pub use terminal::NextArgs;
 #[cfg(feature = "tui")]
@@ -78,6 +80,10 @@ pub enum Command {
     Open(Deferred<OpenArgs>),
     /// Show what is set, where each value comes from, and change it
     Config(Deferred<ConfigArgs>),
+    /// Put askbridge between an editor and its agents, in the editor's settings
+    Setup(Deferred<SetupArgs>),
+    /// Check what works and what does not, and say what to do about it
+    Doctor(Deferred<DoctorArgs>),
     /// Print the script that completes command lines in a shell
     Completions(Deferred<CompletionsArgs>),
     /// Write the man pages into a directory

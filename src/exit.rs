@@ -9,6 +9,10 @@ pub const OK: u8 = 0;
 pub const REJECTED: u8 = 1;
 /// With `config get`, the setting has no value; with `config edit`, something in the file does not count.
 pub const NOT_SET: u8 = 1;
+/// `doctor` found something that does not work.
+pub const PROBLEM: u8 = 1;
+/// Nothing was written: the person declined what `setup` would change, or could not be asked.
+pub const NOT_DONE: u8 = 1;
 /// The command line was not understood (clap's own code).
 pub const USAGE: u8 = 2;
 /// No such question, or the ID is ambiguous.

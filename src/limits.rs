@@ -107,6 +107,8 @@ pub const HINT_TEXT: usize = 200;
 pub const AGENT: usize = 200;
 /// Length of a responder's name. A longer one is left out.
 pub const NAME: usize = 200;
+/// Length of a client's settings file. Settings are some KiB long, and the longest of some 100 KiB.
+pub const CLIENT_SETTINGS: usize = 4 * MIB;
 /// Number of connections to an inbox. One more is refused.
 pub const CONNECTIONS: usize = 128;
 /// Length of a request to an inbox.

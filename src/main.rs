@@ -41,6 +41,8 @@ fn main() -> ExitCode {
         Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
         Command::Ask(args) => command::run(command::ask(&args.options())),
         Command::Config(args) => command::run(command::config(&args.options())),
+        Command::Doctor(args) => command::run(command::doctor(&args.options())),
+        Command::Setup(args) => command::run(command::setup(&args.options())),
         Command::Completions(args) => written(args.print()),
         Command::Complete(args) => written(args.print()),
         Command::Man(args) => written(args.write()),

@@ -79,6 +79,8 @@ mod cli {
             ("help-ask", &["ask", "--help"]),
             ("help-config", &["config", "--help"]),
             ("help-config-set", &["config", "set", "--help"]),
+            ("help-setup", &["setup", "--help"]),
+            ("help-doctor", &["doctor", "--help"]),
             ("help-completions", &["completions", "--help"]),
             ("help-man", &["man", "--help"]),
             ("help-mock-agent", &["mock-agent", "--help"]),

@@ -15,7 +15,7 @@ use askbridge::{
         self,
         sandboxagent::{request::RequestQuestionParams, response::NativeResult},
     },
-    present::{listing::QuestionList, status::MachineStatus},
+    present::{doctor::Report, listing::QuestionList, status::MachineStatus},
     question::{
         Answer, FieldError, Origin, Outcome, PreviewFormat, Provenance, Purpose, Question, Reason, Responder,
         input::AnswerInput,
@@ -61,6 +61,7 @@ fn the_published_schemas_match_the_types() {
         ("refusal.schema.json", schema::<Detail>()),
         ("bridge_status.schema.json", schema::<BridgeStatus>()),
         ("machine_status.schema.json", schema::<MachineStatus>()),
+        ("doctor_report.schema.json", schema::<Report>()),
         ("question_list.schema.json", schema::<QuestionList>()),
     ];
     let mut outdated = Vec::new();

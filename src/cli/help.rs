@@ -171,6 +171,38 @@ Exit codes:
   125      it could not be asked
   128 + N  signal N interrupted the command";
 
+/// What `askbridge setup` writes, and its exit codes.
+pub(super) const SETUP: &str = "\
+Without CLIENT, every editor that is installed is set up. Without AGENT, each agent in the settings is started \
+through askbridge, and those that are installed and missing are added. The change is shown, and written \
+after a yes; comments and order stay. A second run changes nothing.
+
+  askbridge setup                        all editors and agents
+  askbridge setup zed claude             one agent, by npx if it is not installed
+  askbridge setup zed --undo             as if it had not been
+  askbridge setup emacs codex            print what to put into init.el
+
+Clients: zed, jetbrains, vscode (the extension ACP Client), emacs (agent-shell), neovim (CodeCompanion).
+Agents: claude, codex, gemini, qwen, opencode, kimi, copilot, cursor, grok, kiro, goose, auggie, pi, or the name of \
+one in the settings.
+
+Exit codes:
+  0    done, or there was nothing to change
+  1    nothing was written: the answer was no, or stdin is not a terminal
+  2    the command line was not understood, or no such client or agent
+  125  the settings cannot be read or written; nothing was changed";
+
+/// What `askbridge doctor` looks at, and its exit codes.
+pub(super) const DOCTOR: &str = "\
+Looks at this program, the folder of the sockets, the bridges that run, the HTTP server, the desktop, the settings \
+of editors, and the agents on PATH. Only sockets of bridges that were killed are removed.
+
+Exit codes:
+  0    nothing is wrong; a warning may be there
+  1    something does not work
+  2    the command line was not understood
+  125  the command itself failed";
+
 /// What the background is, and the exit codes of `askbridge inbox`.
 pub(super) const INBOX: &str = "\
 In the background, the inbox belongs to no terminal. A second `--detach` says where the first one listens.

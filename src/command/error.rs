@@ -62,6 +62,9 @@ pub enum CommandError {
     /// The settings cannot be changed.
     #[error("{0}")]
     Config(String),
+    /// Settings of a client cannot be read, changed or written.
+    #[error("{0}")]
+    Setup(String),
     /// The server could not be set up.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -84,6 +87,7 @@ impl CommandError {
             CommandError::DoesNotFit(..) => exit::DOES_NOT_FIT,
             CommandError::Discovery(_)
             | CommandError::Ask(_)
+            | CommandError::Setup(_)
             | CommandError::Read { .. }
             | CommandError::Write { .. }
             | CommandError::Config(_)

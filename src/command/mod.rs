@@ -40,11 +40,15 @@ mod inbox;
 mod open;
 
 mod config;
+mod setup;
+
+mod doctor;
 
 mod offer;
 
 pub use ask::{AskOptions, ask};
 pub use config::{ConfigOptions, config};
+pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
 pub use inbox::{InboxMode, InboxOptions, inbox};
 pub use list::{ListOptions, list};
@@ -53,6 +57,7 @@ pub use offer::{Offer, offers};
 pub use open::{OpenOptions, open};
 pub use permit::{allow, deny};
 pub use run::run;
+pub use setup::{SetupOptions, setup};
 pub use show::{ShowOptions, show};
 pub use status::{StatusOptions, status};
 pub use submit::{answer, extend, reject};

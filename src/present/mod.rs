@@ -22,6 +22,8 @@ pub mod status;
 
 pub mod qr;
 
+pub mod doctor;
+
 pub mod subject;
 
 pub mod question;

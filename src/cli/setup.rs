@@ -1,0 +1,66 @@
+//! The options of `askbridge setup` and `askbridge doctor`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::help;
+use crate::command::{DoctorOptions, SetupOptions};
+
+/// Options of `askbridge setup`.
+#[derive(Debug, Args)]
+#[command(after_help = help::SETUP)]
+pub struct SetupArgs {
+    /// The editor whose settings are changed [default: all that are installed]
+    #[arg(value_parser = ["zed", "jetbrains", "vscode", "emacs", "neovim"], hide_possible_values = true)]
+    pub client: Option<String>,
+
+    /// The agent to start through askbridge [default: all]
+    pub agent: Option<String>,
+
+    /// Write without asking
+    #[arg(long, short)]
+    pub yes: bool,
+
+    /// Only show the change
+    #[arg(long, conflicts_with = "yes")]
+    pub print: bool,
+
+    /// Take out what was put in
+    #[arg(long)]
+    pub undo: bool,
+
+    /// The settings file, if it is not in its usual place
+    #[arg(long, value_name = "PATH", requires = "client")]
+    pub file: Option<PathBuf>,
+}
+
+impl SetupArgs {
+    /// Returns what to change, and how.
+    pub fn options(&self) -> SetupOptions {
+        SetupOptions {
+            client: self.client.clone(),
+            agent: self.agent.clone(),
+            file: self.file.clone(),
+            yes: self.yes,
+            print: self.print,
+            undo: self.undo,
+        }
+    }
+}
+
+/// Options of `askbridge doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = help::DOCTOR)]
+pub struct DoctorArgs {
+    /// Print JSON (schema: doctor_report.schema.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl DoctorArgs {
+    /// Returns what to print.
+    pub fn options(&self) -> DoctorOptions {
+        DoctorOptions { json: self.json }
+    }
+}

@@ -1,0 +1,16 @@
+//! `askbridge doctor`: looks at all that has to work together, and says what to do about what does not.
+//! How it is printed is left to `present`.
+
+mod program;
+
+mod sockets;
+
+mod server;
+
+mod desktop;
+
+mod clients;
+
+mod checkup;
+
+pub use checkup::{DoctorOptions, doctor};

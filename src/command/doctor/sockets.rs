@@ -1,0 +1,167 @@
+//! The folder of the sockets: whether it can be used, which bridges are in it, and what was left behind.
+
+use std::{
+    collections::BTreeSet,
+    env,
+    ffi::OsString,
+    fs,
+    os::unix::{
+        fs::{FileTypeExt, MetadataExt},
+        net::UnixStream,
+    },
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    command::setup::around::Around,
+    control::{BridgeStatus, Inbox, client::Depth},
+    limits,
+    machine::{Machine, discovery},
+    present::{
+        doctor::{Level, Report},
+        text,
+    },
+    serve::Token,
+};
+
+const FOLDER: &str = "folder";
+const BRIDGES: &str = "bridges";
+
+/// Looks at the folder and the bridges in it.
+pub(super) async fn look(around: Option<&Around>, report: &mut Report) {
+    let folder = match discovery::folder() {
+        Ok(folder) => folder,
+        Err(error) => {
+            let advice = "no bridge can be found until this is repaired";
+            return report.add(FOLDER, Level::Problem, error.to_string(), Some(advice));
+        }
+    };
+    let mode = fs::metadata(&folder).map_or(0, |metadata| metadata.mode() & 0o7777);
+    report.add(FOLDER, Level::Ok, format!("{}, mode {mode:04o}", folder.display()), None);
+    elsewhere(around, &folder, report);
+    token(&folder, report);
+    let before = names(&folder);
+    let machine = match Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
+        Ok(machine) => machine,
+        Err(error) => return report.add(BRIDGES, Level::Problem, error.to_string(), None),
+    };
+    let now = names(&folder);
+    let removed = before.difference(&now).filter(|name| is_socket_name(name)).count();
+    if removed > 0 {
+        let were = if removed == 1 { "a socket".to_owned() } else { format!("{removed} sockets") };
+        report.add(FOLDER, Level::Note, format!("removed {were} of bridges that were killed"), None);
+    }
+    leftovers(&folder, &now, report);
+    bridges(&machine, report);
+}
+
+/// Looks for bridges where they would be with another environment.
+fn elsewhere(around: Option<&Around>, folder: &Path, report: &mut Report) {
+    let runtime = env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty());
+    let user = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
+    let others = [around.map(|around| around.state.clone()), Some(user.join(env!("CARGO_PKG_NAME")))];
+    for other in others.into_iter().flatten().filter(|other| other != folder) {
+        let alive = |name: &&OsString| is_socket_name(name) && UnixStream::connect(other.join(name)).is_ok();
+        let found = names(&other).iter().filter(alive).count();
+        if found > 0 {
+            let text = format!("{found} more in {}, which these commands do not see", other.display());
+            let set = if runtime.is_some() { "was not set" } else { "was set" };
+            let advice = format!(
+                "XDG_RUNTIME_DIR {set} when they were started: start the editor and the shell with the same value"
+            );
+            report.add(FOLDER, Level::Warning, text, Some(&advice));
+        }
+    }
+    if runtime.is_none() {
+        let advice = "an editor that has it set puts its bridges elsewhere";
+        report.add(FOLDER, Level::Note, "XDG_RUNTIME_DIR is not set", Some(advice));
+    }
+}
+
+fn token(folder: &Path, report: &mut Report) {
+    let path = folder.join("token");
+    // Reading makes a token where there is none.
+    if path.symlink_metadata().is_err() {
+        return;
+    }
+    match Token::read_or_make(&path) {
+        Ok(_) => report.add(FOLDER, Level::Ok, "the token of the HTTP server can be read by you alone", None),
+        Err(error) => {
+            let advice = format!("remove {}: the server makes a new one", path.display());
+            report.add(FOLDER, Level::Problem, error.to_string(), Some(&advice));
+        }
+    }
+}
+
+/// Says which files have no use any more.
+fn leftovers(folder: &Path, names: &BTreeSet<OsString>, report: &mut Report) {
+    let is_left = |name: &&OsString| {
+        let name = name.to_string_lossy();
+        let path = folder.join(&*name);
+        let is_socket = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket());
+        name.starts_with("token.") || (is_socket_name(name.as_ref()) && !is_socket)
+    };
+    for name in names.iter().filter(is_left) {
+        let path = folder.join(name).display().to_string();
+        report.add(FOLDER, Level::Warning, format!("{path} has no use"), Some("remove it"));
+    }
+}
+
+fn is_socket_name(name: impl AsRef<Path>) -> bool {
+    name.as_ref().extension().is_some_and(|extension| extension == "sock")
+}
+
+fn names(folder: &Path) -> BTreeSet<OsString> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).take(limits::LISTED).collect()
+}
+
+fn bridges(machine: &Machine, report: &mut Report) {
+    let (statuses, gaps) = (machine.status(), machine.gaps().borrow().clone());
+    statuses.iter().for_each(|status| bridge(status, report));
+    for path in &gaps.unreachable {
+        let text = format!("{} does not reply", path.display());
+        let advice = "its process hangs or is stopped: continue it, or end it and remove the socket";
+        report.add(BRIDGES, Level::Problem, text, Some(advice));
+    }
+    for path in &gaps.older {
+        let text = format!("{} speaks an older protocol: its questions cannot be answered", path.display());
+        report.add(BRIDGES, Level::Problem, text, Some("restart the agent that it wraps"));
+    }
+    if gaps.unreadable > 0 {
+        let text = format!("{} open questions need a newer askbridge", gaps.unreadable);
+        report.add(BRIDGES, Level::Warning, text, Some("update this program"));
+    }
+    if statuses.is_empty() && gaps.unreachable.is_empty() && gaps.older.is_empty() {
+        let advice = "start an agent in your editor; `askbridge setup` puts askbridge before it";
+        report.add(BRIDGES, Level::Note, "no bridge runs", Some(advice));
+    }
+}
+
+fn bridge(status: &BridgeStatus, report: &mut Report) {
+    let BridgeStatus { bridge, pid, version, agent, folder, open, address, .. } = status;
+    let started = starter(*pid).map(|name| format!(", started by {name}")).unwrap_or_default();
+    let at = address.as_ref().map(|address| format!(", serves http://{address}")).unwrap_or_default();
+    let agent = text::program(agent);
+    let text = format!(
+        "{bridge}: {agent} in {folder}, {open} open (process {pid}, askbridge {version}{started}{at})"
+    );
+    match version == env!("CARGO_PKG_VERSION") {
+        true => report.add(BRIDGES, Level::Ok, text, None),
+        false => {
+            let advice = format!(
+                "this is askbridge {}: restart the agent, so that its bridge is the same",
+                env!("CARGO_PKG_VERSION")
+            );
+            report.add(BRIDGES, Level::Warning, text, Some(&advice));
+        }
+    }
+}
+
+/// Returns the name of the program that started a process: of a bridge, that is the client.
+fn starter(pid: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let parent: u32 = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
+    let name = fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;
+    (parent > 1).then(|| name.trim_end().to_owned())
+}

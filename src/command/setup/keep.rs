@@ -1,0 +1,102 @@
+//! What setup remembers between its runs: the changes that it made, and the texts before and after each.
+//! Settings hold keys, so that all of this is the user's alone.
+
+use std::{
+    fs::{self, DirBuilder},
+    io::ErrorKind,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use super::settings_file::{self, SettingsError};
+use crate::{
+    machine::discovery,
+    setup::{
+        record::{Edit, Records},
+        undo::Made,
+    },
+};
+
+/// The folder of what is remembered.
+#[derive(Debug)]
+pub(super) struct Keep {
+    folder: PathBuf,
+}
+
+impl Keep {
+    /// Remembers things in a folder of this one.
+    pub(super) fn new(state: &Path) -> Self {
+        Keep { folder: state.join("setup") }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("changes.json")
+    }
+
+    /// Returns what was changed and not undone.
+    pub(super) fn records(&self) -> Result<Records, SettingsError> {
+        let path = self.file();
+        match settings_file::text(&path) {
+            Err(SettingsError::Path { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                Ok(Records::default())
+            }
+            Err(error) => Err(error),
+            Ok(text) => serde_json::from_str(&text)
+                .map_err(|error| SettingsError::Path { path, source: error.into() }),
+        }
+    }
+
+    /// Writes what was changed and not undone.
+    pub(super) fn put(&self, records: &Records) -> Result<(), SettingsError> {
+        let path = self.file();
+        let text = serde_json::to_string_pretty(records).map_err(std::io::Error::from);
+        let written = text.and_then(|text| {
+            DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+            settings_file::write(&path, &(text + "\n"))
+        });
+        written.map_err(|source| SettingsError::Path { path, source })
+    }
+
+    /// Keeps the texts before and after a change, and fills in where they are and when that was.
+    pub(super) fn texts(
+        &self,
+        edit: &mut Edit,
+        before: Option<&str>,
+        after: &str,
+    ) -> Result<(), SettingsError> {
+        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        let stem = format!("{}-{}-{}", now.replace([':', '-'], ""), edit.client, discovery::name());
+        let keep = |what: &str, text: &str| {
+            let path = self.folder.join(format!("{stem}-{what}.json"));
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
+            match made.and_then(|()| settings_file::write(&path, text)) {
+                Ok(()) => Ok(path),
+                Err(source) => Err(SettingsError::Path { path, source }),
+            }
+        };
+        edit.before = before.map(|text| keep("before", text)).transpose()?;
+        edit.after = keep("after", after)?;
+        edit.at = now;
+        Ok(())
+    }
+
+    /// Returns a change with its texts, as far as they can still be read.
+    pub(super) fn made(edit: &Edit) -> Made {
+        let before = edit.before.as_deref();
+        let text = before.map(settings_file::text);
+        // Without the text before, the change is taken out of the text as it is now.
+        let is_lost = matches!(text, Some(Err(_)));
+        let after = settings_file::text(&edit.after).ok().filter(|_| !is_lost);
+        let before = before.map(|_| text.and_then(Result::ok).unwrap_or_default());
+        Made { before, after, added_agents: edit.added_agents, changes: edit.changes.clone() }
+    }
+
+    /// Removes the texts of a change.
+    pub(super) fn forget(edit: &Edit) {
+        for path in edit.before.iter().chain([&edit.after]) {
+            // What is gone already needs no removing.
+            drop(fs::remove_file(path));
+        }
+    }
+}

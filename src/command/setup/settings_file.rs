@@ -1,0 +1,187 @@
+//! A settings file of another program: it is read within limits, and written as a whole or not at all.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Read, Write},
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::{Gid, OFlags, Uid, fchmod, fchown};
+use thiserror::Error;
+
+use crate::{limits, machine::discovery};
+
+/// Why a settings file cannot be read or written.
+#[derive(Debug, Error)]
+pub enum SettingsError {
+    /// An operation on the file failed.
+    #[error("{path}: {source}")]
+    Path {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// It is a directory, a pipe or a device.
+    #[error("{0} is not a regular file")]
+    NotAFile(PathBuf),
+    /// The file has more bytes than settings have.
+    #[error("{0} is larger than {limit} MiB", limit = limits::CLIENT_SETTINGS / (1024 * 1024))]
+    TooLarge(PathBuf),
+    /// The file has bytes that are not text.
+    #[error("{path}: line {line}: not UTF-8")]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// Another program wrote the file while the change was shown.
+    #[error("{0} was changed meanwhile: run the command again")]
+    Changed(PathBuf),
+}
+
+/// A settings file as it was read.
+#[derive(Debug)]
+pub(in crate::command) struct SettingsFile {
+    /// The file itself: symlinks are resolved.
+    pub(in crate::command) path: PathBuf,
+    /// Its text. `None` if there is no file.
+    pub(in crate::command) text: Option<String>,
+}
+
+impl SettingsFile {
+    /// Reads a settings file, which need not exist.
+    pub(in crate::command) fn read(path: &Path) -> Result<Self, SettingsError> {
+        let path = match path.canonicalize() {
+            Ok(path) => path,
+            // A symlink without a target is an error.
+            Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => {
+                return Ok(SettingsFile { path: path.to_owned(), text: None });
+            }
+            Err(source) => return Err(SettingsError::Path { path: path.to_owned(), source }),
+        };
+        let text = Some(text(&path)?);
+        Ok(SettingsFile { path, text })
+    }
+
+    /// Replaces the file by this text, or removes it. Fails if it is not any more as it was read.
+    pub(in crate::command) fn replace(&self, text: Option<&str>) -> Result<(), SettingsError> {
+        let at = |source| SettingsError::Path { path: self.path.clone(), source };
+        if Self::read(&self.path)?.text != self.text {
+            return Err(SettingsError::Changed(self.path.clone()));
+        }
+        let Some(text) = text else { return fs::remove_file(&self.path).map_err(at) };
+        if self.text.is_some() {
+            // The file's own mode counts, even though it is replaced.
+            OpenOptions::new().write(true).open(&self.path).map_err(at)?;
+        } else if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder).map_err(at)?;
+        }
+        write(&self.path, text).map_err(at)
+    }
+}
+
+/// Reads a file of text.
+pub(super) fn text(path: &Path) -> Result<String, SettingsError> {
+    let at = |source| SettingsError::Path { path: path.to_owned(), source };
+    // Otherwise a pipe would be waited for.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(at)?;
+    if !file.metadata().map_err(at)?.is_file() {
+        return Err(SettingsError::NotAFile(path.to_owned()));
+    }
+    let mut bytes = Vec::new();
+    file.take(limits::CLIENT_SETTINGS as u64 + 1).read_to_end(&mut bytes).map_err(at)?;
+    if bytes.len() > limits::CLIENT_SETTINGS {
+        return Err(SettingsError::TooLarge(path.to_owned()));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+        SettingsError::NotText { path: path.to_owned(), line }
+    })
+}
+
+/// Writes a file atomically. One that exists keeps its mode and its owner; a new one is the user's alone, since settings
+/// hold keys.
+pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_owned();
+    name.push(format!(".{}", discovery::name()));
+    let draft = path.with_file_name(name);
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    let written = fill(&file, path, text).and_then(|()| fs::rename(&draft, path));
+    if written.is_err() {
+        // The first error says more.
+        drop(fs::remove_file(&draft));
+    }
+    written?;
+    // Not every file system can do this, and the file is in place.
+    drop(path.parent().map(|folder| File::open(folder).and_then(|folder| folder.sync_all())));
+    Ok(())
+}
+
+fn fill(mut file: &File, path: &Path, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    if let Ok(metadata) = fs::metadata(path) {
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+            fchown(file, Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())))?;
+        }
+        fchmod(file, (metadata.mode() & 0o7777).into())?;
+    }
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_file_keeps_its_mode_and_its_symlink() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("real.json"), folder.path().join("settings.json"));
+        fs::write(&file, "{}").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&file, &link).unwrap();
+        SettingsFile::read(&link).unwrap().replace(Some("{ }")).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{ }");
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o640);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no draft is left");
+    }
+
+    #[test]
+    fn a_file_that_was_changed_meanwhile_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        let absent = SettingsFile::read(&path).unwrap();
+        fs::write(&path, "{}").unwrap();
+        assert!(matches!(absent.replace(Some("new")), Err(SettingsError::Changed(_))));
+        let read = SettingsFile::read(&path).unwrap();
+        fs::write(&path, "{ }").unwrap();
+        assert!(matches!(read.replace(None), Err(SettingsError::Changed(_))));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{ }");
+    }
+
+    #[test]
+    fn what_is_no_text_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = |name: &str| SettingsFile::read(&folder.path().join(name)).unwrap_err().to_string();
+        fs::create_dir(folder.path().join("folder")).unwrap();
+        symlink("nowhere", folder.path().join("dangling")).unwrap();
+        fs::write(folder.path().join("latin"), b"{\n\xe9}").unwrap();
+        fs::write(folder.path().join("huge"), vec![b' '; limits::CLIENT_SETTINGS + 1]).unwrap();
+        for (name, why) in [
+            ("folder", "not a regular file"),
+            ("dangling", "o such file"),
+            ("latin", "line 2: not UTF-8"),
+            ("huge", "larger than 4 MiB"),
+        ] {
+            assert!(error(name).contains(why), "{}", error(name));
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! `askbridge setup` and `askbridge doctor` in a home directory of their own, on copies of real settings.
+//! What the edit itself does is left to the unit tests of `src/setup`. `UPDATE=1 cargo test --test setup` writes the
+//! diffs in `fixtures/setup`.
+
+#[cfg(test)]
+mod support;
+
+#[cfg(test)]
+mod setup {
+    use std::{
+        fs::{self, File, OpenOptions, Permissions},
+        io::Write,
+        os::unix::fs::{PermissionsExt, symlink},
+        path::{Path, PathBuf},
+        process::{Command, Stdio},
+    };
+
+    use askbridge::exit;
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use serde_json::Value;
+    use tempfile::TempDir;
+
+    use crate::support::Process;
+
+    const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
+    const ZED: &str = ".config/zed/settings.json";
+
+    #[derive(Debug)]
+    struct Run {
+        code: u8,
+        stdout: String,
+        stderr: String,
+    }
+
+    /// A home directory, with programs that are only looked at.
+    struct Home(TempDir);
+
+    impl Home {
+        fn new(programs: &[&str]) -> Self {
+            let home = Home(tempfile::tempdir().unwrap());
+            for program in programs {
+                home.write(&format!("bin/{program}"), "");
+                fs::set_permissions(home.at(&format!("bin/{program}")), Permissions::from_mode(0o755))
+                    .unwrap();
+            }
+            home
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.0.path().join(path)
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            fs::create_dir_all(self.at(path).parent().unwrap()).unwrap();
+            fs::write(self.at(path), text).unwrap();
+        }
+
+        fn read(&self, path: &str) -> String {
+            fs::read_to_string(self.at(path)).unwrap()
+        }
+
+        fn command(&self, args: &[&str]) -> Command {
+            let mut command = Command::new(ASKBRIDGE);
+            command.args(args).env_clear().env("HOME", self.0.path()).env("PATH", self.at("bin"));
+            command.env("XDG_RUNTIME_DIR", self.at("run"));
+            command
+        }
+
+        fn run(&self, args: &[&str]) -> Run {
+            fs::create_dir_all(self.at("run")).unwrap();
+            let mut process = Process::spawn(&mut self.command(args));
+            process.close_stdin();
+            let mut stdout = Vec::new();
+            while let Some(line) = process.next_line() {
+                stdout.extend(line);
+            }
+            let code = process.wait().code().unwrap().try_into().unwrap();
+            Run { code, stdout: String::from_utf8(stdout).unwrap(), stderr: process.whole_stderr() }
+        }
+
+        #[track_caller]
+        fn ok(&self, args: &[&str]) -> String {
+            let run = self.run(args);
+            assert_eq!((run.code, run.stderr.as_str()), (exit::OK, ""), "{args:?}: {}", run.stdout);
+            run.stdout
+        }
+
+        /// Runs a command at a terminal on which a person types this, and returns its exit code and stdout.
+        fn typed(&self, args: &[&str], typed: &str) -> (Option<i32>, String) {
+            let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+            grantpt(&master).unwrap();
+            unlockpt(&master).unwrap();
+            let slave = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+            let slave = OpenOptions::new().read(true).write(true).open(slave).unwrap();
+            File::from(master.try_clone().unwrap()).write_all(typed.as_bytes()).unwrap();
+            let mut command = self.command(args);
+            let output = command.stdin(Stdio::from(slave)).output().unwrap();
+            (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        }
+    }
+
+    fn fixture(name: &str) -> String {
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/setup").join(name)).unwrap()
+    }
+
+    /// Compares with a file.
+    #[track_caller]
+    fn check(home: &Home, name: &str, shown: &str) {
+        let shown = shown.replace(home.0.path().to_str().unwrap(), "~").replace(ASKBRIDGE, "~/bin/askbridge");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/setup").join(name);
+        let written = fs::read_to_string(&path).unwrap_or_default();
+        if written != shown && std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, &shown).unwrap();
+        }
+        assert!(written == shown, "{}, expected:\n{written}\nactual:\n{shown}", path.display());
+    }
+
+    #[test]
+    fn settings_are_changed_once_and_undone_byte_for_byte() {
+        for (client, path, name) in [
+            ("zed", ZED, "zed.jsonc"),
+            ("vscode", ".config/Code/User/settings.json", "vscode.jsonc"),
+            ("jetbrains", ".jetbrains/acp.json", "jetbrains.json"),
+        ] {
+            let home = Home::new(&["gemini", "npx"]);
+            home.write(".vscode/extensions/formulahendry.acp-client-0.2.0/package.json", "{}");
+            home.write(path, &fixture(name));
+            let shown = home.ok(&["setup", client, "--print"]);
+            check(&home, &format!("{client}.diff"), &shown);
+            assert_eq!(home.read(path), fixture(name), "--print writes nothing");
+
+            let written = home.ok(&["setup", client, "--yes"]);
+            assert!(written.contains("written; `askbridge setup"), "{written}");
+            let after = home.read(path);
+            assert!(after.contains(ASKBRIDGE), "{after}");
+            let again = home.ok(&["setup", client, "--yes"]);
+            assert!(again.ends_with("nothing to change\n"), "{again}");
+            assert_eq!(home.read(path), after);
+
+            home.ok(&["setup", client, "--undo", "--yes"]);
+            assert_eq!(home.read(path), fixture(name));
+            let nothing = home.ok(&["setup", client, "--undo", "--yes"]);
+            assert!(nothing.contains("nothing to undo"), "{nothing}");
+            let kept = fs::read_dir(home.at(".local/state/askbridge/setup")).unwrap().count();
+            assert_eq!(kept, 1, "only the list of changes is left");
+        }
+    }
+
+    #[test]
+    fn the_backup_is_the_persons_alone() {
+        let home = Home::new(&["gemini"]);
+        home.write(ZED, &fixture("zed.jsonc"));
+        let said = home.ok(&["setup", "zed", "--yes"]);
+        let backup = said.lines().find_map(|line| line.strip_prefix("the file as it was: ")).unwrap();
+        assert_eq!(fs::read_to_string(backup).unwrap(), fixture("zed.jsonc"));
+        for path in [Path::new(backup), Path::new(backup).parent().unwrap()] {
+            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o077, 0, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn one_agent_is_undone_and_the_others_stay() {
+        let home = Home::new(&["gemini", "npx"]);
+        home.write(ZED, &fixture("zed.jsonc"));
+        home.ok(&["setup", "zed", "Work", "--yes"]);
+        let work = home.read(ZED);
+        home.ok(&["setup", "zed", "claude", "--yes"]);
+        assert!(home.read(ZED).contains("Claude Agent (askbridge)"));
+        home.ok(&["setup", "zed", "claude", "--undo", "--yes"]);
+        assert_eq!(home.read(ZED), work);
+        home.ok(&["setup", "--undo", "--yes"]);
+        assert_eq!(home.read(ZED), fixture("zed.jsonc"));
+    }
+
+    #[test]
+    fn a_file_that_setup_made_is_removed_again() {
+        let home = Home::new(&["codex-acp"]);
+        fs::create_dir(home.at(".jetbrains")).unwrap();
+        let said = home.ok(&["setup", "--yes"]);
+        assert!(said.contains("--- /dev/null") && !said.contains("the file as it was"), "{said}");
+        let file: Value = serde_json::from_str(&home.read(".jetbrains/acp.json")).unwrap();
+        let agent = &file["agent_servers"]["Codex (askbridge)"];
+        assert_eq!(agent["args"][0], "run");
+        assert_eq!(agent["args"][2], home.at("bin/codex-acp").to_str().unwrap());
+        home.ok(&["setup", "jetbrains", "--undo", "--yes"]);
+        assert!(!home.at(".jetbrains/acp.json").exists());
+    }
+
+    #[test]
+    fn without_a_yes_nothing_is_written() {
+        let home = Home::new(&["gemini"]);
+        home.write(ZED, &fixture("zed.jsonc"));
+        let run = home.run(&["setup", "zed"]);
+        assert_eq!(run.code, exit::NOT_DONE);
+        assert!(run.stderr.contains("give --yes"), "{run:?}");
+        for no in ["n\n", "\n", "\u{4}"] {
+            let (code, stdout) = home.typed(&["setup", "zed"], no);
+            assert_eq!(code, Some(exit::NOT_DONE.into()), "{stdout}");
+            assert!(stdout.contains("Write this? [y/N] nothing was written"), "{stdout}");
+        }
+        assert_eq!(home.read(ZED), fixture("zed.jsonc"));
+        assert!(!home.at(".local/state/askbridge/setup").exists());
+        let (code, stdout) = home.typed(&["setup", "zed"], "y\n");
+        assert_eq!(code, Some(0), "{stdout}");
+        assert!(home.read(ZED).contains("Gemini CLI (askbridge)"));
+        let (code, stdout) = home.typed(&["setup", "zed", "--undo"], "yes\n");
+        assert_eq!(code, Some(0), "{stdout}");
+        assert_eq!(home.read(ZED), fixture("zed.jsonc"));
+    }
+
+    #[test]
+    fn broken_settings_are_refused_with_the_place() {
+        let home = Home::new(&["gemini"]);
+        for (text, why) in [
+            ("{\n  \"a\": 1\n  \"b\": 2\n}", "settings.json: line 2, column 9: expected comma"),
+            ("{ \"agent_servers\": [] }", "line 1, column 3: \"agent_servers\" must be an object"),
+            ("{ \"agent_servers\": {},\n \"agent_servers\": {} }", "\"agent_servers\" is there twice"),
+            ("{ \"agent_servers\": {\"x\": {\"command\": \"a\", \"command\": \"b\"}} }", "is there twice"),
+            ("[]", "must be an object"),
+            ("{", "line 1, column 1: unterminated object"),
+        ] {
+            home.write(ZED, text);
+            let run = home.run(&["setup", "zed", "--yes"]);
+            assert_eq!(run.code, exit::FAILED, "{run:?}");
+            assert!(run.stderr.contains(why) && run.stderr.lines().count() == 1, "{text}: {run:?}");
+            assert_eq!(home.read(ZED), text);
+        }
+    }
+
+    #[test]
+    fn a_symlink_stays_one() {
+        let home = Home::new(&["gemini"]);
+        home.write("dotfiles/zed.json", &fixture("zed.jsonc"));
+        fs::create_dir_all(home.at(".config/zed")).unwrap();
+        symlink(home.at("dotfiles/zed.json"), home.at(ZED)).unwrap();
+        home.ok(&["setup", "zed", "--yes"]);
+        assert!(home.at(ZED).symlink_metadata().unwrap().is_symlink());
+        assert!(home.read("dotfiles/zed.json").contains("(askbridge)"));
+    }
+
+    #[test]
+    fn control_characters_of_settings_do_not_reach_the_terminal() {
+        let home = Home::new(&["gemini"]);
+        home.write(ZED, "{\n  // \u{1b}[2J\u{202e}\n}\n");
+        let shown = home.ok(&["setup", "zed", "--print"]);
+        assert!(shown.contains("␛[2J\\u{202e}"), "{shown}");
+        assert!(!shown.contains('\u{1b}'), "{shown}");
+    }
+
+    #[test]
+    fn editors_whose_settings_are_a_program_get_a_snippet() {
+        let home = Home::new(&["codex-acp", "emacs"]);
+        let emacs = home.ok(&["setup", "emacs"]);
+        assert!(emacs.contains("agent-shell-openai-codex-acp-command"), "{emacs}");
+        let neovim = home.ok(&["setup", "neovim", "codex"]);
+        assert!(neovim.contains("extend(\"codex\""), "{neovim}");
+        let all = home.ok(&["setup"]);
+        assert!(all.contains("`askbridge setup emacs` prints"), "{all}");
+    }
+
+    #[test]
+    fn what_is_not_there_is_said() {
+        let home = Home::new(&[]);
+        for (args, code, why) in [
+            (&["setup"][..], exit::FAILED, "no client was found"),
+            (&["setup", "zed", "clawd"], exit::USAGE, "no agent \"clawd\"; known are claude"),
+            (&["setup", "zed", "claude"], exit::USAGE, "nor npx is on PATH"),
+            (&["setup", "zed"], exit::FAILED, "no agent is in the settings or on PATH"),
+            (&["setup", "emacs"], exit::USAGE, "is not on PATH"),
+        ] {
+            let run = home.run(args);
+            assert_eq!(run.code, code, "{args:?}: {run:?}");
+            assert!(run.stderr.contains(why), "{args:?}: {run:?}");
+        }
+        assert!(!home.at(".config/zed").exists());
+    }
+
+    #[test]
+    fn doctor_finds_nothing_wrong_on_a_fresh_machine() {
+        let home = Home::new(&[]);
+        let report = home.run(&["doctor"]);
+        assert_eq!((report.code, report.stderr.as_str()), (exit::OK, ""), "{report:?}");
+        for part in ["\nfolder\n  ok ", "mode 0700", "no bridge runs", "no editor was found"] {
+            assert!(report.stdout.contains(part), "no {part}: {}", report.stdout);
+        }
+        let report: Value = serde_json::from_str(&home.ok(&["doctor", "--json"])).unwrap();
+        assert_eq!(report["healthy"], true);
+        let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/doctor_report.schema.json");
+        let schema = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+        assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&report), "{report}");
+    }
+
+    #[test]
+    fn doctor_says_what_to_do_about_each_problem() {
+        let home = Home::new(&["gemini"]);
+        let unhealthy = |what: &str, advice: &str| {
+            let report = home.run(&["doctor"]);
+            assert_eq!(report.code, exit::PROBLEM, "{}", report.stdout);
+            let mut lines = report.stdout.lines().skip_while(|line| !line.contains(what));
+            let found = lines.next().unwrap_or_else(|| panic!("no {what}: {}", report.stdout));
+            assert!(found.trim_start().starts_with("problem"), "{found}");
+            assert!(lines.next().unwrap().contains(advice), "{}", report.stdout);
+        };
+        home.write(ZED, "{ broken");
+        unhealthy("settings.json: line 1", "askbridge setup zed");
+        home.write(ZED, &fixture("zed.jsonc"));
+        home.ok(&["setup", "zed", "gemini", "--yes"]);
+        fs::remove_file(home.at("bin/gemini")).unwrap();
+        unhealthy("bin/gemini, which is not there", "--undo");
+        home.ok(&["setup", "zed", "--undo", "--yes"]);
+        assert_eq!(home.run(&["doctor"]).code, exit::OK);
+
+        home.write("run/askbridge/token", "not a token\n");
+        fs::set_permissions(home.at("run/askbridge/token"), Permissions::from_mode(0o600)).unwrap();
+        unhealthy("there is no token", "remove");
+        fs::remove_file(home.at("run/askbridge/token")).unwrap();
+        fs::set_permissions(home.at("run/askbridge"), Permissions::from_mode(0o755)).unwrap();
+        unhealthy("can be entered by other users", "no bridge can be found");
+    }
+
+    #[test]
+    fn doctor_shows_bridges_and_removes_what_killed_ones_left() {
+        let home = Home::new(&[]);
+        fs::create_dir_all(home.at("run/askbridge")).unwrap();
+        fs::set_permissions(home.at("run/askbridge"), Permissions::from_mode(0o700)).unwrap();
+        drop(std::os::unix::net::UnixListener::bind(home.at("run/askbridge/dead00.sock")).unwrap());
+        let mut bridge = Process::spawn(&mut home.command(&["run", "--", "/bin/cat"]));
+        bridge.send("on");
+        bridge.expect("the echo", |line| line == "on");
+        let report = home.run(&["doctor"]);
+        assert_eq!(report.code, exit::OK, "{}", report.stdout);
+        assert!(report.stdout.contains("removed a socket of bridges that were killed"), "{}", report.stdout);
+        assert!(report.stdout.contains(": cat in "), "{}", report.stdout);
+        assert!(!home.at("run/askbridge/dead00.sock").exists());
+    }
+}
