@@ -40,6 +40,7 @@ mod inbox;
 mod open;
 
 mod config;
+
 mod setup;
 
 mod doctor;
