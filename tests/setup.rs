@@ -62,7 +62,7 @@ mod setup {
         fn command(&self, args: &[&str]) -> Command {
             let mut command = Command::new(ASKBRIDGE);
             command.args(args).env_clear().env("HOME", self.0.path()).env("PATH", self.at("bin"));
-            command.env("XDG_RUNTIME_DIR", self.at("run"));
+            command.env("XDG_RUNTIME_DIR", self.at("run")).env("XDG_CONFIG_HOME", self.at(".config"));
             command
         }
 

@@ -131,7 +131,7 @@ mod tests {
             "{\n\t\"command\": \"x\",\n\t\"args\": [ // c\n\t\t\"q\", // d\n\t\t\"r\" ] }",
             "{ \"command\": \"x\", \"args\": [ /* c\n */ \"q\",\n \"r\" ] }",
             "{\r\n  \"command\": \"x\",\r\n  \"args\": [\r\n    // c\r\n    \"q\"\r\n  ]\r\n}",
-            r#"{ "type": "custom", "command": "a \"b\" \\ \u00e9 é", "args": ["--x=\"y\""] }"#,
+            r#"{ "type": "custom", "command": "a \"b\" \\ é", "args": ["--x=\"y\""] }"#,
         ] {
             let before = format!("{{ \"agent_servers\": {{ // all\n  \"A\": {entry} }} }}\n");
             let mut made = made(Some(&before), Some("A"));
