@@ -7,19 +7,19 @@ use ratatui::{
 };
 
 use super::{
+    about::{self, Change},
     draft::Draft,
     event::Item,
     field::FieldView,
     line::CardLine,
     state::{App, name},
     theme::Theme,
-    wrapped::{folded, lines},
+    wrapped::lines,
 };
 use crate::{
     desk::State,
     present::{
         answer::{settlement, value_of},
-        subject::About,
         text::span,
     },
     question::{Kind, Question},
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// The most columns of a line of text: longer ones are hard to read.
-const MEASURE: usize = 100;
+pub(super) const MEASURE: usize = 100;
 /// The most columns of a field's name on its tab.
 const TAB: usize = 16;
 
@@ -39,7 +39,7 @@ pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     let mut writer =
         Writer { theme, columns: columns.max(1), measure: columns.clamp(1, MEASURE), out: Vec::new() };
     writer.head(item);
-    writer.asked(item);
+    writer.asked(item, app);
     let draft = Draft::new(&item.record);
     let draft = app.drafts.get(&item.record.id).unwrap_or(&draft);
     if item.record.is_open() && item.record.state != State::Delivering {
@@ -102,7 +102,7 @@ impl Writer {
     }
 
     /// Writes what is asked: the heading, or what a permission is for.
-    fn asked(&mut self, item: &Item) {
+    fn asked(&mut self, item: &Item, app: &App) {
         let question = &item.record.question;
         let heading = question.heading();
         if let Some(title) = question.title.as_deref().filter(|title| *title != heading) {
@@ -111,30 +111,33 @@ impl Writer {
         // The labels of the fields say more than a heading that an agent writes over every form.
         let is_formula = question.headline() != heading;
         let is_label = question.fields.len() == 1 && question.fields[0].label == heading;
+        let is_over = !item.record.is_open() || item.record.state == State::Delivering;
         if item.is_permission() || !is_formula && !is_label {
             self.text(heading, 0, self.theme.strong());
+        } else if is_over {
+            // No field is shown that would say what was asked.
+            self.text(&question.headline(), 0, self.theme.strong());
         }
         if item.is_permission() {
-            // The only escape sequences are those of our own colours: text of the agent is printable.
-            let about = About { question, columns: self.measure, colour: true }.to_string();
-            about.lines().for_each(|line| self.about(line));
+            match app.about(item, self.columns) {
+                Some(ready) => self.about(ready),
+                None => self.about(&about::lines(question, self.columns)),
+            }
         }
         if self.out.last().is_none_or(|last| last.line.width() > 0) {
             self.gap();
         }
     }
 
-    /// Writes a line of what a permission is for, coloured as a change where it is one.
-    fn about(&mut self, line: &str) {
-        let style = match () {
-            () if line.contains("\x1b[31m") => self.theme.removed(),
-            () if line.contains("\x1b[32m") => self.theme.added(),
-            () => Style::new(),
+    /// Writes what a permission is for, with changes of files coloured.
+    fn about(&mut self, lines: &[(String, Change)]) {
+        let theme = self.theme;
+        let style = |change: Change| match change {
+            Change::Removed => theme.removed(),
+            Change::Added => theme.added(),
+            Change::None => Style::new(),
         };
-        let plain = line.replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
-        let indent = plain.len() - plain.trim_start_matches(' ').len();
-        let folded = folded(&plain, indent.max(4), self.columns);
-        self.out.extend(folded.into_iter().map(|line| CardLine::new(line, style)));
+        self.out.extend(lines.iter().map(|(line, change)| CardLine::new(line.clone(), style(*change))));
     }
 
     /// Writes the field that is shown, or the review of all of them.

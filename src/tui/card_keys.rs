@@ -1,15 +1,14 @@
 //! What keys do in the current question: they move between fields and rows, choose, and type.
 //! Pure. Sending is left to `sending.rs`.
 
+use std::sync::Arc;
+
 use super::{
-    draft::{Row, is_many, is_multiline, labels},
+    draft::{Draft, Row, is_many, is_multiline, labels},
     event::{Effect, Key},
     state::{App, Modal, Pane},
 };
 use crate::question::{Field, Question};
-
-/// The lines that the keys for pages move by, as a part of the screen's height.
-const PAGE: usize = 2;
 
 impl App {
     /// Goes into the current question.
@@ -34,8 +33,8 @@ impl App {
             Key::Down => self.move_row(1),
             Key::Right | Key::Tab | Key::Char('l') => self.move_tab(1),
             Key::Left | Key::BackTab | Key::Char('h') => self.move_tab(-1),
-            Key::PageDown => self.scroll(isize::from(self.size.1.cast_signed()) / PAGE.cast_signed()),
-            Key::PageUp => self.scroll(-isize::from(self.size.1.cast_signed()) / PAGE.cast_signed()),
+            Key::PageDown => self.scroll(self.page()),
+            Key::PageUp => self.scroll(-self.page()),
             Key::Char(' ') => self.toggle(),
             Key::Enter => return self.accept(),
             Key::Send | Key::Control('s') => return self.send(),
@@ -163,9 +162,10 @@ impl App {
     pub(super) fn scroll(&mut self, by: isize) {
         let most = self.overflow();
         let from = self.first_line();
-        if let Some((_, draft)) = self.draft_mut() {
-            draft.scroll = Some(from.saturating_add_signed(by).min(most));
-        }
+        // What is over scrolls as well.
+        let Some(record) = self.item().map(|item| Arc::clone(&item.record)) else { return };
+        let draft = self.drafts.entry(record.id.clone()).or_insert_with(|| Draft::new(&record));
+        draft.scroll = Some(from.saturating_add_signed(by).min(most));
     }
 
     /// Does what a key does while a text is typed.

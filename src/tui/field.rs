@@ -11,7 +11,7 @@ use super::{
     editor::Editor,
     line::CardLine,
     theme::Theme,
-    wrapped::{folded, hanging, lines},
+    wrapped::{folded, hanging, lines, typed_lines},
 };
 use crate::{
     present::{question::wanted, subject::meaning},
@@ -203,12 +203,6 @@ fn typed(editor: &Editor, is_secret: bool, columns: usize) -> (Vec<String>, (usi
         false => printable(text).replace('\t', "    "),
     };
     let (before, behind) = editor.parts();
-    let (before, whole) = (shown(before), shown(before) + &shown(behind));
-    let fold = |text: &str| -> Vec<String> {
-        // `lines` would leave out an empty line at the end.
-        text.split('\n').flat_map(|line| folded(line, 0, columns.saturating_sub(1).max(1))).collect()
-    };
-    let head = fold(&before);
-    let cursor = (head.len() - 1, head.last().map_or(0, |line| width(line)));
-    (fold(&whole), cursor)
+    // The cursor may stand behind the last character of a line.
+    typed_lines(&shown(before), &shown(behind), columns.saturating_sub(1).max(2))
 }

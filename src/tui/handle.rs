@@ -11,6 +11,12 @@ use crate::{desk::Submission, form::caution::confirms};
 impl App {
     /// Takes what happened, and returns what is to be done.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
+        let effects = self.take(event);
+        self.prepare();
+        effects
+    }
+
+    fn take(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::World(world) => return self.update(world),
             Event::Key(key) => return self.key(key),

@@ -72,6 +72,12 @@ impl App {
         self.in_view().first
     }
 
+    /// Returns how many lines the keys for pages move by. The last line in view says how many more there are, and the one
+    /// above it stays in view, so that no line is passed unseen.
+    pub(super) fn page(&self) -> isize {
+        self.in_view().height.saturating_sub(2).max(1).cast_signed()
+    }
+
     /// Returns the option that is drawn on this line of the screen.
     pub(super) fn option_at(&self, line: u16) -> Option<usize> {
         let (line, in_view) = (usize::from(line).checked_sub(1)?, self.in_view());

@@ -17,6 +17,8 @@ mod sending;
 
 mod card_keys;
 
+mod about;
+
 mod line;
 
 mod field;
@@ -38,6 +40,8 @@ mod keys;
 mod attention;
 
 mod screen;
+
+mod remembered;
 
 mod run;
 

@@ -22,6 +22,7 @@ use super::{
     attention::Known,
     event::{Effect, Event, Item, Key, World},
     keys,
+    remembered::latest,
     screen::Screen,
     state::{App, Modal},
     theme::Theme,
@@ -29,8 +30,8 @@ use super::{
 };
 use crate::{
     command::CommandError,
-    control::{Follower, Inbox},
-    desk::{QuestionId, Record, Refusal},
+    control::{BridgeStatus, Follower, Inbox},
+    desk::{BridgeName, QuestionId, Record, Refusal},
     exit,
     machine::{Gaps, Machine, discovery},
     present::{bridges::Bridges, gaps},
@@ -86,6 +87,10 @@ struct Session<'a> {
     follower: Follower,
     left_out: watch::Receiver<Gaps>,
     submissions: JoinSet<Submitted>,
+    /// The bridges that were asked what they remember, and their replies.
+    asked: Vec<BridgeName>,
+    replies: JoinSet<Vec<Arc<Record>>>,
+    remembered: Vec<Arc<Record>>,
     /// Whether the terminal said that it has the focus.
     has_focus: bool,
     /// The number in the title.
@@ -96,6 +101,7 @@ struct Session<'a> {
 enum Next {
     Input(Option<io::Result<Input>>),
     Submitted(Submitted),
+    Remembered(Vec<Arc<Record>>),
     World,
     Stopped,
 }
@@ -118,6 +124,9 @@ impl<'a> Session<'a> {
             follower: machine.store().follow(),
             left_out: machine.gaps(),
             submissions: JoinSet::new(),
+            asked: Vec::new(),
+            replies: JoinSet::new(),
+            remembered: Vec::new(),
             has_focus: false,
             titled: None,
         })
@@ -133,6 +142,11 @@ impl<'a> Session<'a> {
                 Next::Input(Some(input)) => self.input(input?)?,
                 Next::Submitted((id, result)) => {
                     self.app.handle(Event::Submitted(id, result));
+                    let world = self.world();
+                    self.app.handle(Event::World(world))
+                }
+                Next::Remembered(records) => {
+                    self.remembered = records;
                     let world = self.world();
                     self.app.handle(Event::World(world))
                 }
@@ -152,6 +166,7 @@ impl<'a> Session<'a> {
         tokio::select! {
             input = self.inputs.next() => Next::Input(input),
             Some(Ok(submitted)) = self.submissions.join_next() => Next::Submitted(submitted),
+            Some(Ok(records)) = self.replies.join_next() => Next::Remembered(records),
             Some(_) = self.follower.next() => Next::World,
             Ok(()) = self.left_out.changed() => Next::World,
             Some(()) = self.stops.recv() => Next::Stopped,
@@ -231,8 +246,22 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Asks the bridges what they remember, once for each bridge that comes. The store has only what was settled since it
+    /// follows them.
+    fn ask(&mut self, status: &[BridgeStatus]) {
+        let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();
+        if names.iter().any(|name| !self.asked.contains(name)) && self.replies.is_empty() {
+            let machine = self.machine.clone();
+            self.replies.spawn(async move { machine.settled(SETTLED).await });
+            self.asked = names;
+        }
+    }
+
     fn world(&mut self) -> World {
-        let bridges = Bridges::new(self.machine.status());
+        let status = self.machine.status();
+        self.ask(&status);
+        let count = status.len();
+        let bridges = Bridges::new(status);
         let item = |record: Arc<Record>| {
             let (agent, now) = (bridges.agent(&record), bridges.now(&record));
             Item { record, agent, now }
@@ -243,9 +272,9 @@ impl<'a> Session<'a> {
         });
         World {
             open: open.into_iter().map(item).collect(),
-            settled: settled.into_iter().map(item).collect(),
+            settled: latest(settled, &self.remembered, SETTLED).into_iter().map(item).collect(),
             gaps: gaps::lines(&self.left_out.borrow_and_update()),
-            bridges: self.machine.status().len(),
+            bridges: count,
         }
     }
 }

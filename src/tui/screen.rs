@@ -3,7 +3,7 @@
 use std::{
     io::{self, Write},
     panic,
-    sync::Once,
+    sync::{Mutex, MutexGuard, Once, PoisonError},
 };
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
@@ -22,6 +22,10 @@ const GIVE_TITLE_BACK: &str = "\x1b[23;2t";
 const MODIFIERS: &str = "\x1b[>1u";
 const NO_MODIFIERS: &str = "\x1b[<u";
 
+/// What gives the terminal back, while it is taken. A panic and what unwinds after it give it back only once: the report
+/// of the panic is on the screen by then, and must stay there.
+static TAKEN: Mutex<Option<String>> = Mutex::new(None);
+
 /// The terminal, until this is dropped.
 pub(super) struct Screen {
     known: Known,
@@ -39,23 +43,22 @@ impl Screen {
 
     fn take(&self) -> io::Result<()> {
         enable_raw_mode()?;
+        *taken() = Some(self.leave());
         let mouse = if self.mouse { MOUSE } else { "" };
         let title = if self.known == Known::Plain { "" } else { KEEP_TITLE };
         let modifiers = if self.known.tells_modifiers() { MODIFIERS } else { "" };
         write(&format!("{title}{ENTER}{modifiers}{mouse}"))
     }
 
-    fn give(&self) {
+    fn leave(&self) -> String {
         let title = if self.known == Known::Plain { "" } else { GIVE_TITLE_BACK };
         let modifiers = if self.known.tells_modifiers() { NO_MODIFIERS } else { "" };
-        // A terminal that is gone needs nothing undone.
-        write(&format!("{modifiers}{LEAVE}{title}")).unwrap_or_default();
-        disable_raw_mode().unwrap_or_default();
+        format!("{modifiers}{LEAVE}{title}")
     }
 
     /// Gives the terminal back, stops the process, and takes the terminal again once the process goes on.
     pub(super) fn stop(&self) -> io::Result<()> {
-        self.give();
+        give();
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
         self.take()
     }
@@ -73,7 +76,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.give();
+        give();
     }
 }
 
@@ -83,15 +86,95 @@ fn give_back_on_panic() {
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            write(LEAVE).unwrap_or_default();
-            disable_raw_mode().unwrap_or_default();
+            give();
             before(info);
         }));
     });
+}
+
+fn taken() -> MutexGuard<'static, Option<String>> {
+    TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives the terminal back, if it is taken.
+fn give() {
+    let leave = taken().take();
+    if let Some(leave) = leave {
+        // A terminal that is gone needs nothing undone.
+        write(&leave).unwrap_or_default();
+        disable_raw_mode().unwrap_or_default();
+    }
 }
 
 fn write(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::{File, OpenOptions},
+        io::Read,
+        process::{Command, Stdio},
+        thread,
+        time::{Duration, Instant},
+    };
+
+    use rustix::{
+        pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+        termios::{LocalModes, tcgetattr},
+    };
+
+    use super::*;
+
+    /// Set for the process that panics.
+    const PANICS: &str = "PANICS_ON_ITS_TERMINAL";
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_and_is_readable_there() {
+        if std::env::var_os(PANICS).is_some() {
+            let _screen = Screen::enter(Known::Other, true).unwrap();
+            panic!("of the test");
+        }
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let path = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let open = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let before = tcgetattr(&master).unwrap().local_modes;
+        let name = "tui::screen::tests::a_panic_gives_the_terminal_back_and_is_readable_there";
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(std::env::current_exe().unwrap());
+        command.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(PANICS, "1");
+        let mut child = command.stdin(open()).stdout(open()).stderr(Stdio::from(open())).spawn().unwrap();
+        let mut output = File::from(master.try_clone().unwrap());
+        let reader = thread::spawn(move || {
+            let (mut text, mut chunk) = (String::new(), [0; 4096]);
+            // Once no process has the terminal open, reading fails.
+            while let Ok(count @ 1..) = output.read(&mut chunk) {
+                text += &String::from_utf8_lossy(&chunk[..count]);
+            }
+            text
+        });
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while child.try_wait().unwrap().is_none() {
+            if Instant::now() > deadline {
+                child.kill().unwrap();
+            }
+            thread::yield_now();
+        }
+        let text = reader.join().unwrap();
+        let left = text.rfind("\x1b[?1049l").unwrap_or_else(|| panic!("the screen is not left: {text:?}"));
+        assert!(text[..left].contains("\x1b[?1049h"), "{text:?}");
+        assert_eq!(text.matches("\x1b[?1049l").count(), 1, "the report is wiped: {text:?}");
+        let report = text.find("of the test").unwrap_or_else(|| panic!("no report: {text:?}"));
+        assert!(left < report, "the report is lost with the screen: {text:?}");
+        for undone in ["\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", GIVE_TITLE_BACK] {
+            assert_eq!(text.matches(undone).count(), 1, "{undone:?}: {text:?}");
+        }
+        let after = tcgetattr(&master).unwrap().local_modes;
+        assert!(after.contains(LocalModes::ECHO | LocalModes::ICANON) && after == before, "{after:?}");
+    }
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{
+    about::AboutLines,
     draft::Draft,
     editor::Editor,
     event::{Effect, Item, World},
@@ -88,6 +89,8 @@ pub struct App {
     pub sending: BTreeSet<QuestionId>,
     /// The columns and lines of the terminal.
     pub size: (u16, u16),
+    /// What the current permission is for, as lines.
+    pub(super) about: Option<AboutLines>,
     /// The open questions that were seen; `None` before the first.
     known: Option<BTreeSet<QuestionId>>,
 }
@@ -106,6 +109,7 @@ impl App {
             said: None,
             sending: BTreeSet::new(),
             size,
+            about: None,
             known: None,
         }
     }

@@ -45,7 +45,9 @@ fn draw_card(app: &App, theme: Theme, area: Rect, frame: &mut Frame<'_>) {
     let InView { scrolled, first, height, pinned } = InView::new(app, lines, area.height.into());
     let below = scrolled.len().saturating_sub(first + height);
     let mut shown: Vec<_> = scrolled.into_iter().skip(first).take(height).collect();
+    // Where there is hardly room, it is for the lines themselves.
     if below > 0
+        && height > 2
         && let Some(last) = shown.last_mut()
     {
         *last = CardLine::new(format!("… {} more lines, PgDn shows them", below + 1), theme.muted());

@@ -54,9 +54,100 @@ pub(super) fn folded(line: &str, indent: usize, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Wraps a printable text that is being typed, behind the spaces, and what is longer than a line anywhere. Every space
+/// stays. Returns the lines, with the line and the column of the cursor, which is between the two parts.
+pub(super) fn typed_lines(before: &str, behind: &str, columns: usize) -> (Vec<String>, (usize, usize)) {
+    let mut typed = Typed { columns, lines: vec![String::new()], used: 0, marks: 0 };
+    typed.push(before);
+    // The rest of a word may move it to the next line, and the cursor with it: it is found from the end of the line.
+    let (line, text) = (typed.lines.len() - 1, typed.lines.last().map_or(0, String::len));
+    typed.push(behind);
+    let rest = typed.lines.get(line).map_or(0, String::len);
+    let (line, at) = if text <= rest { (line, text) } else { (line + 1, text - rest) };
+    let column = typed.lines.get(line).and_then(|line| line.get(..at)).map_or(0, width);
+    (typed.lines, (line, column))
+}
+
+/// Lines that become more as a text is added.
+struct Typed {
+    columns: usize,
+    lines: Vec<String>,
+    /// The columns of the last line that are taken.
+    used: usize,
+    /// The characters without a column at its end.
+    marks: usize,
+}
+
+impl Typed {
+    fn push(&mut self, text: &str) {
+        for c in text.chars() {
+            let taken = c.width().unwrap_or(0);
+            self.marks = if taken == 0 && c != '\n' { self.marks + 1 } else { 0 };
+            match c {
+                '\n' => self.begin(String::new()),
+                _ if self.marks > MARKS => {}
+                _ => self.add(c, taken),
+            }
+        }
+    }
+
+    fn begin(&mut self, start: String) {
+        self.used = width(&start);
+        self.lines.push(start);
+    }
+
+    fn add(&mut self, c: char, taken: usize) {
+        // One space may stand behind the last column: nothing is seen of it.
+        let room = self.columns + usize::from(c == ' ');
+        if self.used + taken > room {
+            // The word that is begun moves to the next line, if there is one before it on this line.
+            let last = self.lines.last_mut();
+            let word = last.and_then(|line| Some(line.split_off(line.rfind(' ')? + 1)));
+            self.begin(word.unwrap_or_default());
+        }
+        if let Some(line) = self.lines.last_mut() {
+            line.push(c);
+        }
+        self.used += taken;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn typed_text_wraps_behind_spaces_and_keeps_the_cursor() {
+        let at = |before: &str, behind: &str| typed_lines(before, behind, 8);
+        let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        assert_eq!(at("one two three", ""), (lines(&["one two ", "three"]), (1, 5)));
+        // The rest of the word decides where the cursor is.
+        assert_eq!(at("one two th", "ree"), (lines(&["one two ", "three"]), (1, 2)));
+        assert_eq!(at("one tw", "elve"), (lines(&["one ", "twelve"]), (1, 2)));
+        assert_eq!(at("one ", "twelve"), (lines(&["one ", "twelve"]), (0, 4)));
+        assert_eq!(at("abcdefghij", ""), (lines(&["abcdefgh", "ij"]), (1, 2)));
+        assert_eq!(at("a\n", "\nb"), (lines(&["a", "", "b"]), (1, 0)));
+        assert_eq!(at("認証 認証認証", ""), (lines(&["認証 ", "認証認証"]), (1, 8)));
+        assert_eq!(at("", ""), (lines(&[""]), (0, 0)));
+        let spaces = at(&" ".repeat(20), "");
+        assert_eq!(spaces.0.concat(), " ".repeat(20));
+        assert!(spaces.0.iter().all(|line| line.len() <= 9), "{spaces:?}");
+    }
+
+    #[test]
+    fn typed_text_of_any_kind_fits_and_nothing_of_it_is_lost() {
+        let text = "a 認証 word, aver\u{e9}ylongwordthatneverends  and\n\nmore e\u{301}e\u{301} ";
+        for columns in 2..30 {
+            for (at, _) in text.char_indices() {
+                let (lines, (line, column)) = typed_lines(&text[..at], &text[at..], columns);
+                assert!(lines.iter().all(|line| width(line) <= columns + 1), "{columns}: {lines:?}");
+                assert_eq!(lines.concat(), text.replace('\n', ""), "{columns}");
+                assert!(column <= width(&lines[line]), "{columns}, {at}: {lines:?}");
+                let before: usize = lines[..line].iter().map(|line| width(line)).sum();
+                assert_eq!(before + column, width(&text[..at].replace('\n', "")), "{columns}, {at}: {lines:?}");
+            }
+        }
+    }
 
     #[test]
     fn no_line_is_wider_than_the_screen() {

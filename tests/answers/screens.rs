@@ -249,6 +249,66 @@ fn a_permission_shows_what_it_is_for_and_is_confirmed() {
     );
 }
 
+/// A permission with a change of this many lines.
+fn long_permission(lines: usize) -> Value {
+    let old: String = (1..=lines).map(|n| format!("line {n}\n")).collect();
+    let new: String = (1..=lines).map(|n| format!("line {n}, changed\n")).collect();
+    let mut asked = permission(true);
+    asked["subject"]["diffs"] = json!([{ "path": "/src/payments/a.rs", "line": 1, "old": old, "new": new }]);
+    asked
+}
+
+#[test]
+fn a_long_permission_scrolls_and_keeps_its_options_in_view() {
+    check(
+        "long_permission",
+        || one(long_permission(500)),
+        |scene| {
+            scene.keys(&[Key::Enter]);
+            let (mut seen, mut last) = (String::new(), String::new());
+            // Each line is seen on the way down.
+            loop {
+                let drawn = text(&scene.drawn());
+                assert!(drawn.contains("2  Allow"), "{drawn}");
+                if drawn == last {
+                    break;
+                }
+                seen += &drawn;
+                last = drawn;
+                scene.keys(&[Key::PageDown]);
+            }
+            for n in 1..=500 {
+                assert!(seen.contains(&format!("line {n}, changed")), "line {n} at {:?}", scene.app.size);
+            }
+            while !text(&scene.drawn()).contains("Dangerous") {
+                scene.keys(&[Key::PageUp]);
+            }
+            for _ in 0..3 {
+                scene.keys(&[Key::PageDown]);
+            }
+        },
+    );
+}
+
+#[test]
+fn a_change_is_compared_once_however_often_it_is_drawn() {
+    // Comparing these texts takes as long as it may, which is more than a person waits for a key.
+    let (old, new): (Vec<_>, Vec<_>) =
+        (0..20_000).map(|n| (format!("{}\n", n * 7919 % 20_011), format!("{}\n", n * 104_729 % 20_011))).unzip();
+    let mut asked = permission(true);
+    asked["subject"]["diffs"] = json!([{ "path": "/a", "line": 1, "old": old.concat(), "new": new.concat() }]);
+    let begin = std::time::Instant::now();
+    let mut scene = Scene::new((120, 40), one(asked));
+    scene.keys(&[Key::Enter]);
+    let once = begin.elapsed();
+    let begin = std::time::Instant::now();
+    for _ in 0..20 {
+        scene.keys(&[Key::PageDown]);
+        scene.drawn();
+    }
+    assert!(begin.elapsed() < once * 20, "{:?} for 20 keys, {once:?} for the first", begin.elapsed());
+}
+
 #[test]
 fn the_keys_are_shown() {
     check("help", several, |scene| scene.keys(&[Key::Char('?')]));
@@ -270,6 +330,15 @@ fn an_answer_from_elsewhere_is_shown_beside_what_was_typed() {
             let world = World { settled: vec![item(1, &form, &settled)], ..world(Vec::new()) };
             scene.app.handle(Event::World(world));
             assert!(scene.app.said.as_ref().unwrap().text.contains("answered by the client (Zed)"));
+            let mut seen = text(&scene.drawn());
+            for _ in 0..10 {
+                scene.app.handle(Event::Key(Key::PageDown));
+                seen += &text(&scene.drawn());
+            }
+            assert!(seen.contains("Notes: my own words"), "{seen}");
+            for _ in 0..10 {
+                scene.app.handle(Event::Key(Key::PageUp));
+            }
         },
     );
 }

@@ -37,10 +37,22 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Starts a command on a terminal of this size.
     pub(crate) fn start(machine: &TestMachine, args: &[&str], ws_col: u16, ws_row: u16) -> Self {
+        Terminal::start_in(machine, args, &[], ws_col, ws_row)
+    }
+
+    /// Starts a command on a terminal of this size, which says of itself what these variables do.
+    pub(crate) fn start_in(
+        machine: &TestMachine,
+        args: &[&str],
+        variables: &[(&str, &str)],
+        ws_col: u16,
+        ws_row: u16,
+    ) -> Self {
         let mut command = Command::new("setsid");
         command.arg("--ctty").arg(ASKBRIDGE).args(args);
         command.env("XDG_RUNTIME_DIR", machine.path()).env("USER", "somebody").env("TERM", "xterm-256color");
         command.env_remove("TERM_PROGRAM").env_remove("TMUX").env_remove("NO_COLOR");
+        command.env_remove("STY").envs(variables.iter().copied());
         Terminal::spawn(command, ws_col, ws_row)
     }
 

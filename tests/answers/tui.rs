@@ -91,6 +91,88 @@ fn the_terminal_is_as_it_was_however_it_ends() {
     }
 }
 
+/// A permission, and the keys that lead to allowing it, each with what is shown before it.
+fn dangerous() -> (Value, [(&'static str, &'static str); 5]) {
+    let call = json!({ "toolCallId": "t", "title": "Clean up", "kind": "execute", "rawInput": { "command": "rm -rf build" } });
+    let options = json!([{ "optionId": "once", "name": "Allow", "kind": "allow_once" }, { "optionId": "no", "name": "No", "kind": "reject_once" }]);
+    let steps = [
+        ("1 question waits", "\r"),
+        ("rm -rf build", "1"),
+        ("(*) 1  Allow", "\r"),
+        ("Are you sure?", "ye"),
+        ("> ye", "s"),
+    ];
+    (json!({ "sessionId": "s", "toolCall": call, "options": options }), steps)
+}
+
+#[test]
+fn the_terminal_is_given_back_from_each_view() {
+    let machine = TestMachine::new();
+    let (asked, steps) = dangerous();
+    let (_bridge, id) = agent(&machine, "session/request_permission", &asked);
+    // After the last step the word is typed and not sent; the help is shown last.
+    let walks = (0..=steps.len()).map(|count| steps[..count].to_vec());
+    let help = vec![("1 question waits", "?"), ("Esc", "j")];
+    for (walk, signal) in walks.chain([help]).zip([Signal::TERM, Signal::HUP].into_iter().cycle()) {
+        let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+        for (shown, keys) in &walk {
+            terminal.screen(shown);
+            terminal.types(keys);
+        }
+        // The last keys have their effect, or not: the terminal is given back either way.
+        terminal.screen("askbridge");
+        kill_process(pid(&terminal), signal).unwrap();
+        assert_eq!(terminal.code(), 128 + signal.as_raw(), "{walk:?}: {}", terminal.text);
+        assert_eq!((terminal.echoes(), terminal.is_alternate()), ((true, true), false), "{walk:?}");
+        assert_eq!(machine.questions(1).len(), 1, "{walk:?}");
+    }
+    machine.ok(&["deny", &id]);
+}
+
+#[test]
+fn each_terminal_is_told_in_its_own_way() {
+    let machine = TestMachine::new();
+    let (_bridge, _) = agent(&machine, ASK, &form());
+    for (variables, told) in [
+        (&[("TERM_PROGRAM", "iTerm.app")][..], "\x1b]9;askbridge: "),
+        (&[("TERM_PROGRAM", "WezTerm")], "\x1b]777;notify;askbridge;"),
+        (&[("TERM", "xterm-kitty")], "\x1b]99;;askbridge: "),
+        (&[("TERM", "xterm-kitty"), ("TMUX", "/tmp/tmux,1,0")], ""),
+        (&[("TERM", "linux")], ""),
+    ] {
+        let mut terminal = Terminal::start_in(&machine, &["tui"], variables, 80, 24);
+        terminal.screen("1 question waits");
+        let asked = machine.start(&["ask", "--confirm", "Ship \x1b]0;it\x07?"]);
+        terminal.screen("2 questions wait");
+        terminal.types("q");
+        assert_eq!(terminal.code(), 0);
+        let text = &terminal.text;
+        assert_eq!(terminal.bells(), 1 + usize::from(told.contains(";askbridge") && !told.contains("99")), "{text:?}");
+        match told {
+            "" => assert!(!["\x1b]9;", "\x1b]777;", "\x1b]99;"].iter().any(|osc| text.contains(osc)), "{text:?}"),
+            told => assert!(text.contains(told) && text.contains("asks: Ship ␛]0,it␇?"), "{text:?}"),
+        }
+        let is_titled = text.contains("\x1b]2;(2) askbridge\x07") && text.contains("\x1b[23;2t");
+        assert_eq!(is_titled, !variables.contains(&("TERM", "linux")), "{text:?}");
+        drop(asked);
+        machine.questions(1);
+    }
+}
+
+#[test]
+fn what_was_settled_before_is_listed() {
+    let machine = TestMachine::new();
+    let (_bridge, id) = agent(&machine, ASK, &form());
+    machine.ok(&["answer", &id, "2", "small and quick"]);
+    let mut terminal = Terminal::start(&machine, &["tui"], 120, 40);
+    terminal.screen("Settled lately");
+    terminal.screen("Which database? (and 1 more): answe");
+    terminal.types("j\r");
+    terminal.screen("Answered by the command line (somebody): Which database?: SQLite");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+}
+
 #[test]
 fn a_stopped_inbox_gives_the_terminal_back_and_draws_again() {
     let machine = TestMachine::new();
@@ -113,20 +195,8 @@ fn a_stopped_inbox_gives_the_terminal_back_and_draws_again() {
 #[test]
 fn the_question_stays_open_wherever_the_inbox_is_killed() {
     let machine = TestMachine::new();
-    let call = json!({ "toolCallId": "t", "title": "Clean up", "kind": "execute", "rawInput": { "command": "rm -rf build" } });
-    let options = json!([{ "optionId": "once", "name": "Allow", "kind": "allow_once" }, { "optionId": "no", "name": "No", "kind": "reject_once" }]);
-    let (mut bridge, id) = agent(
-        &machine,
-        "session/request_permission",
-        &json!({ "sessionId": "s", "toolCall": call, "options": options }),
-    );
-    let steps = [
-        ("1 question waits", "\r"),
-        ("rm -rf build", "1"),
-        ("(*) 1  Allow", "\r"),
-        ("Are you sure?", "ye"),
-        ("> ye", "s"),
-    ];
+    let (asked, steps) = dangerous();
+    let (mut bridge, id) = agent(&machine, "session/request_permission", &asked);
     for killed_at in 0..=steps.len() {
         let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
         for (shown, keys) in &steps[..killed_at] {

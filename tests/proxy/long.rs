@@ -142,7 +142,8 @@ fn a_long_line_that_says_too_late_what_it_is_goes_nowhere() {
     conductor.leaves();
 }
 
-/// What a component says first of a line of 64 MiB, and how much memory it had at its fullest, in KiB.
+/// What a component says first of a line of 64 MiB, and how much memory it had at its fullest, in KiB. The pages of the
+/// program itself are left out: those of a debug build are most of the memory, and its size is another matter.
 #[cfg(target_os = "linux")]
 fn pass_64_mib(begins: &'static str, ends: &'static str) -> (Vec<u8>, usize) {
     let (mut running, mut input, mut output) = piped();
@@ -166,8 +167,12 @@ fn pass_64_mib(begins: &'static str, ends: &'static str) -> (Vec<u8>, usize) {
     }
     assert!(heard > 64 * MIB, "{heard} bytes");
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let peak = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    let kib = |name: &str| -> usize {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    // Pages of files only become more, so that no more than these were part of the peak.
+    let peak = kib("VmHWM:").saturating_sub(kib("RssFile:"));
     drop(writer.join().unwrap());
     assert_eq!(running.wait().code(), Some(0));
     (head, peak)
@@ -191,6 +196,6 @@ fn a_line_of_64_mib_passes_in_a_few() {
     ] {
         let (head, peak) = pass_64_mib(begins, ends);
         assert!(head.starts_with(heard.as_bytes()), "{}", head.escape_ascii());
-        assert!(peak < 24 * 1024, "the most that it had was {peak} KiB");
+        assert!(peak < 8 * 1024, "the most that it had was {peak} KiB");
     }
 }

@@ -52,6 +52,7 @@ const RESPONDERS = {
   http: "HTTP",
   rpc: "JSON-RPC",
   page: "the page",
+  terminal: "the terminal",
 };
 
 /** Returns who settled a question: "the command line", "Zed". */
