@@ -17,7 +17,7 @@ mod setup {
 
     use askbridge::exit;
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use tempfile::TempDir;
 
     use crate::support::Process;
@@ -331,6 +331,61 @@ mod setup {
         assert_eq!(report.code, exit::OK, "{}", report.stdout);
         assert!(report.stdout.contains("removed a socket of bridges that were killed"), "{}", report.stdout);
         assert!(report.stdout.contains(": cat in "), "{}", report.stdout);
+        assert!(!report.stdout.contains("the client, "), "{}", report.stdout);
         assert!(!home.at("run/askbridge/dead00.sock").exists());
+    }
+
+    #[test]
+    fn doctor_says_what_the_client_and_the_agent_promised() {
+        let home = Home::new(&[]);
+        let shows = |capabilities: Value, expected: &[&str]| {
+            let params = json!({
+                "protocolVersion": 1, "clientInfo": { "name": "Zed\u{7}" }, "clientCapabilities": capabilities,
+            });
+            let mut bridge = Process::spawn(&mut home.command(&["run", "--", "/bin/cat"]));
+            // An echo is all that this agent says: a request at first, and then what the test lets it say.
+            let request = json!({ "jsonrpc": "2.0", "id": 7, "method": "initialize", "params": params });
+            bridge.send(&request.to_string());
+            bridge.expect("the echo", |line| line.contains("initialize"));
+            let report = home.run(&["doctor"]);
+            assert_eq!(report.code, exit::OK, "{}", report.stdout);
+            let silent = "warning  BRIDGE: the agent has not replied to `initialize`";
+            for part in expected.iter().chain([&silent]) {
+                assert!(without_name(&report.stdout).contains(part), "no {part}: {}", report.stdout);
+            }
+        };
+        shows(
+            json!({ "elicitation": { "form": {} } }),
+            &["ok       BRIDGE: the client, Zed␇, with ACP 1, shows questions: forms"],
+        );
+        let without = "note     BRIDGE: the client, Zed␇, with ACP 1, promises no forms";
+        shows(json!({}), &[without, "-> several fields come one after the other there"]);
+
+        let agent = r#"read -r line; echo '{"jsonrpc":"2.0","id":7,"result":{"protocolVersion":1,"agentInfo":{"name":"gemini","title":"Gemini"}}}'; exec /bin/cat"#;
+        let mut bridge = Process::spawn(&mut home.command(&["run", "--", "/bin/sh", "-c", agent]));
+        bridge.send(r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":1}}"#);
+        bridge.expect("the response", |line| line.contains("Gemini"));
+        let report = home.run(&["doctor"]);
+        for part in [
+            "BRIDGE: the client, which has no name, with ACP 1",
+            "ok       BRIDGE: the agent, Gemini, with ACP 1",
+        ] {
+            assert!(without_name(&report.stdout).contains(part), "no {part}: {}", report.stdout);
+        }
+        let status: Value = serde_json::from_str(&home.ok(&["status", "--json"])).unwrap();
+        let peers = json!({
+            "client": { "protocol": 1, "promises": [] },
+            "agent": { "name": "Gemini", "protocol": 1, "promises": [] },
+        });
+        assert_eq!(status["bridges"][0]["peers"], peers, "{status}");
+    }
+
+    /// Puts a word for the names of bridges at the beginning of findings.
+    fn without_name(report: &str) -> String {
+        let plain = |line: &str| match line.split_once(": ") {
+            Some((start, rest)) if start.len() == 17 => format!("{}BRIDGE: {rest}\n", &start[..11]),
+            _ => format!("{line}\n"),
+        };
+        report.lines().map(plain).collect()
     }
 }

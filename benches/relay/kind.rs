@@ -51,7 +51,9 @@ impl Kind {
             Kind::Bridge => {
                 let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
                 command.args(["run", "--"]).arg(&ourselves);
-                command.env("XDG_RUNTIME_DIR", subscribers::folder()?);
+                // The settings of the person who measures must not count.
+                let folder = subscribers::folder()?;
+                command.env("XDG_RUNTIME_DIR", &folder).env("XDG_CONFIG_HOME", folder);
                 command
             }
         };

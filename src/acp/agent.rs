@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     action::{Action, Line},
-    capabilities,
+    capabilities::{self, Introduction},
     core::Core,
     event::Peer,
     pending::{Closing, Open},
@@ -249,6 +249,8 @@ impl Core {
     fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
         self.protocol = message.result.map(capabilities::protocol).unwrap_or_default();
         self.agent = message.result.and_then(capabilities::agent_name);
+        self.introduced.agent = message.result.map(Introduction::of_agent);
+        self.is_introduced = true;
         let advertises = self.config.advertise && line.whole;
         let advertised = if advertises { capabilities::advertise_to_client(&line.bytes) } else { None };
         self.actions.push(match advertised {

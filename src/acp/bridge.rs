@@ -16,6 +16,7 @@ use bytes::BytesMut;
 
 use super::{
     action::{Action, Line},
+    capabilities::Introductions,
     component::Component,
     config::Config,
     core::Core,
@@ -203,6 +204,12 @@ impl Bridge {
     /// Returns which questions changed since the last call, for followers.
     pub fn take_changes(&mut self) -> Option<Changes> {
         self.link.core.desk.take_changes()
+    }
+
+    /// Returns what the peers said of themselves in the last `initialize`, once after each of them did so.
+    pub fn take_introductions(&mut self) -> Option<Introductions> {
+        let core = &mut self.link.core;
+        std::mem::take(&mut core.is_introduced).then(|| core.introduced.clone())
     }
 
     /// Returns whether [`Bridge::take_changes`] has something to return.

@@ -20,6 +20,46 @@ const NOTICES: [&str; 2] = ["session", "notices"];
 /// The members that say that Kiro's questions are shown.
 const KIRO: [&str; 3] = ["_meta", "kiro", "userInput"];
 
+/// What a peer said of itself in `initialize`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Introduction {
+    /// Its own name. A long one is left out.
+    pub name: Option<String>,
+    /// The version of the protocol that it speaks.
+    pub protocol: u32,
+    /// What it promises that has to do with questions: `questions`, `forms`, `notices` or `kiro`.
+    pub promises: Vec<&'static str>,
+}
+
+/// What both peers said of themselves last. `None` before they did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Introductions {
+    /// The client.
+    pub client: Option<Introduction>,
+    /// The agent.
+    pub agent: Option<Introduction>,
+}
+
+impl Introduction {
+    fn new(part: &[u8], name: Option<String>, promises: &[(bool, &'static str)]) -> Self {
+        let name = name.filter(|name| name.len() <= limits::AGENT);
+        let protocol = if protocol(part) == Protocol::V2 { 2 } else { 1 };
+        let promises = promises.iter().filter(|(given, _)| *given).map(|(_, name)| *name).collect();
+        Introduction { name, protocol, promises }
+    }
+
+    /// Reads the `result` of an agent's `initialize`.
+    pub(super) fn of_agent(result: &[u8]) -> Self {
+        let capabilities = scan::member(result, names(result, "agentCapabilities", "capabilities"));
+        let says = |path: &[&str]| member(capabilities?, path).and_then(flag);
+        let questions = says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)) == Some(true);
+        let name = agent_name(result).map(|name| name.as_ref().to_owned());
+        Introduction::new(result, name, &[(questions, "questions")])
+    }
+}
+
 /// What the client can show, as far as it said so.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
@@ -57,6 +97,19 @@ impl Client {
             notices: says(&NOTICES) == Some(true),
             name: info.and_then(|info| scan::text(scan::member(info, "name")?)).map(Cow::into_owned),
         }
+    }
+}
+
+impl Client {
+    /// Returns what it said of itself in these `params`.
+    pub(super) fn introduction(&self, params: &[u8]) -> Introduction {
+        let promises = [
+            (self.native == Some(true), "questions"),
+            (self.forms, "forms"),
+            (self.notices, "notices"),
+            (self.kiro, "kiro"),
+        ];
+        Introduction::new(params, self.name.clone(), &promises)
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{
     action::{Action, Line},
-    capabilities,
+    capabilities::{self, Introductions},
     core::Core,
     event::Peer,
     pending::{Closing, Open},
@@ -58,7 +58,10 @@ impl Core {
     }
 
     fn client_initialize(&mut self, id: &str, message: &Message<'_>, line: &Line) {
+        let params = message.params.unwrap_or_default();
         self.client = message.params.map(capabilities::Client::read).unwrap_or_default();
+        self.introduced = Introductions { client: Some(self.client.introduction(params)), agent: None };
+        self.is_introduced = true;
         let advertises = self.config.advertise && line.whole;
         let advertised = if advertises { capabilities::advertise_to_agent(&line.bytes) } else { None };
         if id.len() <= limits::ID {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     action::{Action, Line},
-    capabilities,
+    capabilities::{self, Introductions},
     config::Config,
     event::{Event, Output, Peer, Unanswered},
     hint::Hints,
@@ -40,6 +40,10 @@ pub(super) struct Core {
     pub initialize: Option<RequestId>,
     /// What the client can show.
     pub client: capabilities::Client,
+    /// What the peers said of themselves last.
+    pub introduced: Introductions,
+    /// Whether the shell has still to be told of that.
+    pub is_introduced: bool,
     /// The agent's own name.
     pub agent: Option<Arc<str>>,
     /// The version of the protocol that the agent agreed to.
@@ -73,6 +77,8 @@ impl Core {
             silence: Silence::default(),
             initialize: None,
             client: capabilities::Client::default(),
+            introduced: Introductions::default(),
+            is_introduced: false,
             agent: None,
             protocol: Protocol::default(),
             tool_calls: ToolCalls::default(),

@@ -51,6 +51,7 @@ mod component;
 pub mod bridge;
 
 pub use bridge::Bridge;
+pub use capabilities::{Introduction, Introductions};
 pub use component::NO_CONDUCTOR;
 pub use config::Config;
 pub use event::{Event, Output, Peer, Unanswered};

@@ -203,7 +203,11 @@ impl Conversation<'_> {
     async fn submit(&mut self, submission: Submission) -> Result<Option<u8>, CommandError> {
         let id = self.dialogue.record().id.clone();
         match self.machine.submit(&id, submission.clone(), by()).await {
-            Ok(now) => Ok(Some(run::done(exit::OK, &format!("{id} {}\n", said(&now, &submission))))),
+            Ok(now) => {
+                let columns = Room::now().map_or(usize::MAX, |room| room.columns);
+                let done = wrap::wrapped(&format!("{id} {}", said(&now, &submission)), 0, 0, columns);
+                Ok(Some(run::done(exit::OK, &format!("{done}\n"))))
+            }
             Err(Refusal::DoesNotFit(errors)) => {
                 let lines = self.dialogue.refused(&errors);
                 self.say_all(&lines)?;

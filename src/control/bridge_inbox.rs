@@ -101,6 +101,7 @@ impl Inbox for BridgeInbox {
     fn status(&self) -> Vec<BridgeStatus> {
         let open = self.store.read(|_, snapshot| snapshot.open_count());
         let mut status = self.identity.status(self.started.elapsed(), open);
+        status.peers = self.submitter.peers();
         status.address = self.address.get().map(ToString::to_string);
         vec![status]
     }

@@ -4,14 +4,17 @@
 
 use std::{
     collections::BTreeMap,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     task::{Context, Poll},
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::PollSender;
 
-use super::store::Store;
+use super::{
+    protocol::{PeerStatus, Peers},
+    store::Store,
+};
 use crate::{
     desk::{Changes, Refusal, Submission, Submitted, Ticket},
     limits,
@@ -26,15 +29,17 @@ pub fn pair(store: Store) -> (Port, Submitter, Intake) {
     // Changes that do not fit wait in the desk, where the last one to a question counts.
     let (hand_over, handed_over) = mpsc::channel(1);
     let (commands, submitted) = mpsc::channel(limits::COMMANDS);
+    let introduced = Arc::<Introduced>::default();
     let port = Port {
         commands: submitted,
         hand_over: PollSender::new(hand_over),
         last: 0,
         waiting: BTreeMap::new(),
         verdicts: Vec::new(),
+        introduced: Arc::clone(&introduced),
     };
     let room = Arc::new(Semaphore::new(limits::WAITING_BYTES));
-    (port, Submitter { commands, room }, Intake { handed_over, store })
+    (port, Submitter { commands, room, introduced }, Intake { handed_over, store })
 }
 
 /// The bridge's end. Dropping it ends the inbox.
@@ -46,6 +51,15 @@ pub struct Port {
     waiting: BTreeMap<Ticket, Caller>,
     /// Verdicts that are still to be handed over. They are bounded as the submissions are.
     verdicts: Vec<(Caller, Verdict)>,
+    introduced: Arc<Introduced>,
+}
+
+/// What the peers said of themselves. Neither side ever waits for the other to read or write it (I7), and it is there
+/// before the inbox is looked at for the first time.
+#[derive(Debug, Default)]
+struct Introduced {
+    client: OnceLock<PeerStatus>,
+    agent: OnceLock<PeerStatus>,
 }
 
 #[derive(Debug)]
@@ -86,6 +100,16 @@ impl Port {
         self.verdicts.extend(self.waiting.remove(&ticket).map(|caller| (caller, verdict)));
     }
 
+    /// Says what the peers said of themselves. What each of them said first counts: a second `initialize` on the same
+    /// connection is not part of the protocol.
+    pub fn introduce(&self, peers: Peers) {
+        for (slot, said) in [(&self.introduced.client, peers.client), (&self.introduced.agent, peers.agent)] {
+            if let Some(said) = said {
+                slot.get_or_init(|| said);
+            }
+        }
+    }
+
     /// Hands over the verdicts, and what changed, if there is either and the one before was taken. `has_changes` says
     /// whether `take_changes` would return something: it is called only if that can be handed over.
     pub fn poll_hand_over(
@@ -121,6 +145,7 @@ pub struct Submitter {
     commands: mpsc::Sender<Command>,
     /// A permit for each byte that may wait.
     room: Arc<Semaphore>,
+    introduced: Arc<Introduced>,
 }
 
 impl Submitter {
@@ -134,6 +159,12 @@ impl Submitter {
         self.commands.send(command).await.map_err(|_| Refusal::Unavailable)?;
         // Without a verdict it is not known whether the asker got it.
         judged.await.unwrap_or(Err(Refusal::Unavailable))
+    }
+
+    /// Returns what the bridge's peers said of themselves.
+    pub fn peers(&self) -> Peers {
+        let Introduced { client, agent } = &*self.introduced;
+        Peers { client: client.get().cloned(), agent: agent.get().cloned() }
     }
 
     /// Waits until the bridge has ended.

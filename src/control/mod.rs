@@ -43,6 +43,6 @@ pub(crate) mod played;
 pub use bridge_inbox::{BridgeInbox, Work};
 pub use handover::Port;
 pub use inbox::Inbox;
-pub use protocol::{BridgeStatus, Identity};
+pub use protocol::{BridgeStatus, Identity, PeerStatus, Peers};
 pub use store::{Batch, Follower, Store};
 pub use traffic::Traffic;

@@ -74,9 +74,49 @@ pub struct BridgeStatus {
     /// The number of its questions that the sender cannot read because they need a newer askbridge.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
+    /// What its client and its agent said of themselves in `initialize`.
+    #[serde(default, skip_serializing_if = "Peers::is_empty")]
+    pub peers: Peers,
     /// The IP address and port at which it serves HTTP, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+}
+
+/// The two that a bridge stands between, as far as they introduced themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Peers {
+    /// The client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<PeerStatus>,
+    /// The agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<PeerStatus>,
+}
+
+impl Peers {
+    /// Returns whether neither introduced itself.
+    pub fn is_empty(&self) -> bool {
+        self.client.is_none() && self.agent.is_none()
+    }
+}
+
+/// What a client or an agent said of itself in `initialize`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PeerStatus {
+    /// Its own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The version of ACP that it speaks.
+    #[serde(default)]
+    pub protocol: u32,
+    /// What it promises that has to do with questions: `questions`, `forms`, `notices`, `kiro`, or what newer versions
+    /// know.
+    #[serde(default)]
+    pub promises: Vec<String>,
 }
 
 impl BridgeStatus {
@@ -124,6 +164,7 @@ impl Identity {
             uptime_ms: Some(0),
             open,
             unreadable: 0,
+            peers: Peers::default(),
             address: None,
         }
         .later(uptime)

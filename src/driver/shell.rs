@@ -4,8 +4,8 @@ use std::task::{Context, Poll};
 
 use super::{agent::Agent, report};
 use crate::{
-    acp::{Bridge, Output},
-    control::Port,
+    acp::{Bridge, Introduction, Introductions, Output},
+    control::{PeerStatus, Peers, Port},
     desk::Notice,
 };
 
@@ -55,6 +55,9 @@ impl Shell {
 
     /// Hands over what changed, if the inbox has taken what was handed over before.
     pub(super) fn hand_over(&mut self, cx: &mut Context<'_>, bridge: &mut Bridge) {
+        if let Some(introduced) = bridge.take_introductions() {
+            self.port.introduce(peers(introduced));
+        }
         let has_changes = bridge.has_changes();
         match self.port.poll_hand_over(cx, has_changes, || bridge.take_changes()) {
             // The inbox wakes the loop once it has room.
@@ -86,4 +89,14 @@ impl Shell {
             self.port.verdict(ticket, verdict);
         }
     }
+}
+
+/// Returns what the peers said of themselves, as responders are told of it.
+fn peers(introduced: Introductions) -> Peers {
+    let peer = |said: Introduction| PeerStatus {
+        name: said.name,
+        protocol: said.protocol,
+        promises: said.promises.into_iter().map(str::to_owned).collect(),
+    };
+    Peers { client: introduced.client.map(peer), agent: introduced.agent.map(peer) }
 }

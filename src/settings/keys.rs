@@ -153,7 +153,7 @@ pub static NOTIFY_QUIET: Key<QuietHours> = Key::shared(
 /// `notify.purposes`
 pub static NOTIFY_PURPOSES: Key<Purposes> = Key::shared(
     "notify.purposes",
-    Project::Free,
+    Project::Narrower,
     || Purposes(vec![Purpose::Question, Purpose::Permission]),
     "What you are told of",
 );

@@ -303,6 +303,11 @@ impl Setting for Purposes {
         list(value, "a list, such as [\"question\", \"permission\"]", Purpose::read).map(Purposes)
     }
 
+    /// A project may leave some out: what its person left out must not be sent anywhere.
+    fn narrows(&self, held: &Self) -> bool {
+        self.0.iter().all(|purpose| held.0.contains(purpose))
+    }
+
     fn to_value(&self) -> Value {
         self.0.iter().map(Setting::to_value).collect()
     }

@@ -467,7 +467,7 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 24] = [
+    const HOSTILE: [(&str, &str, &str); 25] = [
         ("bridge", "timeout", "'1ms'"),
         ("bridge", "client-questions", "'none'"),
         ("bridge", "promise", "false"),
@@ -493,13 +493,19 @@ mod tests {
         ("notify.ntfy", "text", "'title'"),
         ("notify.desktop", "enabled", "true"),
         ("bridge", "permissions", "'inbox'"),
+        ("notify", "purposes", "['permission']"),
     ];
 
     #[test]
     fn a_project_cannot_run_commands_or_widen_what_leaves_the_machine() {
         for (table, name, value) in HOSTILE {
-            let text = format!("[{table}]\n{name} = {value}\n[notify]\ndelay = '1m'\n");
-            let own = if name == "permissions" { "[bridge]\npermissions = 'client'" } else { "" };
+            let rest = if table == "notify" { "" } else { "[notify]\n" };
+            let text = format!("[{table}]\n{name} = {value}\n{rest}delay = '1m'\n");
+            let own = match name {
+                "permissions" => "[bridge]\npermissions = 'client'",
+                "purposes" => "[notify]\npurposes = ['question']",
+                _ => "",
+            };
             let all = settings(own, &text, &[]);
             let found = problems(&all);
             let [problem] = &found[..] else { panic!("{text}: {found:?}") };
@@ -528,12 +534,13 @@ mod tests {
     #[test]
     fn a_project_may_allow_less() {
         let own = "[notify.ntfy]\ntext = 'all'\n[notify.desktop]\nenabled = true\n";
-        let less = "[notify.ntfy]\ntext = 'title'\n[notify.desktop]\nenabled = false\n[bridge]\npermissions = 'client'\n";
+        let less = "[notify.ntfy]\ntext = 'title'\n[notify.desktop]\nenabled = false\n[bridge]\npermissions = 'client'\n[notify]\npurposes = ['question']\n";
         let all = settings(own, less, &[]);
         assert_eq!(problems(&all), [""; 0]);
         assert_eq!(all.get(&keys::NOTIFY_NTFY_TEXT), Disclosure::Title);
         assert!(!all.get(&keys::NOTIFY_DESKTOP_ENABLED));
         assert_eq!(shown(&all, "bridge.permissions").0, "\"client\"");
+        assert_eq!(shown(&all, "notify.purposes").0, "[\"question\"]");
     }
 
     #[test]

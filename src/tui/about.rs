@@ -1,9 +1,9 @@
 //! What a permission is for, as lines of the screen. They are made once for a question and a width, because comparing the
 //! texts of a change takes time, and the screen is drawn at each key. Pure. Their looks are left to `card.rs`.
 
-use super::{event::Item, state::App, wrapped::folded};
+use super::wrapped::{MEASURE, folded};
 use crate::{
-    desk::QuestionId,
+    desk::{QuestionId, Record},
     present::subject::About,
     question::Question,
 };
@@ -27,28 +27,22 @@ pub(super) struct AboutLines {
     lines: Vec<(String, Change)>,
 }
 
-impl App {
-    /// Makes the lines of the current question ready, if it is shown and has any.
-    pub(super) fn prepare(&mut self) {
-        let Some(columns) = self.areas().card.map(|area| usize::from(area.width).max(1)) else { return };
-        let Some(item) = self.item().filter(|item| item.is_permission()) else { return };
-        if self.about(item, columns).is_none() {
-            let lines = lines(&item.record.question, columns);
-            self.about = Some(AboutLines { id: item.record.id.clone(), columns, lines });
-        }
+impl AboutLines {
+    /// Makes the lines of this question.
+    pub(super) fn new(record: &Record, columns: usize) -> Self {
+        AboutLines { id: record.id.clone(), columns, lines: lines(&record.question, columns) }
     }
 
-    /// Returns the lines that are ready for this question and this width.
-    pub(super) fn about(&self, item: &Item, columns: usize) -> Option<&[(String, Change)]> {
-        let about = self.about.as_ref()?;
-        (about.id == item.record.id && about.columns == columns).then_some(&*about.lines)
+    /// Returns the lines, if they are those of this question and this width.
+    pub(super) fn of(&self, id: &QuestionId, columns: usize) -> Option<&[(String, Change)]> {
+        (self.id == *id && self.columns == columns).then_some(&*self.lines)
     }
 }
 
 /// Returns what a permission is for, as lines of so many columns.
 pub(super) fn lines(question: &Question, columns: usize) -> Vec<(String, Change)> {
     // The only escape sequences are those of our own colours: text of the agent is printable.
-    let about = About { question, columns: columns.min(super::card::MEASURE), colour: true }.to_string();
+    let about = About { question, columns: columns.min(MEASURE), colour: true }.to_string();
     about.lines().flat_map(|line| of_line(line, columns)).collect()
 }
 

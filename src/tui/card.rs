@@ -14,7 +14,7 @@ use super::{
     line::CardLine,
     state::{App, name},
     theme::Theme,
-    wrapped::lines,
+    wrapped::{MEASURE, lines},
 };
 use crate::{
     desk::State,
@@ -26,8 +26,6 @@ use crate::{
     terminal::{cut, printable_line, width},
 };
 
-/// The most columns of a line of text: longer ones are hard to read.
-pub(super) const MEASURE: usize = 100;
 /// The most columns of a field's name on its tab.
 const TAB: usize = 16;
 
@@ -119,7 +117,8 @@ impl Writer {
             self.text(&question.headline(), 0, self.theme.strong());
         }
         if item.is_permission() {
-            match app.about(item, self.columns) {
+            let ready = app.about.as_ref().and_then(|about| about.of(&item.record.id, self.columns));
+            match ready {
                 Some(ready) => self.about(ready),
                 None => self.about(&about::lines(question, self.columns)),
             }

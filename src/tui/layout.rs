@@ -4,6 +4,7 @@
 use ratatui::layout::Rect;
 
 use super::{
+    about::AboutLines,
     card::card,
     draft::{Draft, Row},
     event::Item,
@@ -40,6 +41,16 @@ impl App {
         let list = Rect { width, ..body };
         let card = Rect { x: width + 2, width: columns.saturating_sub(width + 3), ..body };
         Areas { header, list: Some(list), card: Some(card), footer }
+    }
+
+    /// Makes the lines of the current permission ready, where it is shown.
+    pub(super) fn prepare(&mut self) {
+        let Some(columns) = self.areas().card.map(|area| usize::from(area.width).max(1)) else { return };
+        let Some(item) = self.item().filter(|item| item.is_permission()) else { return };
+        let is_ready = |about: &AboutLines| about.of(&item.record.id, columns).is_some();
+        if !self.about.as_ref().is_some_and(is_ready) {
+            self.about = Some(AboutLines::new(&item.record, columns));
+        }
     }
 
     /// Returns the columns of the list beside a question.

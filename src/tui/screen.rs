@@ -117,9 +117,7 @@ mod tests {
     use std::{
         fs::{File, OpenOptions},
         io::Read,
-        process::{Command, Stdio},
-        thread,
-        time::{Duration, Instant},
+        process::Command,
     };
 
     use rustix::{
@@ -145,27 +143,19 @@ mod tests {
         let open = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let before = tcgetattr(&master).unwrap().local_modes;
         let name = "tui::screen::tests::a_panic_gives_the_terminal_back_and_is_readable_there";
-        let mut command = Command::new("setsid");
-        command.arg("--ctty").arg(std::env::current_exe().unwrap());
+        let mut command = Command::new("timeout");
+        command.args(["30", "setsid", "--wait", "--ctty"]).arg(std::env::current_exe().unwrap());
         command.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(PANICS, "1");
-        let mut child = command.stdin(open()).stdout(open()).stderr(Stdio::from(open())).spawn().unwrap();
+        let mut child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+        // It has the terminal open as well.
+        drop(command);
         let mut output = File::from(master.try_clone().unwrap());
-        let reader = thread::spawn(move || {
-            let (mut text, mut chunk) = (String::new(), [0; 4096]);
-            // Once no process has the terminal open, reading fails.
-            while let Ok(count @ 1..) = output.read(&mut chunk) {
-                text += &String::from_utf8_lossy(&chunk[..count]);
-            }
-            text
-        });
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while child.try_wait().unwrap().is_none() {
-            if Instant::now() > deadline {
-                child.kill().unwrap();
-            }
-            thread::yield_now();
+        let (mut text, mut chunk) = (String::new(), [0; 4096]);
+        // Once no process has the terminal open, reading fails.
+        while let Ok(count @ 1..) = output.read(&mut chunk) {
+            text += &String::from_utf8_lossy(&chunk[..count]);
         }
-        let text = reader.join().unwrap();
+        child.wait().unwrap();
         let left = text.rfind("\x1b[?1049l").unwrap_or_else(|| panic!("the screen is not left: {text:?}"));
         assert!(text[..left].contains("\x1b[?1049h"), "{text:?}");
         assert_eq!(text.matches("\x1b[?1049l").count(), 1, "the report is wiped: {text:?}");

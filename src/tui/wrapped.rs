@@ -7,6 +7,8 @@ use crate::{
     terminal::{printable, width},
 };
 
+/// The most columns of a line of text: longer ones are hard to read.
+pub(super) const MEASURE: usize = 100;
 /// Characters in a row that take no column of their own. A screen has one cell for all of them.
 const MARKS: usize = 16;
 /// The most lines of one text that are shown.
@@ -144,7 +146,11 @@ mod tests {
                 assert_eq!(lines.concat(), text.replace('\n', ""), "{columns}");
                 assert!(column <= width(&lines[line]), "{columns}, {at}: {lines:?}");
                 let before: usize = lines[..line].iter().map(|line| width(line)).sum();
-                assert_eq!(before + column, width(&text[..at].replace('\n', "")), "{columns}, {at}: {lines:?}");
+                assert_eq!(
+                    before + column,
+                    width(&text[..at].replace('\n', "")),
+                    "{columns}, {at}: {lines:?}"
+                );
             }
         }
     }

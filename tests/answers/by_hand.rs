@@ -15,6 +15,7 @@ fn stderr(machine: &TestMachine, args: &[&str], stdin: Stdio) -> String {
     // No wait is without a deadline: `timeout` ends what would read the terminal for ever.
     let mut command = Command::new("timeout");
     command.args(["--foreground", "30", ASKBRIDGE]).args(args).env("XDG_RUNTIME_DIR", machine.path());
+    command.env("XDG_CONFIG_HOME", machine.path());
     let output = command.stdin(stdin).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     String::from_utf8(output.stderr).unwrap()

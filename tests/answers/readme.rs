@@ -69,7 +69,11 @@ impl<'a> Folder<'a> {
         let mut command = Command::new(shell);
         command.args(["-euc", block]).current_dir(folder).env("PATH", path).env("HOME", folder);
         Process::spawn(
-            command.env("XDG_RUNTIME_DIR", folder).env("USER", "somebody").env_remove("XDG_STATE_HOME"),
+            command
+                .env("XDG_RUNTIME_DIR", folder)
+                .env("XDG_CONFIG_HOME", folder.join(".config"))
+                .env("USER", "somebody")
+                .env_remove("XDG_STATE_HOME"),
         )
     }
 
@@ -88,13 +92,18 @@ fn each_shell_block_is_run_here() {
     let run = [
         "cargo run --locked -- demo",
         "tests/run",
+        "cargo install",
+        "askbridge setup",
         "askbridge run -- npx",
+        "askbridge doctor",
         "askbridge status",
         "askbridge list",
+        "askbridge next",
         "askbridge ask --confirm",
         "case \"$(askbridge ask",
         "askbridge completions",
         "curl ",
+        "askbridge config",
         "askbridge mock-agent",
     ];
     for block in blocks() {
@@ -124,6 +133,67 @@ fn an_agent_that_is_wrapped_responds() {
     let mut agent = folder.start("sh", &block("askbridge mock-agent"));
     agent.close_stdin();
     assert!(agent.wait().success());
+}
+
+#[test]
+fn an_editor_is_set_up_and_as_it_was_again() {
+    let machine = TestMachine::new();
+    let folder = Folder::new(&machine);
+    let settings = machine.path().join(".config/zed/settings.json");
+    let text =
+        "// mine\n{ \"agent_servers\": { \"Mine\": { \"type\": \"custom\", \"command\": \"npx\" } } }\n";
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, text).unwrap();
+    folder.program("bin/zed", "exit 1");
+    let commands = block("askbridge setup");
+    assert_eq!(folder.run(&block("cargo install")), (Some(0), String::new()));
+    // No terminal says yes here.
+    let commands: Vec<_> = commands.lines().map(|line| line.split('#').next().unwrap()).collect();
+    let [print, claude, undo] = commands[..] else { panic!("{commands:?}") };
+    let (code, shown) = folder.run(print);
+    assert!(code == Some(0) && shown.contains("+") && shown.contains("\"run\", \"--\""), "{shown}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), text, "it is only shown");
+    let (code, shown) = folder.run(&format!("{claude} --yes"));
+    assert!(code == Some(0) && shown.contains("written"), "{shown}");
+    let written = fs::read_to_string(&settings).unwrap();
+    assert!(
+        written.starts_with("// mine") && written.contains("@agentclientprotocol/claude-agent-acp"),
+        "{written}"
+    );
+    let (code, shown) = folder.run(&format!("{undo} --yes"));
+    assert_eq!((code, fs::read_to_string(&settings).unwrap().as_str()), (Some(0), text), "{shown}");
+}
+
+#[test]
+fn doctor_finds_nothing_wrong() {
+    let machine = TestMachine::new();
+    let _client = machine.client("silent", "a question", &["--client-questions", "none"], &[]);
+    let id = machine.question();
+    let (code, shown) = Folder::new(&machine).run(&block("askbridge doctor"));
+    assert_eq!(code, Some(0), "{shown}");
+    let bridge = id.split_once('-').unwrap().0;
+    for part in ["program\n  ok ", &format!("{bridge}: the client, "), &format!("{bridge}: the agent, ")] {
+        assert!(shown.contains(part), "no {part}: {shown}");
+    }
+}
+
+#[test]
+fn settings_are_written_and_shown_with_their_places() {
+    let machine = TestMachine::new();
+    let (code, shown) = Folder::new(&machine).run(&block("askbridge config"));
+    assert_eq!(code, Some(0), "{shown}");
+    let line = shown.lines().find(|line| line.starts_with("timeout = ")).unwrap_or_default();
+    assert!(line.contains("30m") && line.contains("config.toml:2:"), "{shown}");
+}
+
+#[test]
+fn what_needs_a_terminal_says_so() {
+    let machine = TestMachine::new();
+    for line in block("askbridge next").lines() {
+        // What it does on a terminal is tested in `terminal.rs` and `tui.rs`.
+        let (code, shown) = Folder::new(&machine).run(line);
+        assert_eq!((code, &*shown), (Some(2), ""), "{line}");
+    }
 }
 
 #[test]

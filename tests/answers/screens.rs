@@ -293,10 +293,12 @@ fn a_long_permission_scrolls_and_keeps_its_options_in_view() {
 #[test]
 fn a_change_is_compared_once_however_often_it_is_drawn() {
     // Comparing these texts takes as long as it may, which is more than a person waits for a key.
-    let (old, new): (Vec<_>, Vec<_>) =
-        (0..20_000).map(|n| (format!("{}\n", n * 7919 % 20_011), format!("{}\n", n * 104_729 % 20_011))).unzip();
+    let (old, new): (Vec<_>, Vec<_>) = (0..20_000)
+        .map(|n| (format!("{}\n", n * 7919 % 20_011), format!("{}\n", n * 104_729 % 20_011)))
+        .unzip();
     let mut asked = permission(true);
-    asked["subject"]["diffs"] = json!([{ "path": "/a", "line": 1, "old": old.concat(), "new": new.concat() }]);
+    asked["subject"]["diffs"] =
+        json!([{ "path": "/a", "line": 1, "old": old.concat(), "new": new.concat() }]);
     let begin = std::time::Instant::now();
     let mut scene = Scene::new((120, 40), one(asked));
     scene.keys(&[Key::Enter]);

@@ -166,8 +166,14 @@ impl Drop for Process {
 
 /// Keeps the developer's own settings out of a test, unless it brings some.
 fn without_settings(command: &mut Command) {
-    if !command.get_envs().any(|(name, _)| name == "XDG_CONFIG_HOME") {
+    let brought: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
+    if !brought.iter().any(|name| name == "XDG_CONFIG_HOME") {
         command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
+    }
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("ASKBRIDGE_") && !brought.contains(&name) {
+            command.env_remove(name);
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use std::{
 
 use crate::{
     command::setup::around::Around,
-    control::{BridgeStatus, Inbox, client::Depth},
+    control::{BridgeStatus, Inbox, PeerStatus, Peers, client::Depth},
+    desk::BridgeName,
     limits,
     machine::{Machine, discovery},
     present::{
@@ -139,7 +140,7 @@ fn bridges(machine: &Machine, report: &mut Report) {
 }
 
 fn bridge(status: &BridgeStatus, report: &mut Report) {
-    let BridgeStatus { bridge, pid, version, agent, folder, open, address, .. } = status;
+    let BridgeStatus { bridge, pid, version, agent, folder, open, address, peers, .. } = status;
     let started = starter(*pid).map(|name| format!(", started by {name}")).unwrap_or_default();
     let at = address.as_ref().map(|address| format!(", serves http://{address}")).unwrap_or_default();
     let agent = text::program(agent);
@@ -156,6 +157,44 @@ fn bridge(status: &BridgeStatus, report: &mut Report) {
             report.add(BRIDGES, Level::Warning, text, Some(&advice));
         }
     }
+    promises(bridge, peers, report);
+}
+
+/// Says what a client and its agent promised each other, as far as it has to do with questions.
+fn promises(bridge: &BridgeName, peers: &Peers, report: &mut Report) {
+    if let Some(client) = &peers.client {
+        let shows: Vec<_> = ["questions", "forms", "kiro"]
+            .into_iter()
+            .filter(|known| client.promises.iter().any(|promise| promise == known))
+            .collect();
+        let who = format!("{bridge}: the client, {}", introduced(client));
+        if shows.is_empty() {
+            let advice = "several fields come one after the other there, and texts not at all: `askbridge open`, \
+                          `askbridge tui` and `askbridge next` show all at once";
+            let text = format!("{who}, promises no forms: it gets questions as permission prompts");
+            report.add(BRIDGES, Level::Note, text, Some(advice));
+        } else {
+            report.add(BRIDGES, Level::Ok, format!("{who}, shows questions: {}", shows.join(", ")), None);
+        }
+    }
+    match (&peers.client, &peers.agent) {
+        (_, Some(agent)) => {
+            report.add(BRIDGES, Level::Ok, format!("{bridge}: the agent, {}", introduced(agent)), None);
+        }
+        (Some(_), None) => {
+            let advice =
+                "it may wait for a sign-in or a download: start its command by hand, and see what it says";
+            let text = format!("{bridge}: the agent has not replied to `initialize`");
+            report.add(BRIDGES, Level::Warning, text, Some(advice));
+        }
+        (None, None) => {}
+    }
+}
+
+fn introduced(peer: &PeerStatus) -> String {
+    let name = peer.name.as_deref().filter(|name| !name.trim().is_empty());
+    let name = name.map_or_else(|| "which has no name".to_owned(), |name| text::short(name, 40));
+    format!("{name}, with ACP {}", peer.protocol)
 }
 
 /// Returns the name of the program that started a process: of a bridge, that is the client.
