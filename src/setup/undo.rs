@@ -168,6 +168,19 @@ mod tests {
     }
 
     #[test]
+    fn an_added_member_goes_with_its_last_agent_and_the_persons_own_stays() {
+        for (before, is_kept) in
+            [("{ \"vim_mode\": true }", false), ("{ \"vim_mode\": true, \"agent_servers\": {} }", true)]
+        {
+            let made = made(Some(before), None);
+            let edited = after(&made).replace("true", "false");
+            let text = undo(&edited, KEY, std::slice::from_ref(&made)).unwrap().text.unwrap();
+            assert!(text.contains("\"vim_mode\": false") && !text.contains("askbridge"), "{text}");
+            assert_eq!(text.contains(KEY), is_kept, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_gone_is_said() {
         let made = made(Some(ZED), None);
         let text =
