@@ -291,27 +291,6 @@ fn a_long_permission_scrolls_and_keeps_its_options_in_view() {
 }
 
 #[test]
-fn a_change_is_compared_once_however_often_it_is_drawn() {
-    // Comparing these texts takes as long as it may, which is more than a person waits for a key.
-    let (old, new): (Vec<_>, Vec<_>) = (0..20_000)
-        .map(|n| (format!("{}\n", n * 7919 % 20_011), format!("{}\n", n * 104_729 % 20_011)))
-        .unzip();
-    let mut asked = permission(true);
-    asked["subject"]["diffs"] =
-        json!([{ "path": "/a", "line": 1, "old": old.concat(), "new": new.concat() }]);
-    let begin = std::time::Instant::now();
-    let mut scene = Scene::new((120, 40), one(asked));
-    scene.keys(&[Key::Enter]);
-    let once = begin.elapsed();
-    let begin = std::time::Instant::now();
-    for _ in 0..20 {
-        scene.keys(&[Key::PageDown]);
-        scene.drawn();
-    }
-    assert!(begin.elapsed() < once * 20, "{:?} for 20 keys, {once:?} for the first", begin.elapsed());
-}
-
-#[test]
 fn the_keys_are_shown() {
     check("help", several, |scene| scene.keys(&[Key::Char('?')]));
 }
