@@ -7,6 +7,8 @@ mod help;
 mod http;
 #[cfg(feature = "mock")]
 mod mock;
+#[cfg(feature = "notify")]
+mod notify;
 mod settings;
 mod setup;
 mod shell;
@@ -24,6 +26,8 @@ use deferred::Deferred;
 pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
+#[cfg(feature = "notify")]
+pub use notify::NotifyArgs;
 pub use setup::{DoctorArgs, SetupArgs};
 pub use shell::{CompleteArgs, CompletionsArgs, ManArgs};
 pub use terminal::NextArgs;
@@ -78,6 +82,9 @@ pub enum Command {
     Inbox(Deferred<InboxArgs>),
     /// Answer in a browser: open the page of the inbox, and start the inbox if none runs
     Open(Deferred<OpenArgs>),
+    /// Tell the person that a question waits, in the ways that are set; bridges start it by themselves
+    #[cfg(feature = "notify")]
+    Notify(Deferred<NotifyArgs>),
     /// Show what is set, where each value comes from, and change it
     Config(Deferred<ConfigArgs>),
     /// Put askbridge between an editor and its agents, in the editor's settings

@@ -111,6 +111,10 @@ fn host(
         })
         .ok()?;
     let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
+    #[cfg(feature = "notify")]
+    {
+        host = host.with(Box::new(askbridge::notifier::NotifyService::new()));
+    }
     let services: Vec<_> = http.into_iter().map(|service| Box::new(service) as Box<dyn Service>).collect();
     // Without services, the thread that serves the socket starts with the first connection.
     if !services.is_empty()

@@ -75,7 +75,7 @@
 //! 6. [`acp`]: the bridge. What goes in is in [`acp::event`], and so is what comes out.
 //!
 //! With the feature `cli`, the shell follows: `config`, `settings`, `settings_files`, `control`, `machine`, `driver`, `serve`,
-//! `present`, `form`, `setup`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and
+//! `present`, `form`, `notify`, `notifier`, `setup`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and
 //! `mock` behind the feature of that name.
 //!
 //! `fixtures/transcripts` shows what each row of the settling table leads to, to read and to try. `CONTRIBUTING.md` maps
@@ -119,6 +119,12 @@ pub mod present;
 
 #[cfg(feature = "cli")]
 pub mod form;
+
+#[cfg(feature = "notify")]
+pub mod notify;
+
+#[cfg(feature = "notify")]
+pub mod notifier;
 
 #[cfg(feature = "cli")]
 pub mod setup;

@@ -262,3 +262,39 @@ pub const SETTINGS_FOLDERS: usize = 64;
 pub const NOTIFY_DELAY: Duration = Duration::from_secs(10);
 /// Interval of the notifiers' heartbeat command, by default.
 pub const NOTIFY_HEARTBEAT: Duration = Duration::from_secs(5 * 60);
+/// Notifiers that run at once for one user, over all bridges: each is a process of some megabytes.
+pub const NOTIFIERS: usize = 16;
+/// Notifiers that one bridge starts in a minute, so that an agent that asks and takes back cannot flood the person.
+pub const NOTIFIED_A_MINUTE: usize = 12;
+/// A minute.
+pub const MINUTE: Duration = Duration::from_secs(60);
+/// After which time it is looked again whether the person is still there, or the quiet hours still last.
+pub const NOTIFY_LOOK: Duration = Duration::from_secs(5);
+/// After which time a notifier is started again that found too many others.
+pub const NOTIFY_RETRY: Duration = Duration::from_secs(30);
+/// The shortest time between two messages that more questions wait.
+pub const NOTIFY_MORE: Duration = Duration::from_secs(60);
+/// How often it is counted how many more questions wait, while as many notifiers run as may.
+pub const NOTIFY_COUNT: Duration = Duration::from_secs(10);
+/// Bytes of the text of one message: ntfy makes a file of one with more than 4,096.
+pub const NOTIFY_TEXT: usize = 1500;
+/// Buttons of one message: ntfy has no more, and desktops have no room for more.
+pub const NOTIFY_BUTTONS: usize = 3;
+/// How long a command that tells may run: speech takes its time.
+pub const NOTIFY_COMMAND: Duration = Duration::from_secs(60);
+/// How long a request that tells may take, or the desktop to show a notification.
+pub const NOTIFY_REQUEST: Duration = Duration::from_secs(10);
+/// How long a notifier takes back what it told, once its question is over.
+pub const NOTIFY_END: Duration = Duration::from_secs(15);
+/// How long taps on the phone are still answered that come after their question is over.
+pub const NOTIFY_LATE: Duration = Duration::from_secs(30);
+/// How long one stream of taps is read before it is asked for again: a connection may be dead without a sign.
+pub const NOTIFY_STREAM: Duration = Duration::from_secs(120);
+/// Bytes of one line in the stream of taps.
+pub const NOTIFY_LINE: usize = 16 * 1024;
+/// Messages on a reply topic that are no taps, after which it is not listened to any more.
+pub const NOTIFY_STRANGERS: usize = 64;
+/// How long settings of notifiers are held before the files are read again.
+pub const NOTIFY_SETTINGS: Duration = Duration::from_secs(2);
+/// How long a person counts as present after a program said so. It says so again before.
+pub const PRESENCE: Duration = Duration::from_secs(30);

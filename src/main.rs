@@ -40,6 +40,8 @@ fn main() -> ExitCode {
         Command::Reject(args) => command::run(command::reject(&args.id, args.reason.as_deref())),
         Command::Extend(args) => command::run(command::extend(&args.id, args.duration.into())),
         Command::Ask(args) => command::run(command::ask(&args.options())),
+        #[cfg(feature = "notify")]
+        Command::Notify(args) => command::run(command::notify(&args.options())),
         Command::Config(args) => command::run(command::config(&args.options())),
         Command::Doctor(args) => command::run(command::doctor(&args.options())),
         Command::Setup(args) => command::run(command::setup(&args.options())),

@@ -73,6 +73,7 @@ mod cli {
             ("help-show", &["show", "--help"]),
             ("help-answer", &["answer", "--help"]),
             ("help-next", &["next", "--help"]),
+            ("help-notify", &["notify", "--help"]),
             ("help-tui", &["tui", "--help"]),
             ("help-reject", &["reject", "--help"]),
             ("help-extend", &["extend", "--help"]),

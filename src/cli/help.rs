@@ -203,6 +203,23 @@ Exit codes:
   2    the command line was not understood
   125  the command itself failed";
 
+/// What the ways are, and the exit codes of `askbridge notify`.
+#[cfg(feature = "notify")]
+pub(super) const NOTIFY: &str = "\
+A bridge starts it for each question that waits longer than the delay. It ends with the question, and takes back what \
+it told. The table [notify] of the settings says how you are told: a notification of the desktop, a sound, a command, \
+a webhook, your phone by ntfy, the terminal. `askbridge doctor --notify` tries out each of them.
+
+  askbridge config set notify.desktop.enabled true
+  askbridge notify 3f1c-2 --now
+
+Exit codes:
+  0    you were told, or the question does not wait any more
+  2    the command line was not understood
+  3    there is no such question, or the ID is ambiguous
+  6    the bridge cannot be reached
+  125  you could not be told";
+
 /// What the background is, and the exit codes of `askbridge inbox`.
 pub(super) const INBOX: &str = "\
 In the background, the inbox belongs to no terminal. A second `--detach` says where the first one listens.

@@ -56,11 +56,20 @@ pub struct DoctorArgs {
     /// Print JSON (schema: doctor_report.schema.json)
     #[arg(long)]
     pub json: bool,
+
+    /// Send a test in each way in which you are told that a question waits
+    #[cfg(feature = "notify")]
+    #[arg(long)]
+    pub notify: bool,
 }
 
 impl DoctorArgs {
     /// Returns what to print.
     pub fn options(&self) -> DoctorOptions {
-        DoctorOptions { json: self.json }
+        DoctorOptions {
+            json: self.json,
+            #[cfg(feature = "notify")]
+            notify: self.notify,
+        }
     }
 }

@@ -31,6 +31,9 @@ mod permit;
 
 mod own;
 
+#[cfg(feature = "notify")]
+mod notify;
+
 mod ask;
 
 mod background;
@@ -54,6 +57,8 @@ pub use error::CommandError;
 pub use inbox::{InboxMode, InboxOptions, inbox};
 pub use list::{ListOptions, list};
 pub use next::next;
+#[cfg(feature = "notify")]
+pub use notify::{NotifyOptions, notify};
 pub use offer::{Offer, offers};
 pub use open::{OpenOptions, open};
 pub use permit::{allow, deny};

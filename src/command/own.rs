@@ -22,6 +22,8 @@ impl Own {
     /// Listens on a socket of its own. `agent` is what others show as the one that asks.
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
         let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind()?;
+        #[cfg(feature = "notify")]
+        let host = host.with(Box::new(crate::notifier::NotifyService::new()));
         Ok(Own { inbox, host, _port: port })
     }
 

@@ -1,7 +1,10 @@
-//! Which processes are of the agent's own tree: those that descend from the bridge, which starts no other child.
+//! Which processes are of the agent's own tree: those that descend from the bridge, but for what the bridge itself started.
 //! An agent does not answer what it asked itself (I12). Which calls that concerns is left to `methods`.
 
-use std::{io::ErrorKind, sync::Arc};
+use std::{
+    io::ErrorKind,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use tokio::net::UnixStream;
 
@@ -16,6 +19,8 @@ pub struct AgentTree {
     /// Children that the bridge had before it started the agent: where a shell starts a program and then replaces
     /// itself by the bridge, the shell's child becomes the bridge's.
     inherited: Arc<[Named]>,
+    /// Children that the bridge started for the person, such as notifiers.
+    own: Arc<Mutex<Vec<Named>>>,
 }
 
 /// One process, whose ID may be used again after its end.
@@ -49,7 +54,27 @@ impl AgentTree {
     /// tell about processes: there, none is refused.
     pub fn of_this_process() -> Option<Self> {
         let inherited = || processes::children().into_iter().filter_map(Named::read).collect();
-        cfg!(target_os = "linux").then(|| AgentTree { root: std::process::id(), inherited: inherited() })
+        cfg!(target_os = "linux").then(|| AgentTree {
+            root: std::process::id(),
+            inherited: inherited(),
+            own: Arc::default(),
+        })
+    }
+
+    /// Takes a child of this process out of the tree, with its descendants for as long as it lives: it is no part of the
+    /// agent. Must be called before the child is reaped, so that its ID is still its own.
+    pub fn leave_out(&self, pid: u32) {
+        let is_child = |process: &Process| process.parent == self.root && !process.has_ended;
+        let Some(process) = processes::read(pid).ok().filter(is_child) else { return };
+        // Nothing that holds it can leave it half changed.
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.retain(|named| Named::read(named.pid).as_ref() == Some(named));
+        own.push(Named { pid, started: process.started });
+    }
+
+    fn is_own(&self, child: Named) -> bool {
+        self.inherited.contains(&child)
+            || self.own.lock().unwrap_or_else(PoisonError::into_inner).contains(&child)
     }
 
     /// Returns the process that connected. `None` for one outside of our PID namespace: no process of the tree can
@@ -79,8 +104,8 @@ impl AgentTree {
                 return Place::Outside;
             }
             if process.parent == self.root {
-                let is_inherited = self.inherited.contains(&Named { pid, started: process.started });
-                return if is_inherited { Place::Outside } else { Place::Inside };
+                let is_own = self.is_own(Named { pid, started: process.started });
+                return if is_own { Place::Outside } else { Place::Inside };
             }
             let Some(parent) = find(process.parent) else { return Place::Unknown };
             // No process is older than its parent: another process has its ID by now.
@@ -136,7 +161,7 @@ mod tests {
     }
 
     fn place_in(table: &Table, pid: u32, started: u64, inherited: &[Named]) -> Place {
-        let tree = AgentTree { root: BRIDGE, inherited: inherited.into() };
+        let tree = AgentTree { root: BRIDGE, inherited: inherited.into(), own: Arc::default() };
         let find = |pid| {
             let (parent, started) = *table.get(&pid)?;
             Some(Process { parent, started, has_ended: false })
@@ -211,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_process_that_has_ended_is_unknown_even_before_it_is_reaped() {
-        let tree = AgentTree { root: BRIDGE, inherited: Arc::default() };
+        let tree = AgentTree { root: BRIDGE, inherited: Arc::default(), own: Arc::default() };
         let place = |has_ended| {
             let find = |pid| {
                 let (parent, started) = *table().get(&pid)?;
@@ -229,7 +254,7 @@ mod tests {
             table
                 .extend((0..length).map(|step| (1000 + step, (if step == 0 { 70 } else { 999 + step }, 40))));
             let steps = Cell::new(0);
-            let tree = AgentTree { root: BRIDGE, inherited: Arc::default() };
+            let tree = AgentTree { root: BRIDGE, inherited: Arc::default(), own: Arc::default() };
             let find = |pid| {
                 steps.set(steps.get() + 1);
                 let (parent, started) = *table.get(&pid)?;
@@ -258,5 +283,40 @@ mod tests {
         // Another process has its ID by now.
         table.insert(80, (BRIDGE, 50));
         assert_eq!(place_in(&table, 80, 50, &inherited), Place::Inside);
+    }
+
+    #[test]
+    fn what_the_bridge_started_for_the_person_is_outside_with_its_descendants() {
+        let mut table = table();
+        // A notifier of the bridge, a command that it runs, and a process that has the number of another notifier by now.
+        table.extend([(90, (BRIDGE, 40)), (91, (90, 41)), (92, (BRIDGE, 50))]);
+        let own = vec![Named { pid: 90, started: 40 }, Named { pid: 92, started: 42 }];
+        let tree = AgentTree { root: BRIDGE, inherited: Arc::default(), own: Arc::new(Mutex::new(own)) };
+        let find = |pid| {
+            let (parent, started) = *table.get(&pid)?;
+            Some(Process { parent, started, has_ended: false })
+        };
+        let place = |pid: u32| tree.place(Named { pid, started: table[&pid].1 }, find);
+        assert_eq!((place(90), place(91)), (Place::Outside, Place::Outside));
+        assert_eq!((place(92), place(101)), (Place::Inside, Place::Inside));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn only_a_child_of_the_bridge_is_left_out() {
+        let tree = AgentTree::of_this_process().expect("a tree");
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("a child");
+        let place = |pid: u32| {
+            let named = Named::read(pid).expect("a process");
+            tree.place(named, |pid| processes::read(pid).ok())
+        };
+        assert_eq!(place(child.id()), Place::Inside);
+        tree.leave_out(child.id());
+        assert_eq!(place(child.id()), Place::Outside);
+        tree.leave_out(std::os::unix::process::parent_id());
+        assert_eq!(tree.own.lock().expect("a list").len(), 1);
+        child.kill().expect("it ends");
+        child.wait().expect("it has ended");
     }
 }

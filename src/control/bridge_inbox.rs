@@ -4,13 +4,14 @@ use std::{
     future::pending,
     net::SocketAddr,
     sync::{Arc, OnceLock},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use super::{
     agent_tree::AgentTree,
     handover::{Intake, Port, Submitter, pair},
     inbox::Inbox,
+    presence::Presence,
     programs::Programs,
     protocol::{BridgeStatus, Identity},
     store::Store,
@@ -31,6 +32,7 @@ pub struct BridgeInbox {
     submitter: Submitter,
     programs: Programs,
     agent_tree: Option<AgentTree>,
+    presence: Presence,
 }
 
 impl BridgeInbox {
@@ -46,7 +48,20 @@ impl BridgeInbox {
         let (identity, started) = (Arc::new(identity), Instant::now());
         let agent_tree = AgentTree::of_this_process();
         let address = Arc::default();
-        (BridgeInbox { identity, started, address, store, submitter, programs, agent_tree }, port, work)
+        let presence = Presence::default();
+        let inbox =
+            BridgeInbox { identity, started, address, store, submitter, programs, agent_tree, presence };
+        (inbox, port, work)
+    }
+
+    /// Returns how long the bridge has run.
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Returns whether a person is looking at the questions, as far as a program said so.
+    pub fn is_watched(&self) -> bool {
+        self.presence.is_here()
     }
 
     /// Says where the inbox is served over HTTP. The first address counts.
@@ -103,11 +118,16 @@ impl Inbox for BridgeInbox {
         let mut status = self.identity.status(self.started.elapsed(), open);
         status.peers = self.submitter.peers();
         status.address = self.address.get().map(ToString::to_string);
+        status.watched = self.is_watched();
         vec![status]
     }
 
     fn agent_tree(&self) -> Option<AgentTree> {
         self.agent_tree.clone()
+    }
+
+    async fn watch(&self) {
+        self.presence.is_here_now();
     }
 
     async fn ended(&self) {
@@ -137,6 +157,11 @@ pub struct Work {
 }
 
 impl Work {
+    /// Waits until the bridge hands something over. Dropping the future loses nothing.
+    pub async fn begun(&mut self) {
+        self.intake.begun().await;
+    }
+
     /// Takes over what the bridge hands over, and times the questions of programs, until the bridge has ended.
     pub async fn run(self) {
         let programs = self.programs;

@@ -181,6 +181,11 @@ impl Client {
         statuses.value.and_then(|mut statuses| statuses.pop()).ok_or(CallError::Gone)
     }
 
+    /// Says that a person is looking at the questions now.
+    pub async fn watch(&self) -> Result<(), CallError> {
+        self.call::<()>(method::WATCH, ObjectParams::new()).await.map(drop)
+    }
+
     /// Returns one question, by its ID or what is short for it.
     pub async fn get(&self, typed: &str) -> Result<Reply<Record>, CallError> {
         self.call(method::GET, params([("id", json(&typed))])).await

@@ -39,7 +39,7 @@ pub fn pair(store: Store) -> (Port, Submitter, Intake) {
         introduced: Arc::clone(&introduced),
     };
     let room = Arc::new(Semaphore::new(limits::WAITING_BYTES));
-    (port, Submitter { commands, room, introduced }, Intake { handed_over, store })
+    (port, Submitter { commands, room, introduced }, Intake { handed_over, store, first: None })
 }
 
 /// The bridge's end. Dropping it ends the inbox.
@@ -178,12 +178,32 @@ impl Submitter {
 pub struct Intake {
     handed_over: mpsc::Receiver<HandOver>,
     store: Store,
+    /// What was handed over before it ran.
+    first: Option<HandOver>,
 }
 
 impl Intake {
+    /// Waits until something is handed over, which [`Intake::run`] takes over. Dropping the future loses nothing.
+    pub async fn begun(&mut self) {
+        if self.first.is_none() {
+            self.first = self.handed_over.recv().await;
+        }
+        if self.first.is_none() {
+            // The bridge has ended: nothing more comes.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    async fn next(&mut self) -> Option<HandOver> {
+        match self.first.take() {
+            Some(first) => Some(first),
+            None => self.handed_over.recv().await,
+        }
+    }
+
     /// Runs until the bridge has ended, and then ends the store.
     pub async fn run(mut self) {
-        while let Some(HandOver { changes, verdicts }) = self.handed_over.recv().await {
+        while let Some(HandOver { changes, verdicts }) = self.next().await {
             // First the store, so that a responder that is told finds the question there as it was told (I9).
             if let Some(changes) = changes {
                 self.store.apply(changes);

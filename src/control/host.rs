@@ -4,6 +4,7 @@
 
 use std::{
     convert::Infallible,
+    fmt,
     future::{Future, pending},
     io,
     os::unix::net::{UnixListener, UnixStream},
@@ -34,9 +35,10 @@ pub trait Service: Send {
 /// last replies, and for no longer than [`limits::SERVICE_STOP`].
 ///
 /// `S` is what keeps the socket's file, which goes with the host.
-#[derive(Debug)]
 pub struct Host<S> {
     inbox: BridgeInbox,
+    /// What is served once there is a thread.
+    services: Vec<Box<dyn Service>>,
     /// Until there is a thread.
     idle: Option<(UnixListener, Work)>,
     thread: Option<Thread>,
@@ -49,10 +51,28 @@ struct Thread {
     handle: thread::JoinHandle<()>,
 }
 
+impl<S: fmt::Debug> fmt::Debug for Host<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let services: Vec<_> = self.services.iter().map(|service| service.name()).collect();
+        formatter
+            .debug_struct("Host")
+            .field("inbox", &self.inbox)
+            .field("services", &services)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<S> Host<S> {
     /// Serves the inbox on a socket that listens already: connections wait until they are served.
     pub fn new(inbox: BridgeInbox, work: Work, listener: UnixListener, socket: S) -> Self {
-        Host { inbox, idle: Some((listener, work)), thread: None, _socket: socket }
+        Host { inbox, services: Vec::new(), idle: Some((listener, work)), thread: None, _socket: socket }
+    }
+
+    /// Serves this as well once there is a thread, which starts with the first question then, if not before.
+    #[must_use]
+    pub fn with(mut self, service: Box<dyn Service>) -> Self {
+        self.services.push(service);
+        self
     }
 
     /// Serves the socket and these services from now on.
@@ -66,10 +86,14 @@ impl<S> Host<S> {
     /// Waits for the first connection, and serves the inbox from then on. If the future is dropped before, the inbox is
     /// not served.
     pub async fn serve_visitors(&mut self) -> io::Result<Infallible> {
-        if let Some((listener, work)) = self.idle.take() {
+        if let Some((listener, mut work)) = self.idle.take() {
             let listener = tokio::net::UnixListener::from_std(listener)?;
-            // What fails now, the thread tries again. It has a runtime of its own.
-            let first = listener.accept().await.ok().map(|(first, _)| first.into_std()).transpose()?;
+            let first = tokio::select! {
+                // What fails now, the thread tries again. It has a runtime of its own.
+                first = listener.accept() => first.ok(),
+                () = work.begun(), if !self.services.is_empty() => None,
+            };
+            let first = first.map(|(first, _)| first.into_std()).transpose()?;
             self.spawn(listener.into_std()?, first, work, Vec::new())?;
         }
         pending().await
@@ -80,8 +104,9 @@ impl<S> Host<S> {
         listener: UnixListener,
         first: Option<UnixStream>,
         work: Work,
-        services: Vec<Box<dyn Service>>,
+        mut services: Vec<Box<dyn Service>>,
     ) -> io::Result<()> {
+        services.append(&mut self.services);
         let (stopper, stop) = Stopper::new();
         let inbox = self.inbox.clone();
         let serve = move || run(listener, first, inbox, work, services, stop);

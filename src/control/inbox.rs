@@ -61,6 +61,11 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Takes over that a person is looking at the questions now. It counts for [`crate::limits::PRESENCE`].
+    fn watch(&self) -> impl Future<Output = ()> + Send {
+        future::ready(())
+    }
+
     /// Waits until the inbox has ended: nothing more is asked in it.
     fn ended(&self) -> impl Future<Output = ()> + Send {
         future::pending()

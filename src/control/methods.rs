@@ -17,10 +17,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::{
     agent_tree::Peer,
     budget::Budgets,
+    deltas::deltas,
     inbox::Inbox,
     outline::OutlineListing,
-    protocol::{BridgeStatus, Delta, Listing, PROTOCOL, method},
-    store::Batch,
+    protocol::{BridgeStatus, Listing, method},
 };
 use crate::{
     desk::{Asker, IdPrefix, QuestionId, Record, Refusal, Settlement, Submission},
@@ -239,6 +239,14 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
     module.register_async_method(method::STATUS, async |_, context, _| -> RpcResult<Vec<BridgeStatus>> {
         Ok(context.inbox.status())
     })?;
+    module.register_async_method(method::WATCH, async |_, context, extensions| -> RpcResult<()> {
+        // An agent that says so for ever would keep its person from being told (I12).
+        if is_of_agent(&extensions) {
+            return Err(error(Refusal::OwnAgent));
+        }
+        context.inbox.watch().await;
+        Ok(())
+    })?;
     let changed = (method::SUBSCRIBE, method::CHANGED, method::UNSUBSCRIBE);
     module.register_subscription(
         changed.0,
@@ -293,8 +301,7 @@ impl<I: Inbox> Context<I> {
     fn named(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
         let id: QuestionId = id.parse().map_err(|_| error(Refusal::NotFound))?;
         let record = self.inbox.find(&IdPrefix::from(&id)).map_err(error)?;
-        let peer = || extensions.get::<Connection>()?.peer.as_ref();
-        if id.asker == Asker::Agent && peer().is_some_and(Peer::is_of_agent) {
+        if id.asker == Asker::Agent && is_of_agent(extensions) {
             return Err(error(Refusal::OwnAgent));
         }
         Ok(record)
@@ -308,6 +315,14 @@ impl<I: Inbox> Context<I> {
     ) -> RpcResult<Arc<Record>> {
         self.inbox.submit(id, submission, self.caller.provenance(by)).await.map_err(error)
     }
+}
+
+/// Returns whether a process of the agent's own tree calls.
+fn is_of_agent(extensions: &Extensions) -> bool {
+    extensions
+        .get::<Connection>()
+        .and_then(|connection| connection.peer.as_ref())
+        .is_some_and(Peer::is_of_agent)
 }
 
 /// Sends what changes until the subscriber or the store has ended.
@@ -342,36 +357,6 @@ async fn follow<I: Inbox>(pending: PendingSubscriptionSink, context: &Context<I>
             }
         }
     }
-}
-
-/// Splits a batch into messages that are short enough to wait for slow readers.
-pub fn deltas(batch: &Batch) -> impl Iterator<Item = Delta> {
-    let (is_snapshot, questions) = match batch {
-        Batch::Snapshot { open, .. } => (true, open.clone()),
-        Batch::Events { events, .. } => {
-            (false, events.iter().map(|(_, event)| Arc::clone(event.record())).collect())
-        }
-    };
-    let revision = batch.revision();
-    let mut parts = vec![Vec::new()];
-    let mut bytes = 0;
-    for record in questions {
-        let size = record.size();
-        if bytes > 0 && bytes + size > limits::DELTA {
-            parts.push(Vec::new());
-            bytes = 0;
-        }
-        bytes += size;
-        parts.last_mut().into_iter().for_each(|part| part.push(Arc::clone(&record)));
-    }
-    let last = parts.len() - 1;
-    parts.into_iter().enumerate().map(move |(index, part)| Delta {
-        protocol: PROTOCOL,
-        revision,
-        snapshot: is_snapshot,
-        more: index < last,
-        questions: part.into(),
-    })
 }
 
 fn read<T: DeserializeOwned>(params: &Params<'_>) -> RpcResult<T> {

@@ -19,11 +19,15 @@ pub mod inbox;
 
 mod programs;
 
+mod presence;
+
 pub mod bridge_inbox;
 
 pub mod budget;
 
 pub mod stop;
+
+mod deltas;
 
 pub mod methods;
 

@@ -38,6 +38,8 @@ pub mod method {
     pub const CHANGED: &str = "question_changed";
     /// Ends a subscription.
     pub const UNSUBSCRIBE: &str = "question_unsubscribe";
+    /// Says that a person is looking at the questions: → null. It counts for 30 seconds.
+    pub const WATCH: &str = "question_watch";
     /// Describes the bridges, and greets: → a list of [`super::BridgeStatus`].
     pub const STATUS: &str = "bridge_status";
 }
@@ -80,6 +82,10 @@ pub struct BridgeStatus {
     /// The IP address and port at which it serves HTTP, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// Whether a person is looking at its questions: a program with a screen that has the focus said so in the last 30
+    /// seconds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub watched: bool,
 }
 
 /// The two that a bridge stands between, as far as they introduced themselves.
@@ -166,6 +172,7 @@ impl Identity {
             unreadable: 0,
             peers: Peers::default(),
             address: None,
+            watched: false,
         }
         .later(uptime)
     }

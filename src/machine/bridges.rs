@@ -140,6 +140,12 @@ impl Machine {
         follow::follow(&shared.connections, &shared.folder, |bridge| shared.means(bridge)).await
     }
 
+    /// Returns whether a person is looking at the questions of this bridge. A bridge that does not say so counts as no.
+    pub async fn is_watched(&self, bridge: &BridgeName) -> bool {
+        let Some(client) = self.connections().client(bridge) else { return false };
+        matches!(timeout(limits::PATIENCE, client.status()).await, Ok(Ok(status)) if status.watched)
+    }
+
     /// Returns what is left out, and where a change of that can be waited for.
     pub fn gaps(&self) -> watch::Receiver<Gaps> {
         self.shared.connections.gaps()
@@ -371,6 +377,13 @@ impl Inbox for Machine {
 
     async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         Ok(self.seek(typed).await?)
+    }
+
+    async fn watch(&self) {
+        // A bridge of an earlier version does not know it, and one that hangs is not waited for.
+        let clients = self.connections().all_clients();
+        let told = join_all(clients.iter().map(|(_, client)| client.watch()));
+        timeout(limits::PATIENCE, told).await.map(drop).unwrap_or_default();
     }
 
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {

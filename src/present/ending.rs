@@ -85,6 +85,7 @@ fn by(by: &Provenance) -> String {
         Responder::Http => "HTTP",
         Responder::Rpc => "JSON-RPC",
         Responder::Page => "the page",
+        Responder::Notification => "a notification",
         Responder::Other(other) => &printable_line(other.as_str()),
     };
     match &by.name {

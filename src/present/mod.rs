@@ -2,6 +2,8 @@
 
 pub mod text;
 
+pub mod attention;
+
 mod ending;
 
 pub mod answer;

@@ -146,6 +146,8 @@ open_enum! {
         Rpc = "rpc",
         /// A person at the page that the HTTP server shows in a browser.
         Page = "page",
+        /// A person at a notification: of the desktop, or of a phone.
+        Notification = "notification",
     }
 }
 

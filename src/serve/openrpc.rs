@@ -107,6 +107,14 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             &[],
             &[],
         ),
+        method::<()>(
+            generator,
+            "question_watch",
+            "Says that a person is looking at the questions now, so that notifiers need not tell them. It counts for 30 \
+             seconds: a program with a screen calls it again while it has the focus.",
+            &[],
+            &["own_agent"],
+        ),
         subscribe(generator),
         unsubscribe(generator),
     ]);

@@ -162,8 +162,7 @@ pub static NOTIFY_PRESENCE: Key<bool> = Key::shared(
     "notify.presence",
     Project::Free,
     || true,
-    "Do not tell you while you evidently are there: the page or the terminal has the focus, or the client shows the \
-     question",
+    "Do not tell you while you evidently are there: the page or the full-screen terminal has the focus",
 );
 /// `notify.heartbeat.every`
 pub static NOTIFY_HEARTBEAT_EVERY: Key<Interval> = Key::own(
@@ -186,6 +185,13 @@ pub static NOTIFY_DESKTOP_ENABLED: Key<bool> = Key::shared(
     || false,
     "Show a notification, with buttons where the desktop has them",
 );
+/// `notify.desktop.delay`
+pub static NOTIFY_DESKTOP_DELAY: Key<Option<Duration>> = Key::shared(
+    "notify.desktop.delay",
+    Project::Free,
+    || None,
+    "Tell in this way only after this time; left out, `notify.delay`",
+);
 /// `notify.sound.command`
 pub static NOTIFY_SOUND_COMMAND: Key<Option<Command>> = Key::own(
     "notify.sound.command",
@@ -193,12 +199,26 @@ pub static NOTIFY_SOUND_COMMAND: Key<Option<Command>> = Key::own(
     || None,
     "The program that plays or speaks, and its arguments, such as [\"paplay\", \"bell.ogg\"]",
 );
+/// `notify.sound.delay`
+pub static NOTIFY_SOUND_DELAY: Key<Option<Duration>> = Key::shared(
+    "notify.sound.delay",
+    Project::Free,
+    || None,
+    "Tell in this way only after this time; left out, `notify.delay`",
+);
 /// `notify.command.command`
 pub static NOTIFY_COMMAND_COMMAND: Key<Option<Command>> = Key::own(
     "notify.command.command",
     RUNS,
     || None,
     "The program and its arguments; no shell reads them. It gets the question as JSON in a file",
+);
+/// `notify.command.delay`
+pub static NOTIFY_COMMAND_DELAY: Key<Option<Duration>> = Key::shared(
+    "notify.command.delay",
+    Project::Free,
+    || None,
+    "Tell in this way only after this time; left out, `notify.delay`",
 );
 /// `notify.webhook.url`
 pub static NOTIFY_WEBHOOK_URL: Key<Option<Url>> =
@@ -210,6 +230,13 @@ pub static NOTIFY_WEBHOOK_TEXT: Key<Disclosure> = Key::shared(
     Project::Narrower,
     Disclosure::default,
     "What is sent: only that a question waits in which project, its title as well, or all that is asked",
+);
+/// `notify.webhook.delay`
+pub static NOTIFY_WEBHOOK_DELAY: Key<Option<Duration>> = Key::shared(
+    "notify.webhook.delay",
+    Project::Free,
+    || None,
+    "Tell in this way only after this time; left out, `notify.delay`",
 );
 /// `notify.ntfy.server`
 pub static NOTIFY_NTFY_SERVER: Key<Url> = Key::own(
@@ -238,12 +265,26 @@ pub static NOTIFY_NTFY_TEXT: Key<Disclosure> = Key::shared(
     Disclosure::default,
     "What is sent, as in `notify.webhook`",
 );
+/// `notify.ntfy.delay`
+pub static NOTIFY_NTFY_DELAY: Key<Option<Duration>> = Key::shared(
+    "notify.ntfy.delay",
+    Project::Free,
+    || None,
+    "Tell in this way only after this time; left out, `notify.delay`",
+);
 /// `notify.terminal.enabled`
 pub static NOTIFY_TERMINAL_ENABLED: Key<bool> = Key::shared(
     "notify.terminal.enabled",
     Project::Narrower,
     || true,
     "Ring the bell, set the title, and show a notification where the terminal can",
+);
+/// `notify.terminal.delay`
+pub static NOTIFY_TERMINAL_DELAY: Key<Option<Duration>> = Key::shared(
+    "notify.terminal.delay",
+    Project::Free,
+    || None,
+    "Tell in this way only after this time; left out, `notify.delay`",
 );
 
 /// `folder` of a project.
@@ -264,7 +305,7 @@ pub static PROJECT_TEXT: Key<Option<Disclosure>> =
     Key::own("text", LEAVES, || None, "As `notify.webhook.text` and `notify.ntfy.text`, for both");
 
 /// Every setting, in the order in which it is shown.
-pub static ALL: [&dyn AnyKey; 30] = [
+pub static ALL: [&dyn AnyKey; 36] = [
     &BRIDGE_TIMEOUT,
     &BRIDGE_CLIENT_QUESTIONS,
     &BRIDGE_PERMISSIONS,
@@ -286,15 +327,21 @@ pub static ALL: [&dyn AnyKey; 30] = [
     &NOTIFY_HEARTBEAT_EVERY,
     &NOTIFY_HEARTBEAT_COMMAND,
     &NOTIFY_DESKTOP_ENABLED,
+    &NOTIFY_DESKTOP_DELAY,
     &NOTIFY_SOUND_COMMAND,
+    &NOTIFY_SOUND_DELAY,
     &NOTIFY_COMMAND_COMMAND,
+    &NOTIFY_COMMAND_DELAY,
     &NOTIFY_WEBHOOK_URL,
     &NOTIFY_WEBHOOK_TEXT,
+    &NOTIFY_WEBHOOK_DELAY,
     &NOTIFY_NTFY_SERVER,
     &NOTIFY_NTFY_TOPIC,
     &NOTIFY_NTFY_TOKEN,
     &NOTIFY_NTFY_TEXT,
+    &NOTIFY_NTFY_DELAY,
     &NOTIFY_TERMINAL_ENABLED,
+    &NOTIFY_TERMINAL_DELAY,
 ];
 
 /// The settings of one project, by their names in its table.

@@ -1,7 +1,7 @@
 //! What notifiers need: the settings of `[notify]`, as they are for one project.
 //! What a notifier does is left to it.
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use serde_json::Value;
 
@@ -40,6 +40,8 @@ pub struct NotifySettings {
     pub webhook: Option<Webhook>,
     /// The person's phone.
     pub ntfy: Option<Ntfy>,
+    /// The delays of single ways, by their names.
+    pub delays: BTreeMap<&'static str, Duration>,
 }
 
 /// A command that runs again and again.
@@ -117,8 +119,27 @@ impl NotifySettings {
             command: command(&keys::NOTIFY_COMMAND_COMMAND),
             webhook: settings.get(&keys::NOTIFY_WEBHOOK_URL).map(webhook),
             ntfy: settings.get(&keys::NOTIFY_NTFY_TOPIC).map(ntfy),
+            delays: delays(settings),
         })
     }
+
+    /// Returns how long a question has been open when it is told in the way of this name.
+    pub fn delay_of(&self, way: &str) -> Duration {
+        self.delays.get(way).copied().unwrap_or(self.delay)
+    }
+}
+
+/// Returns the delays that single ways have of their own.
+fn delays(settings: &Settings) -> BTreeMap<&'static str, Duration> {
+    let keys = [
+        ("terminal", &keys::NOTIFY_TERMINAL_DELAY),
+        ("sound", &keys::NOTIFY_SOUND_DELAY),
+        ("desktop", &keys::NOTIFY_DESKTOP_DELAY),
+        ("command", &keys::NOTIFY_COMMAND_DELAY),
+        ("webhook", &keys::NOTIFY_WEBHOOK_DELAY),
+        ("ntfy", &keys::NOTIFY_NTFY_DELAY),
+    ];
+    keys.into_iter().filter_map(|(way, key)| Some((way, settings.get(key)?))).collect()
 }
 
 /// Returns the person's table for a project: the one with the longest folder that has the project in it.

@@ -37,8 +37,6 @@ pub mod view;
 
 mod keys;
 
-mod attention;
-
 mod screen;
 
 mod remembered;

@@ -5,7 +5,7 @@ use std::{
     env,
     io::{self, IsTerminal, Stdout},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use crossterm::event::{Event as Input, EventStream};
@@ -19,7 +19,6 @@ use tokio::{
 };
 
 use super::{
-    attention::Known,
     event::{Effect, Event, Item, Key, World},
     keys,
     remembered::latest,
@@ -34,7 +33,7 @@ use crate::{
     desk::{BridgeName, QuestionId, Record, Refusal},
     exit,
     machine::{Gaps, Machine, discovery},
-    present::{bridges::Bridges, gaps},
+    present::{attention::Known, bridges::Bridges, gaps},
     question::{Provenance, Responder},
     signals::Signals,
 };
@@ -43,6 +42,8 @@ use crate::{
 const REDRAW: Duration = Duration::from_secs(1);
 /// The settled questions that are listed.
 const SETTLED: usize = 20;
+/// How often the bridges are told that the person is there.
+const WATCHED: Duration = Duration::from_secs(10);
 /// The inputs that are taken before the screen is drawn again: a paste without marks is many.
 const INPUTS: usize = 512;
 
@@ -95,6 +96,8 @@ struct Session<'a> {
     has_focus: bool,
     /// The number in the title.
     titled: Option<usize>,
+    /// When the bridges were last told that the person is there.
+    watched: Option<Instant>,
 }
 
 /// What the session goes on with.
@@ -129,6 +132,7 @@ impl<'a> Session<'a> {
             remembered: Vec::new(),
             has_focus: false,
             titled: None,
+            watched: None,
         })
     }
 
@@ -137,6 +141,7 @@ impl<'a> Session<'a> {
         self.app.handle(Event::World(world));
         loop {
             self.draw()?;
+            self.watch();
             let effects = match self.next().await {
                 Next::Input(None) => return Ok(()),
                 Next::Input(Some(input)) => self.input(input?)?,
@@ -159,6 +164,16 @@ impl<'a> Session<'a> {
             if self.act(effects)? {
                 return Ok(());
             }
+        }
+    }
+
+    /// Tells the bridges that the person is there, while the terminal has the focus: notifiers need not tell then.
+    fn watch(&mut self) {
+        let is_fresh = self.watched.is_some_and(|at| at.elapsed() < WATCHED);
+        if self.has_focus && !is_fresh {
+            self.watched = Some(Instant::now());
+            let machine = self.machine.clone();
+            tokio::spawn(async move { machine.watch().await });
         }
     }
 

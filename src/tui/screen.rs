@@ -8,7 +8,7 @@ use std::{
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-use super::attention::Known;
+use crate::present::attention::Known;
 
 /// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h";

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 7] = ["wire", "question", "desk", "dialect", "acp", "form", "settings"];
+const PURE: [&str; 8] = ["wire", "question", "desk", "dialect", "acp", "form", "notify", "settings"];
 
 /// What a pure module must not name, as a part of any path. The types of times and hashers are pure: what reads the
 /// clock, or draws random keys, is not.
@@ -42,7 +42,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 25] = [
+const MAY_KNOW: [(&str, &[&str]); 27] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -78,6 +78,8 @@ const MAY_KNOW: [(&str, &[&str]); 25] = [
             "form",
             "limits",
             "machine",
+            "notifier",
+            "notify",
             "present",
             "question",
             "serve",
@@ -87,6 +89,23 @@ const MAY_KNOW: [(&str, &[&str]); 25] = [
             "signals",
             "terminal",
             "wire",
+        ],
+    ),
+    // Pure, as `form` is.
+    ("notify", &["desk", "form", "limits", "present", "question", "settings", "terminal"]),
+    (
+        "notifier",
+        &[
+            "control",
+            "desk",
+            "limits",
+            "machine",
+            "notify",
+            "present",
+            "question",
+            "settings",
+            "settings_files",
+            "terminal",
         ],
     ),
     ("setup", &[]),

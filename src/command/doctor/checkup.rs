@@ -22,6 +22,9 @@ use crate::{
 pub struct DoctorOptions {
     /// Prints JSON.
     pub json: bool,
+    /// Sends a test in each way in which the person is told.
+    #[cfg(feature = "notify")]
+    pub notify: bool,
 }
 
 /// Looks at everything, and says what does not work.
@@ -37,6 +40,10 @@ pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
     if let Some(around) = &around {
         desktop::look(around, &mut report);
         clients::look(around, &mut report);
+    }
+    #[cfg(feature = "notify")]
+    if options.notify {
+        super::notifiers::try_out(&mut report).await;
     }
     let text = match options.json {
         true => text::json(&report)?,

@@ -11,6 +11,9 @@ mod desktop;
 
 mod clients;
 
+#[cfg(feature = "notify")]
+mod notifiers;
+
 mod checkup;
 
 pub use checkup::{DoctorOptions, doctor};

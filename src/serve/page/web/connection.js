@@ -7,6 +7,8 @@ const LAST_BACK_OFF = 10_000;
 const HANDSHAKE = 5_000;
 /** A reply to an answer comes when the agent has it. */
 const PATIENCE = 20_000;
+/** How often it is said that the page has the focus: askbridge believes it for 30 s. */
+const WATCHED = 10_000;
 
 /**
  * Events: `delta`, with a `QuestionDelta` as its detail, and `state`, when `state` changes: `connecting`, `online` (the
@@ -32,7 +34,17 @@ export class Connection extends EventTarget {
     addEventListener("online", () => this.check(), { signal });
     document.addEventListener("visibilitychange", () => document.hidden || this.check(), { signal });
     signal.addEventListener("abort", () => this.#drop());
+    const watching = setInterval(() => this.#watch(), WATCHED);
+    signal.addEventListener("abort", () => clearInterval(watching));
+    addEventListener("focus", () => this.#watch(), { signal });
     this.#open();
+  }
+
+  /** Says that a person is looking at the page, so that nothing else tells of a question. */
+  #watch() {
+    if (this.state != "online" || !document.hasFocus()) return;
+    // A server of an earlier version does not know it.
+    this.call("question_watch").catch(() => {});
   }
 
   /** Tries at once where it is offline, and finds out whether a connection lives that slept with the machine. */
@@ -115,6 +127,7 @@ export class Connection extends EventTarget {
     if (detail.more) return;
     this.#backOff = BACK_OFF;
     this.#become("online");
+    if (detail.snapshot) this.#watch();
   }
 
   /** Gives the socket up without its closing handshake, which takes minutes on a dead network. */

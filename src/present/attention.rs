@@ -8,7 +8,7 @@ const TEXT: usize = 120;
 
 /// The terminal, as far as the environment tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub enum Known {
     /// Notifies by OSC 9: iTerm2 and others.
     Osc9,
     /// Notifies by OSC 777: urxvt, foot, WezTerm, Ghostty.
@@ -23,7 +23,7 @@ pub(super) enum Known {
 
 impl Known {
     /// Finds out which terminal it is. Within tmux or screen, only they themselves are known.
-    pub(super) fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let term = variable("TERM").unwrap_or_default();
         let is_inside = variable("TMUX").is_some() || variable("STY").is_some();
         let program = variable("TERM_PROGRAM").unwrap_or_default();
@@ -41,12 +41,12 @@ impl Known {
     }
 
     /// Returns whether keys with modifiers can be asked for, so that Ctrl+Enter is one.
-    pub(super) fn tells_modifiers(self) -> bool {
+    pub fn tells_modifiers(self) -> bool {
         matches!(self, Known::Osc9 | Known::Osc777 | Known::Osc99)
     }
 
     /// Returns the bytes that tell the person that something waits.
-    pub(super) fn tell(self, text: &str) -> String {
+    pub fn tell(self, text: &str) -> String {
         // Nothing in it ends the sequence: it has no control characters (I10).
         let text = cut(&printable_line(text), TEXT).replace(';', ",");
         let own = match self {
@@ -59,7 +59,7 @@ impl Known {
     }
 
     /// Returns the bytes that set the title for so many open questions.
-    pub(super) fn title(self, open: usize) -> String {
+    pub fn title(self, open: usize) -> String {
         match (self, open) {
             (Known::Plain, _) => String::new(),
             (_, 0) => "\x1b]2;askbridge\x07".to_owned(),

@@ -1,0 +1,37 @@
+//! A test in each way in which the person is told.
+
+use std::env;
+
+use crate::{
+    command::notify::own_terminal,
+    notifier,
+    present::doctor::{Level, Report},
+    settings::NotifySettings,
+    settings_files,
+};
+
+const AREA: &str = "notifiers";
+
+/// Sends the tests, and says what came of each.
+pub(super) async fn try_out(report: &mut Report) {
+    let folder = env::current_dir().ok();
+    let settings = NotifySettings::of(&settings_files::read(folder.as_deref()), folder.as_deref());
+    let Some(settings) = settings else {
+        return report.add(AREA, Level::Note, "nothing is told of this project", None);
+    };
+    let trials = notifier::try_out(settings, own_terminal()).await;
+    if trials.is_empty() {
+        let advice =
+            "`askbridge config set notify.desktop.enabled true` sets one; docs/notify.md has them all";
+        report.add(AREA, Level::Note, "no notifier is set", Some(advice));
+    }
+    for trial in trials {
+        match trial.told {
+            Ok(()) => report.add(AREA, Level::Ok, format!("{}: the test was sent", trial.way), None),
+            Err(error) => {
+                let advice = format!("correct it in [notify.{}]: `askbridge config edit`", trial.way);
+                report.add(AREA, Level::Problem, format!("{}: {error}", trial.way), Some(&advice));
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! One question, told from when it is due until it is over.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::{sleep, sleep_until, timeout},
+};
+
+use super::{
+    clock,
+    slots::Slot,
+    sound,
+    telling::{Choice, Said, Telling},
+    ways,
+};
+use crate::{
+    control::{Follower, Inbox, client::Depth},
+    desk::Record,
+    limits,
+    machine::{Machine, discovery},
+    notify::{Around, Message, Plan, Step, Way},
+    question::{Outcome, Provenance, Responder},
+    settings::NotifySettings,
+    terminal::printable_line,
+};
+
+/// What a notifier starts with.
+#[derive(Debug)]
+pub struct Notifying {
+    /// The bridge of the question, connected.
+    pub machine: Machine,
+    /// The question.
+    pub record: Arc<Record>,
+    /// How long it has been open.
+    pub age: Duration,
+    /// The folder that its bridge was started in.
+    pub folder: String,
+    /// How the person is told.
+    pub settings: NotifySettings,
+    /// When that is to happen.
+    pub plan: Plan,
+    /// The terminal that may be written to.
+    pub terminal: Option<PathBuf>,
+    /// The place among the notifiers.
+    pub slot: Slot,
+    /// Whether it says what it did, and not only what failed.
+    pub says_all: bool,
+}
+
+/// Messages of ways that wait.
+const WAITING: usize = 16;
+
+/// Tells the person until the question is over, or until `stop` says that it is enough. Returns how many ways told.
+pub async fn follow(notifying: Notifying, stop: impl Future<Output = u8>) -> usize {
+    let (ended, over) = watch::channel(None);
+    let (said, heard) = mpsc::channel(WAITING);
+    let Notifying { machine, record, age, folder, settings, plan, terminal, slot, says_all } = notifying;
+    let settings = Arc::new(settings);
+    let telling = Telling { record, folder, settings, terminal, over, said };
+    let follower = machine.store().follow();
+    let begun = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
+    let is_last = slot.is_last();
+    let mut following = Following {
+        machine: machine.clone(),
+        telling,
+        plan,
+        begun,
+        counted: is_last.then(Instant::now),
+        heard,
+        tasks: JoinSet::new(),
+        told: 0,
+        says_all,
+    };
+    let how = tokio::select! {
+        how = following.until_settled(follower) => how,
+        // It returns only where the directory cannot be read any more.
+        _ = machine.follow() => None,
+        _ = stop => None,
+    };
+    drop(slot);
+    if let Some(how) = how.as_ref().filter(|_| says_all) {
+        say(how);
+    }
+    let how = how.unwrap_or_else(|| "askbridge does not follow this question any more".to_owned());
+    // The ways are told by it, and nothing else listens.
+    ended.send(Some(how)).unwrap_or_default();
+    timeout(limits::NOTIFY_LATE + limits::NOTIFY_END, following.wind_up()).await.unwrap_or_default();
+    following.told
+}
+
+struct Following {
+    machine: Machine,
+    telling: Telling,
+    plan: Plan,
+    /// When the question opened.
+    begun: Instant,
+    /// When it was last counted how many more questions wait. `None` where another notifier counts.
+    counted: Option<Instant>,
+    heard: mpsc::Receiver<Said>,
+    tasks: JoinSet<()>,
+    told: usize,
+    says_all: bool,
+}
+
+impl Following {
+    /// Tells the person until the question is settled, and returns how it was. `None` where nothing more is to be done.
+    async fn until_settled(&mut self, mut follower: Follower) -> Option<String> {
+        loop {
+            if let Some(how) = self.how() {
+                return Some(how);
+            }
+            self.count().await;
+            let around = self.around().await;
+            for step in self.plan.poll(self.begun.elapsed(), around) {
+                self.carry_out(step);
+            }
+            if self.tasks.is_empty() && self.plan.next_deadline().is_none() && self.counted.is_none() {
+                return None;
+            }
+            let deadline = self.plan.next_deadline().map(|deadline| self.begun + deadline);
+            tokio::select! {
+                batch = follower.next() => batch.map(drop)?,
+                Some(said) = self.heard.recv() => self.take(said),
+                Some(_) = self.tasks.join_next() => {}
+                () = at(deadline) => {}
+                () = sleep(limits::NOTIFY_COUNT), if self.counted.is_some() => {}
+            }
+        }
+    }
+
+    /// Returns how the question was settled, if it was.
+    fn how(&self) -> Option<String> {
+        let record = self.machine.store().read(|_, now| now.get(&self.telling.record.id).cloned())?;
+        if record.is_open() {
+            return None;
+        }
+        // The answer itself stays where it was given: this may be sent to a phone.
+        let how = match record.settlement.as_ref().map(|settlement| &settlement.outcome) {
+            Some(Outcome::Answered(_)) => "It was answered",
+            Some(Outcome::Rejected(_)) => "It was rejected",
+            Some(Outcome::Failed | Outcome::Unknown(_)) => "It is over",
+            None => "The bridge that asked is gone",
+        };
+        Some(how.to_owned())
+    }
+
+    /// Returns what is around the person. The bridge is asked only when something is due.
+    async fn around(&self) -> Around {
+        let is_due = self.plan.next_deadline().is_some_and(|deadline| deadline <= self.begun.elapsed());
+        let bridge = &self.telling.record.bridge;
+        let is_present = is_due && self.telling.settings.presence && self.machine.is_watched(bridge).await;
+        Around { minute: clock::minute(), is_present }
+    }
+
+    /// Counts the questions that are not told one by one, while as many notifiers run as may.
+    async fn count(&mut self) {
+        if self.counted.is_none_or(|at| at.elapsed() < limits::NOTIFY_COUNT) {
+            return;
+        }
+        self.counted = Some(Instant::now());
+        let Ok(folder) = discovery::folder() else { return };
+        if let Ok(all) = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await {
+            let open = all.store().read(|_, snapshot| snapshot.open_count());
+            self.plan.more(open.saturating_sub(limits::NOTIFIERS));
+        }
+    }
+
+    fn carry_out(&mut self, step: Step) {
+        let telling = self.telling.clone();
+        match step {
+            Step::Tell(way) => drop(self.tasks.spawn(ways::tell(way, telling))),
+            Step::Beat => drop(self.tasks.spawn(async move {
+                let beat = async {
+                    tokio::select! {
+                        done = sound::beat(&telling) => done,
+                        _ = telling.ended() => Ok(()),
+                    }
+                };
+                if let Err(error) = beat.await {
+                    telling.say(Said::Failed(Way::Sound, format!("the heartbeat: {error}"))).await;
+                }
+                telling.say(Said::Beaten).await;
+            })),
+            Step::TellMore(count) => drop(self.tasks.spawn(async move {
+                for way in Way::set(&telling.settings, telling.terminal.is_some()) {
+                    if let Err(error) = ways::say(way, &telling, &Message::more(count)).await {
+                        telling.say(Said::Failed(way, error)).await;
+                    }
+                }
+            })),
+        }
+    }
+
+    fn take(&mut self, said: Said) {
+        match said {
+            Said::Told(way) => {
+                self.told += 1;
+                if self.says_all {
+                    say(&format!("told by {way}"));
+                }
+            }
+            Said::Failed(way, error) => say(&format!("{way}: {error}")),
+            Said::Beaten => self.plan.beaten(self.begun.elapsed()),
+            Said::Chosen(choice) => self.submit(choice),
+        }
+    }
+
+    /// Submits what the person chose, as any responder does: the bridge checks it, and the first valid answer wins.
+    fn submit(&mut self, choice: Choice) {
+        let Choice { way, submission, verdict } = choice;
+        let (machine, id) = (self.machine.clone(), self.telling.record.id.clone());
+        self.tasks.spawn(async move {
+            let by = Provenance { responder: Responder::Notification, name: Some(way.name().to_owned()) };
+            let submitted = machine.submit(&id, submission, by).await.map(drop);
+            // A way that does not wait any more need not be told.
+            verdict.send(submitted).unwrap_or_default();
+        });
+    }
+
+    /// Waits until all ways have taken back what they told.
+    async fn wind_up(&mut self) {
+        self.plan.over();
+        while !self.tasks.is_empty() {
+            tokio::select! {
+                Some(said) = self.heard.recv() => self.take(said),
+                Some(_) = self.tasks.join_next() => {}
+            }
+        }
+        // What was said last.
+        while let Ok(said) = self.heard.try_recv() {
+            self.take(said);
+        }
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Says something on stderr, in one line: the bridge logs it, or the person reads it.
+fn say(text: &str) {
+    // If stderr is closed, nobody can be told.
+    drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
+}

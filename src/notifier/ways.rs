@@ -1,0 +1,104 @@
+//! All ways, as one: each tells, attends to what the person does, and takes back what it told.
+
+use super::{
+    command, desktop, ntfy, sound,
+    telling::{Said, Telling},
+    terminal, webhook,
+};
+use crate::{
+    notify::{Message, Way},
+    settings::{NotifySettings, kinds::Disclosure},
+};
+
+/// Tells the person in this way, and ends once nothing is left to be done for the question.
+pub(super) async fn tell(way: Way, telling: Telling) {
+    let message = telling.message(text(way, &telling.settings));
+    match way {
+        Way::Terminal => ring(&telling, &message).await,
+        Way::Sound => run(way, &telling, sound::tell(&telling, &message)).await,
+        Way::Command => run(way, &telling, command::tell(&telling, &message)).await,
+        Way::Webhook => post(&telling, &message).await,
+        Way::Ntfy => send(&telling, &message).await,
+        Way::Desktop => show(&telling, &message).await,
+    }
+}
+
+/// Says what came of it, and returns what was done.
+async fn told<T>(way: Way, telling: &Telling, done: Result<T, String>) -> Option<T> {
+    let (said, done) = match done {
+        Ok(done) => (Said::Told(way), Some(done)),
+        Err(error) => (Said::Failed(way, error), None),
+    };
+    telling.say(said).await;
+    done
+}
+
+async fn ring(telling: &Telling, message: &Message) {
+    let Some(terminal) = telling.terminal.as_deref() else { return };
+    let rung = terminal::tell(terminal, message).map_err(|error| error.to_string());
+    if told(Way::Terminal, telling, rung).await.is_some() {
+        telling.ended().await;
+        // A terminal that is gone needs no title.
+        terminal::end(terminal).unwrap_or_default();
+    }
+}
+
+/// Waits for a program. One that still runs is ended with the question.
+async fn run(way: Way, telling: &Telling, program: impl Future<Output = Result<(), String>>) {
+    tokio::select! {
+        done = program => drop(told(way, telling, done).await),
+        _ = telling.ended() => {}
+    }
+}
+
+async fn post(telling: &Telling, message: &Message) {
+    if told(Way::Webhook, telling, webhook::tell(telling, message).await).await.is_some() {
+        telling.ended().await;
+        if let Err(error) = webhook::end(telling, message).await {
+            telling.say(Said::Failed(Way::Webhook, error)).await;
+        }
+    }
+}
+
+async fn send(telling: &Telling, message: &Message) {
+    let Some(settings) = &telling.settings.ntfy else { return };
+    if let Some(sent) = told(Way::Ntfy, telling, ntfy::tell(settings, message).await).await {
+        ntfy::attend(telling, settings, message, sent).await;
+    }
+}
+
+async fn show(telling: &Telling, message: &Message) {
+    if let Some(shown) = told(Way::Desktop, telling, desktop::show(message).await).await {
+        desktop::attend(telling, message, shown).await;
+    }
+}
+
+/// Says something that no question waits behind, in the ways that show text.
+pub(super) async fn say(way: Way, telling: &Telling, message: &Message) -> Result<(), String> {
+    match way {
+        Way::Terminal => match telling.terminal.as_deref() {
+            Some(terminal) => terminal::say(terminal, message).map_err(|error| error.to_string()),
+            None => Ok(()),
+        },
+        Way::Sound | Way::Command => Ok(()),
+        Way::Webhook => match &telling.settings.webhook {
+            Some(webhook) => webhook::say(webhook, message).await,
+            None => Ok(()),
+        },
+        Way::Ntfy => match &telling.settings.ntfy {
+            Some(settings) => ntfy::say(settings, message).await,
+            None => Ok(()),
+        },
+        Way::Desktop => desktop::say(message).await,
+    }
+}
+
+/// Returns how much is told in this way. What stays on the machine may be all.
+pub(super) fn text(way: Way, settings: &NotifySettings) -> Disclosure {
+    match way {
+        Way::Terminal | Way::Sound => Disclosure::Title,
+        Way::Desktop | Way::Command => Disclosure::All,
+        Way::Webhook => settings.webhook.as_ref().map_or(Disclosure::None, |webhook| webhook.text),
+        Way::Ntfy => settings.ntfy.as_ref().map_or(Disclosure::None, |ntfy| ntfy.text),
+    }
+}

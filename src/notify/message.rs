@@ -1,0 +1,257 @@
+//! What a person is told of a question, and which answers are one tap away.
+//!
+//! Text of an agent is made printable here (I10), and no more of it is in a message than the person lets out (I12: what
+//! needs a second thought has no button).
+
+use crate::{
+    desk::{Record, Submission},
+    form::caution::caution,
+    limits,
+    present::text::{asked, headline, line, project, short},
+    question::{Answer, FieldOption, Kind, Purpose, Question, Value, subject},
+    settings::kinds::Disclosure,
+    terminal::printable,
+};
+
+/// The most columns of a button.
+const BUTTON: usize = 40;
+/// The most columns of the name of a project.
+const PROJECT: usize = 40;
+
+/// What a person is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Message {
+    /// What waits, in one line.
+    pub title: String,
+    /// What is asked, as plain text over several lines. It may be empty.
+    pub body: String,
+    /// The answers that need no more than a tap.
+    pub buttons: Vec<Button>,
+    /// Whether a wrong answer can do harm.
+    pub is_urgent: bool,
+}
+
+/// An answer that is one tap away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Button {
+    /// What the person reads.
+    pub label: String,
+    /// What is submitted.
+    pub submission: Submission,
+}
+
+impl Message {
+    /// Returns what is told of a question. `folder` is that of its bridge, where the question names no project.
+    pub fn new(record: &Record, folder: &str, text: Disclosure) -> Self {
+        let question = &record.question;
+        let what = match question.purpose {
+            Purpose::Permission => "A permission",
+            _ => "A question",
+        };
+        let title = match place(question, folder) {
+            Some(project) => format!("{what} waits in {project}"),
+            None => format!("{what} waits"),
+        };
+        let (body, buttons) = match text {
+            Disclosure::None => (String::new(), Vec::new()),
+            Disclosure::Title => (headline(record), Vec::new()),
+            Disclosure::All => (whole(question), buttons(question)),
+        };
+        Message { title, body, buttons, is_urgent: question.dangerous && text != Disclosure::None }
+    }
+
+    /// Returns what is told of so many questions that are not told one by one.
+    pub fn more(count: usize) -> Self {
+        let title = match count {
+            1 => "1 more question waits".to_owned(),
+            count => format!("{count} more questions wait"),
+        };
+        Message { title, body: "askbridge open shows them".to_owned(), ..Message::default() }
+    }
+
+    /// Returns a message that only tries out whether it arrives.
+    pub fn trial() -> Self {
+        Message {
+            title: "askbridge: a test".to_owned(),
+            body: "Questions of your agents will be told like this.".to_owned(),
+            ..Message::default()
+        }
+    }
+
+    /// Returns title and body as one text.
+    pub fn text(&self) -> String {
+        if self.body.is_empty() { self.title.clone() } else { format!("{}\n{}", self.title, self.body) }
+    }
+}
+
+/// Returns the name of the project, or else that of the folder that the bridge was started in.
+fn place(question: &Question, folder: &str) -> Option<String> {
+    let started_in = || {
+        let name = folder.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty())?;
+        Some(line(name))
+    };
+    project(question).or_else(started_in).map(|name| short(&name, PROJECT))
+}
+
+/// Returns all that is asked, within a limit.
+fn whole(question: &Question) -> String {
+    let mut parts = vec![asked(question)];
+    if let Some(about) = question.subject.as_deref() {
+        parts.extend([&about.command, &about.description, &about.plan].into_iter().flatten().cloned());
+        parts.push(about.locations.join("\n"));
+        parts.extend(about.diffs.iter().map(|diff| format!("changes {}:{}", diff.path, diff.line)));
+    }
+    parts.retain(|part| !part.trim().is_empty());
+    subject::cut(&printable(&parts.join("\n\n")), limits::NOTIFY_TEXT)
+}
+
+/// Returns the answers that need no more than a tap: at most three, and all or none of a question, so that no option is
+/// missed. Of a permission, those that allow too much are left out.
+fn buttons(question: &Question) -> Vec<Button> {
+    let [field] = &*question.fields else { return Vec::new() };
+    let choices: Vec<(String, Value)> = match &field.kind {
+        _ if field.secret => return Vec::new(),
+        Kind::Choice { options, .. } => options.iter().map(chosen).collect(),
+        Kind::Confirm { yes, no } => {
+            vec![(yes.clone(), Value::Flag(true)), (no.clone(), Value::Flag(false))]
+        }
+        Kind::Boolean { .. } => {
+            vec![("Yes".to_owned(), Value::Flag(true)), ("No".to_owned(), Value::Flag(false))]
+        }
+        _ => return Vec::new(),
+    };
+    let answer = |value| Answer { values: [(field.name.clone(), value)].into(), ..Answer::default() };
+    let choices = choices.into_iter().map(|(label, value)| (label, answer(value)));
+    let all: Vec<_> = choices.filter(|(_, answer)| caution(question, answer).is_none()).collect();
+    if all.len() > limits::NOTIFY_BUTTONS {
+        return Vec::new();
+    }
+    let button = |(label, answer): (String, Answer)| Button {
+        label: short(&label, BUTTON),
+        submission: Submission::Answer(answer),
+    };
+    all.into_iter().map(button).collect()
+}
+
+fn chosen(option: &FieldOption) -> (String, Value) {
+    (option.label.clone(), Value::Text(option.value.clone()))
+}
+
+#[cfg(test)]
+pub(super) mod samples {
+    use super::*;
+    use crate::settings::{NotifySettings, Settings, SettingsFile, Sources};
+
+    /// Returns the settings that this file has.
+    pub(crate) fn settings(text: &str) -> NotifySettings {
+        let user = SettingsFile { path: "c".into(), text: text.to_owned(), is_readable_by_others: false };
+        let settings = Settings::of(Sources { user: Some(user), ..Sources::default() });
+        assert_eq!(settings.problems(), [], "{text}");
+        NotifySettings::of(&settings, None).expect("it is told")
+    }
+
+    /// Returns a question that waits.
+    pub(crate) fn record(json: serde_json::Value) -> Record {
+        let question = serde_json::from_value(json).expect("a question");
+        Record::new(
+            "b-1".parse().expect("an ID"),
+            std::sync::Arc::new(question),
+            crate::desk::Timestamp::default(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::{samples::record, *};
+
+    fn choice(options: &Json) -> Json {
+        json!({
+            "questionId": "q", "message": "Which \u{1b}[31mone?", "origin": "sandbox_agent", "dangerous": false, "blocking": true,
+            "project": "/src/sh\u{1b}op",
+            "fields": [{ "name": "f", "label": "Which \u{1b}[31mone?", "kind": "choice", "options": options }],
+        })
+    }
+
+    fn permission(dangerous: bool) -> Json {
+        let roles = ["allow_once", "allow_always", "reject_once"];
+        let mut json =
+            choice(&roles.map(|role| json!({ "value": role, "label": role, "role": role })).to_vec().into());
+        json["purpose"] = "permission".into();
+        json["dangerous"] = dangerous.into();
+        json["subject"] = json!({ "command": "rm -rf build" });
+        json
+    }
+
+    fn labels(message: &Message) -> Vec<&str> {
+        message.buttons.iter().map(|button| &*button.label).collect()
+    }
+
+    #[test]
+    fn no_more_leaves_the_machine_than_is_set() {
+        let record = record(permission(true));
+        let none = Message::new(&record, "/x", Disclosure::None);
+        assert_eq!(none.text(), "A permission waits in sh␛op");
+        assert!(none.buttons.is_empty() && !none.is_urgent);
+        let title = Message::new(&record, "/x", Disclosure::Title);
+        assert_eq!(title.text(), "A permission waits in sh␛op\nWhich ␛[31mone?");
+        assert!(title.buttons.is_empty());
+        let all = Message::new(&record, "/x", Disclosure::All);
+        assert!(all.body.contains("rm -rf build") && !all.body.contains('\u{1b}'), "{}", all.body);
+    }
+
+    #[test]
+    fn what_allows_too_much_has_no_button() {
+        let of = |json| Message::new(&record(json), "", Disclosure::All);
+        assert_eq!(labels(&of(permission(false))), ["allow_once", "reject_once"]);
+        assert_eq!(labels(&of(permission(true))), ["reject_once"]);
+        let mut dangerous = choice(&json!([{ "value": "a", "label": "A" }]));
+        dangerous["dangerous"] = true.into();
+        assert!(of(dangerous).buttons.is_empty());
+    }
+
+    #[test]
+    fn a_question_has_a_button_for_each_of_up_to_three_options() {
+        let options = |count: usize| {
+            let options: Vec<_> = (0..count)
+                .map(|place| json!({ "value": place.to_string(), "label": "x".repeat(99) }))
+                .collect();
+            Message::new(&record(choice(&options.into())), "", Disclosure::All).buttons
+        };
+        assert_eq!((options(3).len(), options(4).len()), (3, 0));
+        assert!(options(1)[0].label.chars().count() <= BUTTON);
+        let mut confirm = choice(&json!([]));
+        confirm["fields"][0] =
+            json!({ "name": "f", "label": "?", "kind": "confirm", "yes": "Go", "no": "Stop" });
+        let message = Message::new(&record(confirm.clone()), "", Disclosure::All);
+        assert_eq!(labels(&message), ["Go", "Stop"]);
+        let Submission::Answer(answer) = &message.buttons[1].submission else { panic!("no answer") };
+        assert_eq!(answer.values["f"], Value::Flag(false));
+        confirm["fields"][0]["secret"] = true.into();
+        assert!(Message::new(&record(confirm.clone()), "", Disclosure::All).buttons.is_empty());
+        let second = json!({ "name": "g", "label": "?", "kind": "boolean" });
+        confirm["fields"] = json!([second, { "name": "h", "label": "?", "kind": "boolean" }]);
+        assert!(Message::new(&record(confirm), "", Disclosure::All).buttons.is_empty());
+    }
+
+    #[test]
+    fn long_texts_are_cut_with_a_mark() {
+        let mut json = choice(&json!([]));
+        json["message"] = "é".repeat(10_000).into();
+        let body = Message::new(&record(json), "", Disclosure::All).body;
+        assert!(body.len() <= limits::NOTIFY_TEXT && body.ends_with("more bytes are not shown"), "{body}");
+    }
+
+    #[test]
+    fn the_folder_of_the_bridge_stands_for_a_project_that_is_not_named() {
+        let mut json = choice(&json!([]));
+        json["project"] = Json::Null;
+        let title = |folder| Message::new(&record(json.clone()), folder, Disclosure::None).title;
+        assert_eq!(
+            (&*title("/home-of/site/"), &*title("")),
+            ("A question waits in site", "A question waits")
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! How a person is told that a question waits: a real bridge, the processes that it starts, and real peers.
+//! When each way is due is left to the tests of `notify`, on a virtual clock.
+
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(test)]
+#[path = "../answers/machine.rs"]
+#[expect(dead_code, reason = "some of it only the tests of the commands need")]
+mod machine;
+
+#[cfg(test)]
+mod stage;
+
+#[cfg(test)]
+mod server;
+
+#[cfg(test)]
+mod programs;
+
+#[cfg(test)]
+mod webhook;
+
+#[cfg(test)]
+mod phone;
+
+#[cfg(test)]
+mod desktop;
+
+#[cfg(test)]
+mod terminal;
+
+#[cfg(test)]
+mod crowd;

@@ -1,0 +1,169 @@
+//! The phone: messages by an ntfy server, and taps that come in time, twice, late, from a stranger, or forged.
+
+use serde_json::Value;
+
+use crate::{
+    server::{Manner, Server},
+    stage::{Stage, permission, question, wait},
+};
+
+fn stage(server: &Server, text: &str) -> Stage {
+    Stage::new()
+        .with("ASKBRIDGE_NOTIFY_NTFY_SERVER", &server.url)
+        .with("ASKBRIDGE_NOTIFY_NTFY_TOPIC", "my-phone")
+        .with("ASKBRIDGE_NOTIFY_NTFY_TOKEN", "tk_secret")
+        .with("ASKBRIDGE_NOTIFY_NTFY_TEXT", text)
+}
+
+fn labels(message: &Value) -> Vec<&str> {
+    message["actions"].as_array().unwrap().iter().map(|action| action["label"].as_str().unwrap()).collect()
+}
+
+/// Taps the button at this place of a message.
+fn tap(server: &Server, message: &Value, place: usize) {
+    let action = &message["actions"][place];
+    assert_eq!((&action["action"], &action["method"]), (&"http".into(), &"POST".into()));
+    server.tap(action["url"].as_str().unwrap(), action["body"].as_str().unwrap());
+}
+
+#[test]
+fn a_tap_answers_and_the_message_is_replaced() {
+    let server = Server::start(Manner::Ntfy);
+    let stage = stage(&server, "all");
+    let (mut bridge, id) = stage.asking(&question("Deploy?"));
+    let message = server.published("the message", |json| json["topic"] == "my-phone");
+    assert_eq!(message["title"].as_str().unwrap().split(" in ").next(), Some("A question waits"));
+    assert!(message["message"].as_str().unwrap().starts_with("Deploy?"));
+    assert_eq!((labels(&message), &message["markdown"]), (vec!["yes", "no"], &Value::Null));
+    let head = server.request("the message", 1, |request| request.path == "/").head;
+    assert!(head.contains("authorization: bearer tk_secret"), "{head}");
+    assert!(!message.to_string().contains("tk_secret"), "a reader of the topic must not have the token");
+    assert!(server.listener().head.contains("authorization: bearer tk_secret"));
+    tap(&server, &message, 1);
+    bridge.expect("the answer", |line| line.contains("heard") && line.contains("no"));
+    let shown: Value = serde_json::from_str(&stage.machine.ok(&["show", &id, "--json"])).unwrap();
+    assert_eq!(shown["settlement"]["by"]["responder"], "notification");
+    assert_eq!(shown["settlement"]["by"]["name"], "ntfy");
+    let update = server.published("the update", |json| json["actions"].is_null());
+    assert_eq!(update["sequence_id"], message["sequence_id"]);
+    assert_eq!((&update["message"], &update["priority"]), (&"It was answered".into(), &1.into()));
+    // The same tap again changes nothing, and is not told anything.
+    tap(&server, &message, 1);
+    tap(&server, &message, 0);
+    let late = server.published("the late tap", |json| json["sequence_id"].is_null());
+    assert_eq!(late["message"], "Too late: the question was answered already");
+    assert_eq!(server.count(), 3);
+}
+
+#[test]
+fn strangers_and_forgeries_answer_nothing() {
+    let server = Server::start(Manner::Ntfy);
+    let stage = stage(&server, "all");
+    let (mut bridge, id) = stage.asking(&question("Deploy?"));
+    let first = server.published("the message", |json| json["topic"] == "my-phone");
+    server.listener();
+    // A second question has values of its own: those of the first are of no use for it.
+    let (mut other, _) = {
+        let mut other = stage.bridge();
+        other.send(&format!("ask {}", question("Drop it?")));
+        (other, stage.machine.questions(2))
+    };
+    let second = server.published("the other message", |json| json.to_string().contains("Drop it?"));
+    let (reply, value) = (&second["actions"][0]["url"], &second["actions"][0]["body"]);
+    assert_ne!((reply, value), (&first["actions"][0]["url"], &first["actions"][0]["body"]));
+    let url = first["actions"][0]["url"].as_str().unwrap();
+    for forged in ["yes", "0", "", value.as_str().unwrap(), &"0".repeat(32)] {
+        server.tap(url, forged);
+    }
+    server.tap(&format!("{}/my-phone", server.url), first["actions"][0]["body"].as_str().unwrap());
+    // What comes behind them is heard.
+    tap(&server, &first, 0);
+    bridge.expect("the answer", |line| line.contains("heard") && line.contains("yes"));
+    other.send("ping");
+    other.expect("no answer before the echo", |line| {
+        assert!(!line.contains("\"result\""), "{line}");
+        line == "heard ping"
+    });
+    assert_ne!(stage.machine.question(), id);
+}
+
+#[test]
+fn a_late_tap_is_told_that_it_was_late_by_an_old_server_too() {
+    let server = Server::start(Manner::OldNtfy);
+    let stage = stage(&server, "all");
+    let (mut bridge, id) = stage.asking(&question("Deploy?"));
+    let message = server.published("the message", |json| json["topic"] == "my-phone");
+    server.listener();
+    assert_eq!(stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
+    bridge.expect("the answer", |line| line.contains("heard"));
+    tap(&server, &message, 1);
+    let late = server.published("the late tap", |json| json["sequence_id"].is_null());
+    assert_eq!(late["message"], "Too late: the question was answered already");
+    assert_eq!(server.count(), 2, "an old server would show an update as a new message");
+}
+
+#[test]
+fn a_dangerous_permission_has_no_allow_button() {
+    for (kind, expected) in [("execute", &["Deny"][..]), ("read", &["Allow", "Deny"])] {
+        let server = Server::start(Manner::Ntfy);
+        let stage = stage(&server, "all");
+        let (mut bridge, _) = stage.asking(&permission(kind));
+        let message = server.published("the message", |json| json["topic"] == "my-phone");
+        assert_eq!(labels(&message), expected, "{kind}");
+        server.listener();
+        tap(&server, &message, expected.len() - 1);
+        bridge.expect("the answer", |line| line.contains("heard") && line.contains("never"));
+    }
+}
+
+#[test]
+fn by_default_only_the_project_leaves_the_machine() {
+    let server = Server::start(Manner::Ntfy);
+    let stage = stage(&server, "none");
+    let (_bridge, _) = stage.asking(&question("Delete the database?"));
+    let message = server.published("the message", |json| json["topic"] == "my-phone");
+    assert!(message["actions"].as_array().is_none_or(Vec::is_empty), "{message}");
+    assert!(!message.to_string().contains("database"), "{message}");
+    assert!(message["message"].as_str().unwrap().starts_with("A question waits in "), "{message}");
+}
+
+#[test]
+fn a_question_that_is_answered_within_the_delay_starts_nothing() {
+    let server = Server::start(Manner::Ntfy);
+    let stage =
+        stage(&server, "all").with("ASKBRIDGE_NOTIFY_DELAY", "1h").with("ASKBRIDGE_NOTIFY_NTFY_DELAY", "1h");
+    let (mut bridge, id) = stage.asking(&question("Deploy?"));
+    assert_eq!(stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
+    bridge.expect("the answer", |line| line.contains("heard"));
+    assert_eq!((crate::stage::notifiers(bridge.id()).len(), server.count()), (0, 0));
+}
+
+#[test]
+fn nothing_is_told_while_a_person_looks_at_the_questions() {
+    let server = Server::start(Manner::Ntfy);
+    let stage = stage(&server, "none").with("ASKBRIDGE_NOTIFY_DELAY", "2s");
+    let mut bridge = stage.bridge();
+    bridge.send("ping");
+    bridge.expect("the echo", |line| line == "heard ping");
+    let socket = wait("the socket", || {
+        let names = stage.machine.names().into_iter().find(|name| name.ends_with(".sock"));
+        names.map(|name| stage.machine.sockets().join(name))
+    });
+    let call = |method: &str| {
+        use std::io::{BufRead, BufReader, Write};
+        let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+        stream
+            .write_all(format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\"}}\n").as_bytes())
+            .unwrap();
+        let mut reply = String::new();
+        BufReader::new(stream).read_line(&mut reply).unwrap();
+        serde_json::from_str::<Value>(&reply).unwrap()
+    };
+    assert_eq!(call("question_watch")["result"], Value::Null);
+    assert_eq!(call("bridge_status")["result"][0]["watched"], true);
+    bridge.send(&format!("ask {}", question("Deploy?")));
+    // It is told once the person does not look any more, and not before.
+    let begun = std::time::Instant::now();
+    server.published("the message", |json| json["topic"] == "my-phone");
+    assert!(begun.elapsed() > std::time::Duration::from_secs(15), "{:?}", begun.elapsed());
+}
