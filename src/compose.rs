@@ -49,12 +49,13 @@ pub(crate) fn log(cli: &Cli, settings: &Settings) -> Result<Log, LogError> {
 }
 
 /// Runs a bridge around an agent that it starts.
-pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
+pub(crate) fn run(settings: &RunSettings, set: &Settings) -> Result<ExitCode, FatalError> {
     let words: Vec<_> = settings.agent.iter().map(|word| word.to_string_lossy()).collect();
     let traffic = Arc::new(Traffic::default());
     let parts = Parts {
         bridge: &settings.bridge,
         inbox: &settings.inbox,
+        set,
         grace: settings.grace,
         agent: words.join(" "),
         traffic: Some(Arc::clone(&traffic)),
@@ -63,10 +64,11 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
 }
 
 /// Runs a bridge under a conductor.
-pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
+pub(crate) fn proxy(settings: &ProxySettings, set: &Settings) -> Result<ExitCode, FatalError> {
     let parts = Parts {
         bridge: &settings.bridge,
         inbox: &settings.inbox,
+        set,
         // The conductor ends the agent: there is none to wait for.
         grace: Duration::ZERO,
         // Only the conductor knows the agent's command.
@@ -81,6 +83,8 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
 struct Parts<'a> {
     bridge: &'a BridgeSettings,
     inbox: &'a InboxSettings,
+    /// All that is set, for notifiers.
+    set: &'a Settings,
     grace: Duration,
     agent: String,
     traffic: Option<Arc<Traffic>>,
@@ -89,32 +93,25 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// Opens the inbox, and serves it as the settings say. A bridge without a socket still bridges: problems are logged.
     fn open(self) -> Opened<Socket> {
-        let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent);
+        let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent.clone());
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
-        let host = if self.inbox.no_inbox { None } else { host(self.inbox, inbox, work, self.traffic) };
+        let host = if self.inbox.no_inbox { None } else { host(&self, inbox, work) };
         let name = host.is_some().then_some(bridge);
         let config = askbridge::acp::Config { name, started, key, ..self.bridge.core(self.grace) };
         Opened { config, port, host }
     }
 }
 
-fn host(
-    settings: &InboxSettings,
-    inbox: BridgeInbox,
-    work: Work,
-    traffic: Option<Arc<Traffic>>,
-) -> Option<Host<Socket>> {
-    let mut host = local::bind(inbox, work)
+fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket>> {
+    let (settings, traffic) = (parts.inbox, parts.traffic.clone());
+    let host = local::bind(inbox, work)
         .inspect_err(|error| {
             let also = if settings.serve.is_some() { ", and --serve serves nothing" } else { "" };
             tracing::warn!(%error, "questions can be answered by the client only{also}");
         })
         .ok()?;
     let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
-    #[cfg(feature = "notify")]
-    {
-        host = host.with(Box::new(askbridge::notifier::NotifyService::new()));
-    }
+    let mut host = with_notifiers(host, parts.set);
     let services: Vec<_> = http.into_iter().map(|service| Box::new(service) as Box<dyn Service>).collect();
     // Without services, the thread that serves the socket starts with the first connection.
     if !services.is_empty()
@@ -123,4 +120,17 @@ fn host(
         tracing::warn!(%error, "nothing is served over HTTP");
     }
     Some(host)
+}
+
+/// Lets notifiers be started. A bridge that starts without any follows its questions for them only once it has visitors.
+#[cfg(feature = "notify")]
+fn with_notifiers(host: Host<Socket>, set: &Settings) -> Host<Socket> {
+    let service = askbridge::notifier::NotifyService::new();
+    let is_wanted = service.is_wanted(set);
+    host.with(Box::new(service), is_wanted)
+}
+
+#[cfg(not(feature = "notify"))]
+fn with_notifiers(host: Host<Socket>, _: &Settings) -> Host<Socket> {
+    host
 }

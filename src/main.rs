@@ -24,8 +24,8 @@ fn main() -> ExitCode {
     };
     explain(&cli.command);
     match &cli.command {
-        Command::Run(args) => ended(compose::run(&args.settings(&settings))),
-        Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings))),
+        Command::Run(args) => ended(compose::run(&args.settings(&settings), &settings)),
+        Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings), &settings)),
         Command::Inbox(args) => command::run(command::inbox(&args.options(&settings, &cli.log))),
         Command::Open(args) => command::run(command::open(&args.options(&settings, &cli.log))),
         Command::List(args) => command::run(command::list(&args.options())),

@@ -39,6 +39,8 @@ pub struct Host<S> {
     inbox: BridgeInbox,
     /// What is served once there is a thread.
     services: Vec<Box<dyn Service>>,
+    /// Whether the thread starts with the first question, if not before.
+    starts_with_questions: bool,
     /// Until there is a thread.
     idle: Option<(UnixListener, Work)>,
     thread: Option<Thread>,
@@ -65,13 +67,22 @@ impl<S: fmt::Debug> fmt::Debug for Host<S> {
 impl<S> Host<S> {
     /// Serves the inbox on a socket that listens already: connections wait until they are served.
     pub fn new(inbox: BridgeInbox, work: Work, listener: UnixListener, socket: S) -> Self {
-        Host { inbox, services: Vec::new(), idle: Some((listener, work)), thread: None, _socket: socket }
+        Host {
+            inbox,
+            services: Vec::new(),
+            starts_with_questions: false,
+            idle: Some((listener, work)),
+            thread: None,
+            _socket: socket,
+        }
     }
 
-    /// Serves this as well once there is a thread, which starts with the first question then, if not before.
+    /// Serves this as well once there is a thread. Where it needs the questions, the thread starts with the first one, if
+    /// not before: it costs memory, so that a bridge without visitors has none otherwise.
     #[must_use]
-    pub fn with(mut self, service: Box<dyn Service>) -> Self {
+    pub fn with(mut self, service: Box<dyn Service>, needs_questions: bool) -> Self {
         self.services.push(service);
+        self.starts_with_questions |= needs_questions;
         self
     }
 
@@ -91,7 +102,7 @@ impl<S> Host<S> {
             let first = tokio::select! {
                 // What fails now, the thread tries again. It has a runtime of its own.
                 first = listener.accept() => first.ok(),
-                () = work.begun(), if !self.services.is_empty() => None,
+                () = work.begun(), if self.starts_with_questions => None,
             };
             let first = first.map(|(first, _)| first.into_std()).transpose()?;
             self.spawn(listener.into_std()?, first, work, Vec::new())?;

@@ -26,7 +26,7 @@ use crate::{
     desk::{QuestionId, Record, State},
     limits,
     notify::{Around, Plan, Starts},
-    settings::NotifySettings,
+    settings::{NotifySettings, Settings},
     settings_files,
 };
 
@@ -52,6 +52,11 @@ impl NotifyService {
             .flatten()
             .and_then(|name| name.into_string().ok());
         NotifyService { terminal: terminal.map(PathBuf::from) }
+    }
+
+    /// Returns whether the settings that a bridge starts with have a notifier.
+    pub fn is_wanted(&self, settings: &Settings) -> bool {
+        NotifySettings::is_set(settings, self.terminal.is_some())
     }
 }
 

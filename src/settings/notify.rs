@@ -87,6 +87,17 @@ impl std::fmt::Debug for Ntfy {
 }
 
 impl NotifySettings {
+    /// Returns whether there is a way in which the person is told. `has_terminal` says whether there is a terminal.
+    pub fn is_set(settings: &Settings, has_terminal: bool) -> bool {
+        settings.get(&keys::NOTIFY_DESKTOP_ENABLED)
+            || settings.get(&keys::NOTIFY_SOUND_COMMAND).is_some()
+            || settings.get(&keys::NOTIFY_COMMAND_COMMAND).is_some()
+            || settings.get(&keys::NOTIFY_WEBHOOK_URL).is_some()
+            || settings.get(&keys::NOTIFY_NTFY_TOPIC).is_some()
+            || settings.get(&keys::NOTIFY_HEARTBEAT_COMMAND).is_some()
+            || (has_terminal && settings.get(&keys::NOTIFY_TERMINAL_ENABLED))
+    }
+
     /// Returns the settings for questions of this project, by its folder. `None` where nothing is told of it.
     pub fn of(settings: &Settings, project: Option<&Path>) -> Option<Self> {
         let table = project.and_then(|folder| table(settings, folder));
