@@ -1,7 +1,11 @@
 //! The command line of `mock-agent`, `mock-client` and `demo`, and its conversion into the mock's settings.
 //! What the settings mean is left to `mock`.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal},
+    path::PathBuf,
+};
 
 use clap::{Args, ValueEnum, builder::PossibleValue};
 
@@ -119,13 +123,21 @@ pub struct DemoArgs {
     #[arg(long)]
     pub wire: bool,
 
-    /// Show a permission instead of a question; for others than this one, see the words of a prompt
+    /// Show a permission alone; for others than this one, see the words of a prompt
     #[arg(long, conflicts_with = "prompt")]
     pub permission: bool,
 
     /// What to tell the mock agent; see `askbridge mock-agent --help` for the words that it knows
-    #[arg(long, value_name = "TEXT", default_value = "Please ask me a question.")]
-    pub prompt: String,
+    #[arg(long, value_name = "TEXT")]
+    pub prompt: Option<String>,
+
+    /// Show the questions on the page as well, in a browser [default: at a terminal, where nothing else is set]
+    #[arg(long, overrides_with = "no_page")]
+    pub page: bool,
+
+    /// Do not show the page
+    #[arg(long)]
+    pub no_page: bool,
 }
 
 impl DemoArgs {
@@ -134,14 +146,30 @@ impl DemoArgs {
         DemoSettings {
             answers: self.answer.clone(),
             wire: self.wire,
+            page: self.page || (!self.no_page && self.is_whole()),
             ..DemoSettings::new(self.dialect, self.tier, self.told())
         }
     }
-}
 
-impl DemoArgs {
-    fn told(&self) -> String {
-        if self.permission { demo::PERMISSION.to_owned() } else { self.prompt.clone() }
+    fn told(&self) -> Vec<String> {
+        let told: &[&str] = match &self.prompt {
+            Some(prompt) => &[prompt],
+            None if self.permission => &[demo::PERMISSION],
+            None if self.is_whole() => &[demo::QUESTION, demo::PERMISSION],
+            None => &[demo::QUESTION],
+        };
+        told.iter().map(|prompt| (*prompt).to_owned()).collect()
+    }
+
+    /// Returns whether all is to be shown: a person is at the terminal, and asked for nothing in particular.
+    fn is_whole(&self) -> bool {
+        let is_default = self.prompt.is_none()
+            && !self.permission
+            && !self.wire
+            && self.answer.is_empty()
+            && self.dialect == MockDialect::Sandboxagent
+            && self.tier == ClientKind::Native;
+        is_default && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 }
 

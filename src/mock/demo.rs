@@ -11,6 +11,7 @@ use std::{
 use super::{
     ClientKind, DemoSettings, Fallback,
     client::{ClientError, Conversation, ConversationSettings, Process, Screen, ScriptedAnswers},
+    tour::{ELSEWHERE, Inbox},
 };
 use crate::{exit, terminal::printable_line};
 
@@ -20,6 +21,8 @@ const FAILED: u8 = 1;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The bridge's `--timeout` for a client that asks no person.
 const OPEN_FOR: &str = "3s";
+/// What the mock agent is told first.
+pub(crate) const QUESTION: &str = "Please ask me a question.";
 /// What the mock agent is told for `--permission`: a command has the most to show.
 pub(crate) const PERMISSION: &str = "Please ask me for a dangerous permission.";
 /// The exit codes, for `--help`.
@@ -58,12 +61,28 @@ fn demonstrate(settings: &DemoSettings) -> Result<(), ClientError> {
         lingers: true,
     };
     let fallback = if asks_person(settings.kind) { Fallback::AskPerson } else { Fallback::TakeFirst };
+    let mut screen = Screen::on_stdout();
+    let _inbox = if settings.page { page(&mut screen)? } else { None };
     let started = bridge(settings).and_then(|mut bridge| Process::start(&mut bridge, io::stdin()));
     let process = started.map_err(|source| ClientError::Start { peer: conversation.peer, source })?;
     let answers = ScriptedAnswers::new(&settings.answers, fallback);
-    let reason =
-        Conversation::new(process, Screen::on_stdout(), answers, conversation).converse(&settings.prompt)?;
+    let reason = Conversation::new(process, screen, answers, conversation).converse(&settings.prompts)?;
     if reason == "end_turn" { Ok(()) } else { Err(ClientError::Stopped(reason)) }
+}
+
+/// Shows the page, and says where. The demo goes on without it.
+fn page(screen: &mut Screen<impl Write>) -> Result<Option<Inbox>, ClientError> {
+    let started = env::current_exe().and_then(|program| {
+        let inbox = Inbox::start(&program)?;
+        let opened = inbox.open(&program)?;
+        Ok((inbox, opened))
+    });
+    let (inbox, said) = match started {
+        Ok((inbox, opened)) => (Some(inbox), opened),
+        Err(error) => (None, format!("not shown: {error}")),
+    };
+    screen.say("page", &format!("{said}\n{ELSEWHERE}")).map_err(ClientError::Screen)?;
+    Ok(inbox)
 }
 
 fn asks_person(kind: ClientKind) -> bool {

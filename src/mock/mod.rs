@@ -25,6 +25,8 @@ pub mod client;
 
 pub mod demo;
 
+mod tour;
+
 pub use settings::{
     AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, PermissionAnswer,
 };

@@ -65,14 +65,16 @@ pub struct DemoSettings {
     pub answers: Vec<String>,
     /// Whether every line is shown with its direction.
     pub wire: bool,
-    /// The prompt of the turn.
-    pub prompt: String,
+    /// The prompt of each turn.
+    pub prompts: Vec<String>,
+    /// Whether the questions are shown on the page as well, in a browser.
+    pub page: bool,
 }
 
 impl DemoSettings {
     /// Returns settings for a demo that asks at the terminal.
-    pub fn new(dialect: MockDialect, kind: ClientKind, prompt: String) -> Self {
-        Self { dialect, kind, answers: Vec::new(), wire: false, prompt }
+    pub fn new(dialect: MockDialect, kind: ClientKind, prompts: Vec<String>) -> Self {
+        Self { dialect, kind, answers: Vec::new(), wire: false, prompts, page: false }
     }
 }
 

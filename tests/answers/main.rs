@@ -83,3 +83,6 @@ mod versions;
 
 #[cfg(test)]
 mod configured;
+
+#[cfg(test)]
+mod demo;

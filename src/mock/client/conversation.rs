@@ -100,13 +100,14 @@ impl<W: Write> Conversation<W> {
         }
     }
 
-    /// Has one turn with this prompt and ends the peer. Returns the stop reason of the turn.
-    pub(in crate::mock) fn converse(mut self, prompt: &str) -> Result<String, ClientError> {
-        let ended = self.have_turn(prompt);
+    /// Has a turn with each of these prompts, while they end well, and ends the peer. Returns the stop reason of the
+    /// last turn.
+    pub(in crate::mock) fn converse(mut self, prompts: &[String]) -> Result<String, ClientError> {
+        let ended = self.have_turns(prompts);
         self.close(ended)
     }
 
-    fn have_turn(&mut self, prompt: &str) -> Result<String, ClientError> {
+    fn have_turns(&mut self, prompts: &[String]) -> Result<String, ClientError> {
         let initialize = json!({
             "protocolVersion": 1,
             "clientCapabilities": capabilities(self.settings.kind),
@@ -116,9 +117,19 @@ impl<W: Write> Conversation<W> {
         let cwd = env::current_dir().unwrap_or_else(|_| "/".into());
         let new = json!({ "cwd": cwd.to_string_lossy(), "mcpServers": [] });
         let NewSession { session_id } = self.call("session/new", new)?;
+        let mut reason = "end_turn".to_owned();
+        for prompt in prompts {
+            if reason == "end_turn" {
+                reason = self.have_turn(&session_id, prompt)?;
+            }
+        }
+        Ok(reason)
+    }
+
+    fn have_turn(&mut self, session: &str, prompt: &str) -> Result<String, ClientError> {
         self.screen.say("you", prompt)?;
         let prompt = json!([{ "type": "text", "text": prompt }]);
-        let prompt = self.request("session/prompt", json!({ "sessionId": session_id, "prompt": prompt }))?;
+        let prompt = self.request("session/prompt", json!({ "sessionId": session, "prompt": prompt }))?;
         let reason = self.run_turn(prompt)?;
         self.screen.say("done", &reason)?;
         Ok(reason)

@@ -62,5 +62,6 @@ fn converse(settings: &ClientSettings) -> Result<String, ClientError> {
     let process = Process::start(&mut command, io::empty())
         .map_err(|source| ClientError::Start { peer: conversation.peer, source })?;
     let answers = ScriptedAnswers::new(&settings.answers, settings.fallback);
-    Conversation::new(process, Screen::on_stdout(), answers, conversation).converse(&settings.prompt)
+    Conversation::new(process, Screen::on_stdout(), answers, conversation)
+        .converse(std::slice::from_ref(&settings.prompt))
 }

@@ -49,7 +49,7 @@ impl<W: Write> Screen<W> {
     }
 
     /// Shows a text after the speaker's name.
-    pub(super) fn say(&mut self, speaker: &str, text: &str) -> io::Result<()> {
+    pub(in crate::mock) fn say(&mut self, speaker: &str, text: &str) -> io::Result<()> {
         self.finish_line()?;
         for (n, line) in text.lines().enumerate() {
             self.gutter(if n == 0 { speaker } else { "" }, "│")?;

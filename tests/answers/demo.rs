@@ -1,0 +1,39 @@
+//! `askbridge demo` at a terminal: a question, a permission, the page, and answers from elsewhere.
+//! Without a terminal it is tested in `tests/demo.rs`.
+
+use crate::{machine::TestMachine, terminal::Terminal};
+
+#[test]
+fn the_demo_shows_the_page_a_question_and_a_permission() {
+    let machine = TestMachine::new();
+    // No browser is started where there is no display.
+    let variables = [("DISPLAY", ""), ("WAYLAND_DISPLAY", ""), ("BROWSER", ""), ("NO_COLOR", "1")];
+    let mut terminal = Terminal::start_in(&machine, &["demo"], &variables, 200, 40);
+    terminal.expect("http://127.0.0.1:");
+    terminal.expect("#token=");
+    terminal.expect("askbridge tui");
+    terminal.expect("1-2 (Enter rejects): ");
+    terminal.types("1\n");
+    terminal.expect("You chose: option-a");
+    terminal.expect("rm -rf build");
+    terminal.expect("1-3 (Enter rejects): ");
+    machine.ok(&["deny", &machine.question()]);
+    terminal.expect("answered elsewhere");
+    terminal.expect("selected reject-once");
+    assert_eq!(terminal.code(), 0);
+    let status = machine.run(&["status"]);
+    assert!(
+        format!("{status:?}").contains("no bridge runs"),
+        "the demo's inbox has ended with it: {status:?}"
+    );
+}
+
+#[test]
+fn the_demo_of_one_thing_shows_no_page() {
+    let machine = TestMachine::new();
+    let mut terminal = Terminal::start_in(&machine, &["demo", "--permission"], &[("NO_COLOR", "1")], 100, 40);
+    terminal.expect("1-3 (Enter rejects): ");
+    terminal.types("1\n");
+    assert_eq!(terminal.code(), 0);
+    assert!(!terminal.text.contains("http://"), "{}", terminal.text);
+}
