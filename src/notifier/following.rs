@@ -126,6 +126,8 @@ impl Following {
             }
             let deadline = self.plan.next_deadline().map(|deadline| self.begun + deadline);
             tokio::select! {
+                // What a task says last is heard before its end, which may leave nothing to be done.
+                biased;
                 batch = follower.next() => batch.map(drop)?,
                 Some(said) = self.heard.recv() => self.take(said),
                 Some(_) = self.tasks.join_next() => {}
@@ -249,6 +251,6 @@ async fn at(deadline: Option<Instant>) {
 
 /// Says something on stderr, in one line: the bridge logs it, or the person reads it.
 fn say(text: &str) {
-    // If stderr is closed, nobody can be told.
+    // If stderr is closed, there is nowhere to say it.
     drop(writeln!(io::stderr(), "askbridge: {}", printable_line(text)));
 }
