@@ -1,4 +1,5 @@
-//! Which processes are of the agent's own tree: those that descend from the bridge, but for what the bridge itself started.
+//! Which processes are of the agent's own tree: those that descend from the bridge, or from an agent that was there before
+//! it, but for what the bridge itself started for the person.
 //! An agent does not answer what it asked itself (I12). Which calls that concerns is left to `methods`.
 
 use std::{
@@ -11,11 +12,13 @@ use tokio::net::UnixStream;
 use super::processes::{self, Process};
 use crate::limits;
 
-/// The processes that descend from this one.
+/// The processes of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentTree {
-    /// The bridge.
+    /// The bridge, or the agent where the bridge did not start it.
     root: u32,
+    /// Whether the root is the agent.
+    root_is_inside: bool,
     /// Children that the bridge had before it started the agent: where a shell starts a program and then replaces
     /// itself by the bridge, the shell's child becomes the bridge's.
     inherited: Arc<[Named]>,
@@ -56,7 +59,19 @@ impl AgentTree {
         let inherited = || processes::children().into_iter().filter_map(Named::read).collect();
         cfg!(target_os = "linux").then(|| AgentTree {
             root: std::process::id(),
+            root_is_inside: false,
             inherited: inherited(),
+            own: Arc::default(),
+        })
+    }
+
+    /// Returns the tree of an agent that this process did not start: the agent and what descends from it. An orphan of
+    /// such an agent is not in its tree any more. `None` where the system does not tell about processes.
+    pub fn of(agent: u32) -> Option<Self> {
+        cfg!(target_os = "linux").then(|| AgentTree {
+            root: agent,
+            root_is_inside: true,
+            inherited: Arc::default(),
             own: Arc::default(),
         })
     }
@@ -64,7 +79,8 @@ impl AgentTree {
     /// Takes a child of this process out of the tree, with its descendants for as long as it lives: it is no part of the
     /// agent. Must be called before the child is reaped, so that its ID is still its own.
     pub fn leave_out(&self, pid: u32) {
-        let is_child = |process: &Process| process.parent == self.root && !process.has_ended;
+        let bridge = std::process::id();
+        let is_child = |process: &Process| process.parent == bridge && !process.has_ended;
         let Some(process) = processes::read(pid).ok().filter(is_child) else { return };
         // Nothing that holds it can leave it half changed.
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,15 +113,20 @@ impl AgentTree {
             return Place::Unknown;
         }
         let mut pid = peer.pid;
+        if pid == self.root && self.root_is_inside {
+            return Place::Inside;
+        }
         for _ in 0..limits::ANCESTORS {
             // What is older than the bridge does not descend from it. A parent of 0 is outside of our PID namespace, which
             // no descendant of the bridge can leave.
             if process.started < root.started || process.parent == 0 {
                 return Place::Outside;
             }
+            if self.is_own(Named { pid, started: process.started }) {
+                return Place::Outside;
+            }
             if process.parent == self.root {
-                let is_own = self.is_own(Named { pid, started: process.started });
-                return if is_own { Place::Outside } else { Place::Inside };
+                return Place::Inside;
             }
             let Some(parent) = find(process.parent) else { return Place::Unknown };
             // No process is older than its parent: another process has its ID by now.
@@ -130,7 +151,7 @@ impl Peer {
     ///
     /// It is judged anew each time: a process may end and leave its connection to a child.
     pub fn is_of_agent(&self) -> bool {
-        if matches!(processes::read(self.tree.root), Err(error) if error.kind() == ErrorKind::NotFound) {
+        if matches!(processes::read(std::process::id()), Err(error) if error.kind() == ErrorKind::NotFound) {
             // There is no `/proc`, as in some sandboxes.
             return false;
         }
@@ -161,7 +182,12 @@ mod tests {
     }
 
     fn place_in(table: &Table, pid: u32, started: u64, inherited: &[Named]) -> Place {
-        let tree = AgentTree { root: BRIDGE, inherited: inherited.into(), own: Arc::default() };
+        let tree = AgentTree {
+            root: BRIDGE,
+            root_is_inside: false,
+            inherited: inherited.into(),
+            own: Arc::default(),
+        };
         let find = |pid| {
             let (parent, started) = *table.get(&pid)?;
             Some(Process { parent, started, has_ended: false })
@@ -236,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_process_that_has_ended_is_unknown_even_before_it_is_reaped() {
-        let tree = AgentTree { root: BRIDGE, inherited: Arc::default(), own: Arc::default() };
+        let tree =
+            AgentTree { root: BRIDGE, root_is_inside: false, inherited: Arc::default(), own: Arc::default() };
         let place = |has_ended| {
             let find = |pid| {
                 let (parent, started) = *table().get(&pid)?;
@@ -254,7 +281,12 @@ mod tests {
             table
                 .extend((0..length).map(|step| (1000 + step, (if step == 0 { 70 } else { 999 + step }, 40))));
             let steps = Cell::new(0);
-            let tree = AgentTree { root: BRIDGE, inherited: Arc::default(), own: Arc::default() };
+            let tree = AgentTree {
+                root: BRIDGE,
+                root_is_inside: false,
+                inherited: Arc::default(),
+                own: Arc::default(),
+            };
             let find = |pid| {
                 steps.set(steps.get() + 1);
                 let (parent, started) = *table.get(&pid)?;
@@ -291,7 +323,12 @@ mod tests {
         // A notifier of the bridge, a command that it runs, and a process that has the number of another notifier by now.
         table.extend([(90, (BRIDGE, 40)), (91, (90, 41)), (92, (BRIDGE, 50))]);
         let own = vec![Named { pid: 90, started: 40 }, Named { pid: 92, started: 42 }];
-        let tree = AgentTree { root: BRIDGE, inherited: Arc::default(), own: Arc::new(Mutex::new(own)) };
+        let tree = AgentTree {
+            root: BRIDGE,
+            root_is_inside: false,
+            inherited: Arc::default(),
+            own: Arc::new(Mutex::new(own)),
+        };
         let find = |pid| {
             let (parent, started) = *table.get(&pid)?;
             Some(Process { parent, started, has_ended: false })
@@ -299,6 +336,31 @@ mod tests {
         let place = |pid: u32| tree.place(Named { pid, started: table[&pid].1 }, find);
         assert_eq!((place(90), place(91)), (Place::Outside, Place::Outside));
         assert_eq!((place(92), place(101)), (Place::Inside, Place::Inside));
+    }
+
+    #[test]
+    fn an_agent_that_was_there_before_is_inside_with_its_descendants() {
+        let mut table = table();
+        // The agent is 60. It started a hook, which started a notifier for the person.
+        table.extend([(200, (60, 30)), (201, (200, 40)), (202, (201, 41)), (203, (200, 42))]);
+        let own = Arc::new(Mutex::new(vec![Named { pid: 201, started: 40 }]));
+        let tree = AgentTree { root: 60, root_is_inside: true, inherited: Arc::default(), own };
+        let find = |pid| {
+            let (parent, started) = *table.get(&pid)?;
+            Some(Process { parent, started, has_ended: false })
+        };
+        let place = |pid: u32| tree.place(Named { pid, started: table[&pid].1 }, find);
+        for (pid, expected) in [
+            (60, Place::Inside),
+            (200, Place::Inside),
+            (203, Place::Inside),
+            (201, Place::Outside),
+            (202, Place::Outside),
+            (50, Place::Outside),
+            (1, Place::Outside),
+        ] {
+            assert_eq!(place(pid), expected, "{pid}");
+        }
     }
 
     #[test]

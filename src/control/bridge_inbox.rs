@@ -11,8 +11,8 @@ use super::{
     agent_tree::AgentTree,
     handover::{Intake, Port, Submitter, pair},
     inbox::Inbox,
+    local_desk::LocalDesk,
     presence::Presence,
-    programs::Programs,
     protocol::{BridgeStatus, Identity},
     store::Store,
 };
@@ -29,10 +29,19 @@ pub struct BridgeInbox {
     /// Where it serves HTTP, once it does.
     address: Arc<OnceLock<SocketAddr>>,
     store: Store,
-    submitter: Submitter,
-    programs: Programs,
+    agent: AgentSide,
+    programs: LocalDesk,
     agent_tree: Option<AgentTree>,
     presence: Presence,
+}
+
+/// Where the questions of the agent are.
+#[derive(Clone, Debug)]
+enum AgentSide {
+    /// In the bridge, on a thread of its own.
+    Bridge(Submitter),
+    /// In this process, where an agent asks that does not do so over ACP.
+    Desk(LocalDesk),
 }
 
 impl BridgeInbox {
@@ -41,17 +50,41 @@ impl BridgeInbox {
     pub fn new(identity: Identity, key: u64) -> (Self, Port, Work) {
         let store = Store::default();
         let (port, submitter, intake) = pair(store.clone());
-        let Identity { bridge, started_at, .. } = identity.clone();
-        let setup = Setup { bridge, asker: Asker::Program, started: started_at, key };
-        let programs = Programs::new(setup, store.clone());
-        let work = Work { intake, programs: programs.clone() };
-        let (identity, started) = (Arc::new(identity), Instant::now());
+        // Before the agent is started.
         let agent_tree = AgentTree::of_this_process();
-        let address = Arc::default();
-        let presence = Presence::default();
-        let inbox =
-            BridgeInbox { identity, started, address, store, submitter, programs, agent_tree, presence };
+        let inbox = Self::with(identity, key, store, AgentSide::Bridge(submitter), agent_tree);
+        let work = Work { asker: AskerWork::Bridge(intake), programs: inbox.programs.clone() };
         (inbox, port, work)
+    }
+
+    /// Returns the inbox of an agent whose questions are on a desk in this process, that desk, and what has to run for
+    /// the inbox. `agent_tree` has the processes of the agent, as far as they are known.
+    pub fn of_desk(identity: Identity, key: u64, agent_tree: Option<AgentTree>) -> (Self, LocalDesk, Work) {
+        let store = Store::default();
+        let desk = LocalDesk::new(setup(&identity, key, Asker::Agent), store.clone());
+        let inbox = Self::with(identity, key, store, AgentSide::Desk(desk.clone()), agent_tree);
+        let work = Work { asker: AskerWork::Desk(desk.clone()), programs: inbox.programs.clone() };
+        (inbox, desk, work)
+    }
+
+    fn with(
+        identity: Identity,
+        key: u64,
+        store: Store,
+        agent: AgentSide,
+        agent_tree: Option<AgentTree>,
+    ) -> Self {
+        let programs = LocalDesk::new(setup(&identity, key, Asker::Program), store.clone());
+        BridgeInbox {
+            identity: Arc::new(identity),
+            started: Instant::now(),
+            address: Arc::default(),
+            store,
+            agent,
+            programs,
+            agent_tree,
+            presence: Presence::default(),
+        }
     }
 
     /// Returns how long the bridge has run.
@@ -98,8 +131,11 @@ impl Inbox for BridgeInbox {
         }
         let (then, after) = (submission.clone(), by.clone());
         match id.asker {
-            Asker::Agent => self.submitter.submit(id.number, submission, by).await?,
-            Asker::Program => self.programs.submit(id.number, submission, by)?,
+            Asker::Agent => match &self.agent {
+                AgentSide::Bridge(submitter) => submitter.submit(id.number, submission, by).await?,
+                AgentSide::Desk(desk) => desk.submit(id.number, submission, by).await?,
+            },
+            Asker::Program => self.programs.submit(id.number, submission, by).await?,
         }
         let now = self.store.read(|_, snapshot| snapshot.get(id).cloned());
         // Where much is settled at once, it may be forgotten already.
@@ -116,7 +152,9 @@ impl Inbox for BridgeInbox {
     fn status(&self) -> Vec<BridgeStatus> {
         let open = self.store.read(|_, snapshot| snapshot.open_count());
         let mut status = self.identity.status(self.started.elapsed(), open);
-        status.peers = self.submitter.peers();
+        if let AgentSide::Bridge(submitter) = &self.agent {
+            status.peers = submitter.peers();
+        }
         status.address = self.address.get().map(ToString::to_string);
         status.watched = self.is_watched();
         vec![status]
@@ -131,7 +169,11 @@ impl Inbox for BridgeInbox {
     }
 
     async fn ended(&self) {
-        self.submitter.ended().await;
+        match &self.agent {
+            AgentSide::Bridge(submitter) => submitter.ended().await,
+            // It ends with the process, or with its host.
+            AgentSide::Desk(_) => pending().await,
+        }
     }
 }
 
@@ -149,25 +191,46 @@ pub fn assumed(record: &Record, submission: Submission, by: Provenance) -> Recor
     record.clone().settled(settlement)
 }
 
+fn setup(identity: &Identity, key: u64, asker: Asker) -> Setup {
+    Setup { bridge: identity.bridge.clone(), asker, started: identity.started_at, key }
+}
+
 /// What has to run for an inbox.
 #[derive(Debug)]
 pub struct Work {
-    intake: Intake,
-    programs: Programs,
+    asker: AskerWork,
+    programs: LocalDesk,
+}
+
+#[derive(Debug)]
+enum AskerWork {
+    Bridge(Intake),
+    Desk(LocalDesk),
 }
 
 impl Work {
-    /// Waits until the bridge hands something over. Dropping the future loses nothing.
+    /// Waits until the bridge hands something over. Dropping the future loses nothing. Pending forever where the
+    /// questions are on a desk of this process.
     pub async fn begun(&mut self) {
-        self.intake.begun().await;
+        match &mut self.asker {
+            AskerWork::Bridge(intake) => intake.begun().await,
+            AskerWork::Desk(_) => pending().await,
+        }
     }
 
-    /// Takes over what the bridge hands over, and times the questions of programs, until the bridge has ended.
+    /// Takes over what the bridge hands over, and times the questions that are on desks of this process, until the
+    /// bridge has ended.
     pub async fn run(self) {
         let programs = self.programs;
+        let asker = async {
+            match self.asker {
+                AskerWork::Bridge(intake) => intake.run().await,
+                AskerWork::Desk(desk) => desk.run().await,
+            }
+        };
         tokio::select! {
-            () = self.intake.run() => {}
-            () = async { programs.run().await; pending().await } => {}
+            () = asker => {}
+            () = programs.run() => {}
         }
     }
 }

@@ -17,7 +17,7 @@ pub mod agent_tree;
 
 pub mod inbox;
 
-mod programs;
+pub mod local_desk;
 
 mod presence;
 
@@ -47,6 +47,7 @@ pub(crate) mod played;
 pub use bridge_inbox::{BridgeInbox, Work};
 pub use handover::Port;
 pub use inbox::Inbox;
+pub use local_desk::{Asked, LocalDesk};
 pub use protocol::{BridgeStatus, Identity, PeerStatus, Peers};
 pub use store::{Batch, Follower, Store};
 pub use traffic::Traffic;

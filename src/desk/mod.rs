@@ -23,6 +23,8 @@ pub mod state;
 
 mod deadlines;
 
+mod delivery;
+
 pub mod event_log;
 
 pub mod snapshot;

@@ -1,6 +1,6 @@
 //! The desk: every open question of one asker, and what may happen to it.
 //! How an outcome is formatted and sent, and when the desk's functions are called, is left to the asker. What time does to a
-//! question is in `deadlines`.
+//! question is in `deadlines`, and what becomes of an outcome on its way in `delivery`.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -50,17 +50,17 @@ pub(super) struct Entry {
     pub(super) record: Arc<Record>,
     pub(super) since: Duration,
     /// The bytes that it counts for, with those of what the client answered.
-    weight: usize,
+    pub(super) weight: usize,
     pub(super) deadline: Option<Duration>,
     /// When four fifths of its time are over; `None` once that was said.
     pub(super) warning: Option<Duration>,
-    stage: Stage,
+    pub(super) stage: Stage,
     /// Submissions that came while the question was closing. They are judged by how it was settled.
-    parked: Vec<(Ticket, Submission)>,
+    pub(super) parked: Vec<(Ticket, Submission)>,
 }
 
 #[derive(Debug)]
-enum Stage {
+pub(super) enum Stage {
     Open,
     /// The asker is about to end the question: responders come too late, but the client may still answer.
     Closing,
@@ -252,38 +252,6 @@ impl Desk {
         self.deliver(number, Settlement::new(outcome, by, self.at(now)), None, now);
     }
 
-    /// Records that the asker has the outcome of a question that is on its way. Responders are told from now on (I9).
-    pub fn delivered(&mut self, number: u64) {
-        let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
-        let Stage::Delivering { settlement, winner } = stage else { return };
-        self.settle(number, record, weight, *settlement);
-        if let Some(ticket) = winner {
-            self.tell(ticket, Ok(()));
-        }
-        self.judge_parked(number, &parked);
-    }
-
-    /// Records that the asker is gone, so that the outcome of a question that was on its way did not reach it. A
-    /// decision of the client or of a responder counts as lost: responders see that the agent is gone.
-    pub fn undeliverable(&mut self, number: u64) {
-        let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
-        let Stage::Delivering { mut settlement, winner } = stage else { return };
-        let was_decided = match &settlement.outcome {
-            Outcome::Rejected(reason) => *reason == Reason::User,
-            _ => true,
-        };
-        if was_decided {
-            // The remark explained the decision that is lost, and goes with it.
-            let gone = Outcome::Rejected(Reason::AgentGone);
-            *settlement = Settlement::new(gone, Provenance::bridge(), settlement.at);
-        }
-        self.settle(number, record, weight, *settlement);
-        if let Some(ticket) = winner {
-            self.tell(ticket, Err(Refusal::Unavailable));
-        }
-        self.judge_parked(number, &parked);
-    }
-
     /// Returns the next thing that the shell is told.
     pub fn poll(&mut self) -> Option<Notice> {
         self.notices.pop_front()
@@ -346,37 +314,20 @@ impl Desk {
         self.change(number, |record| record.state = State::Delivering);
     }
 
-    fn take_delivering(&mut self, number: u64) -> Option<Entry> {
-        let Stage::Delivering { .. } = self.open.get(&number)?.stage else { return None };
-        let entry = self.open.remove(&number)?;
-        self.weight -= entry.weight;
-        self.changed.insert(number);
-        Some(*entry)
-    }
-
-    fn settle(&mut self, number: u64, record: Arc<Record>, weight: usize, settlement: Settlement) {
-        for forgotten in self.memory.remember(number, record, weight, settlement) {
-            // No follower waits for the end of a question that was never shown as open.
-            if !self.shown.contains(&forgotten) {
-                self.changed.remove(&forgotten);
-            }
-        }
-    }
-
     pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut Record)) {
         let Some(entry) = self.open.get_mut(&number) else { return };
         change(Arc::make_mut(&mut entry.record));
         self.changed.insert(number);
     }
 
-    fn judge_parked(&mut self, number: u64, parked: &[(Ticket, Submission)]) {
+    pub(super) fn judge_parked(&mut self, number: u64, parked: &[(Ticket, Submission)]) {
         for (ticket, submission) in parked {
             self.judge(*ticket, number, submission);
         }
     }
 
     /// Judges a submission to a question that is over.
-    fn judge(&mut self, ticket: Ticket, number: u64, submission: &Submission) {
+    pub(super) fn judge(&mut self, ticket: Ticket, number: u64, submission: &Submission) {
         let verdict = match (1..=self.last).contains(&number) {
             true => self.memory.judge(number, submission),
             false => Err(Refusal::NotFound),
@@ -384,7 +335,7 @@ impl Desk {
         self.tell(ticket, verdict);
     }
 
-    fn tell(&mut self, ticket: Ticket, verdict: Result<(), Refusal>) {
+    pub(super) fn tell(&mut self, ticket: Ticket, verdict: Result<(), Refusal>) {
         self.notices.push_back(Notice::Verdict(ticket, verdict));
     }
 }

@@ -79,6 +79,7 @@ fn rejected(reason: &Reason, by: &str) -> Cow<'static, str> {
 fn by(by: &Provenance) -> String {
     let responder = match &by.responder {
         Responder::Client => "the client",
+        Responder::Dialog => "the agent's own dialog",
         Responder::Bridge => "the bridge",
         Responder::CommandLine => "the command line",
         Responder::Terminal => "the terminal",

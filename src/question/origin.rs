@@ -18,6 +18,16 @@ open_enum! {
         Grok = "grok",
         /// `_kiro/userInput`.
         Kiro = "kiro",
+        /// Claude Code, by its hooks or its control protocol.
+        Claude = "claude",
+        /// Codex, by the protocol of its app server.
+        Codex = "codex",
+        /// opencode, by its HTTP interface.
+        Opencode = "opencode",
+        /// Copilot CLI, by the server beside its terminal.
+        Copilot = "copilot",
+        /// An MCP client, by a tool of `askbridge mcp`.
+        Mcp = "mcp",
         /// A program on this machine, by `askbridge ask` or the control protocol.
         Program = "program",
     }

@@ -134,6 +134,8 @@ open_enum! {
     pub enum Responder {
         /// The client, over ACP.
         Client = "client",
+        /// The person, at the dialog that the agent itself shows, such as in its terminal.
+        Dialog = "dialog",
         /// The bridge itself, because of something that happened.
         Bridge = "bridge",
         /// A person or a script at the command line.

@@ -101,6 +101,7 @@ impl World {
             Step::Leave(place, length) => self.leave(self.pick(place), length),
             Step::Delivered(place) => self.delivered(self.pick(place)),
             Step::Undeliverable(place) => self.undeliverable(self.pick(place)),
+            Step::Overtaken(place, end) => self.overtaken(self.pick(place), end),
             Step::Wait(time) => self.wait(time),
             Step::Take => self.take(),
             Step::Follow => self.follow(),
@@ -230,6 +231,20 @@ impl World {
             let end = if matches!(end, End::Gone(_)) { end } else { End::Gone(Reason::AgentGone) };
             self.over(number, end);
         }
+    }
+
+    fn overtaken(&mut self, number: u64, end: End) {
+        self.desk.overtaken(number, outcome(end), Provenance::bridge(), self.now);
+        let Some(asked) = self.asked(number).filter(|asked| !asked.is_over()) else { return };
+        (asked.deadline, asked.warning) = (None, None);
+        if let Life::Delivering(before, Some(ticket)) = asked.life {
+            let given = match before {
+                End::Answered(text, secret) => Given::Answer(text, secret),
+                _ => Given::Reject,
+            };
+            self.expected.insert(ticket, late(end, given));
+        }
+        self.over(number, end);
     }
 
     fn over(&mut self, number: u64, end: End) {
