@@ -13,9 +13,10 @@ use askbridge::{
     driver::{self, FatalError, Opened},
     log::{self, Log, LogError},
     machine::{
-        discovery::Socket,
+        discovery::{DiscoveryError, Socket},
         local::{self, LocalInbox},
     },
+    origin::{Hosted, Hosts, Who},
     serve::HttpService,
     settings::Settings,
     settings_files,
@@ -77,6 +78,21 @@ pub(crate) fn proxy(settings: &ProxySettings, set: &Settings) -> Result<ExitCode
         traffic: None,
     };
     driver::proxy(|| parts.open())
+}
+
+/// Gives each agent an inbox in this process, with the notifiers that are set.
+pub(crate) struct LocalHosts<'a> {
+    /// All that is set, for notifiers.
+    pub set: &'a Settings,
+}
+
+impl Hosts for LocalHosts<'_> {
+    fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
+        let (desk, host) = local::bind_desk(who.agent, who.folder.display().to_string(), who.pid)?;
+        let mut host = with_notifiers(host, self.set);
+        host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
+        Ok(Hosted { desk, host: Box::new(host) })
+    }
 }
 
 /// What a bridge is made of.

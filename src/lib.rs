@@ -74,7 +74,7 @@
 //! 5. [`dialect`]: JSON of each agent ↔ question.
 //! 6. [`acp`]: the bridge. What goes in is in [`acp::event`], and so is what comes out.
 //!
-//! With the feature `cli`, the shell follows: `config`, `settings`, `settings_files`, `control`, `machine`, `driver`, `serve`,
+//! With the feature `cli`, the shell follows: `config`, `settings`, `settings_files`, `control`, `machine`, `driver`, `origin`, `serve`,
 //! `present`, `form`, `notify`, `notifier`, `setup`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and
 //! `mock` behind the feature of that name.
 //!
@@ -110,6 +110,9 @@ pub mod machine;
 
 #[cfg(feature = "cli")]
 pub mod driver;
+
+#[cfg(feature = "cli")]
+pub mod origin;
 
 #[cfg(feature = "cli")]
 pub mod serve;

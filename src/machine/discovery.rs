@@ -52,6 +52,9 @@ pub enum DiscoveryError {
     /// The directory's path leaves no room for the name of a socket.
     #[error("{0} is too long for the name of a socket: set XDG_RUNTIME_DIR to a shorter path")]
     TooLong(PathBuf),
+    /// Nothing can serve a socket.
+    #[error("the thread of the inbox cannot be started: {0}")]
+    Thread(io::Error),
     /// An operation on a path failed.
     #[error("{path}: {source}")]
     Path {

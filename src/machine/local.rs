@@ -3,7 +3,7 @@
 use std::{env, time::SystemTime};
 
 use super::discovery::{self, DiscoveryError, Socket};
-use crate::control::{BridgeInbox, Identity, Port, Work, host::Host};
+use crate::control::{BridgeInbox, Identity, LocalDesk, Port, Work, agent_tree::AgentTree, host::Host};
 
 /// An inbox that no socket leads to yet.
 #[derive(Debug)]
@@ -22,12 +22,8 @@ impl LocalInbox {
     /// Makes an inbox under a new name. `agent` is what others show as the one that asks.
     pub fn new(agent: String) -> Self {
         let folder = env::current_dir().map(|folder| folder.display().to_string()).unwrap_or_default();
-        let (bridge, started_at) = (discovery::bridge_name(), SystemTime::now().into());
-        let mut key = [0; 8];
-        // Without random numbers, digests of secrets are under a key that can be guessed. They never leave the process.
-        getrandom::fill(&mut key).unwrap_or_default();
-        let key = u64::from_ne_bytes(key);
-        let (inbox, port, work) = BridgeInbox::new(Identity { bridge, agent, folder, started_at }, key);
+        let key = random_key();
+        let (inbox, port, work) = BridgeInbox::new(identity(agent, folder), key);
         LocalInbox { inbox, port, work, key }
     }
 
@@ -36,6 +32,29 @@ impl LocalInbox {
         let LocalInbox { inbox, port, work, .. } = self;
         Ok((inbox.clone(), port, bind(inbox, work)?))
     }
+}
+
+/// Makes an inbox for an agent whose questions are on a desk in this process, and listens on a socket. `pid` is the
+/// agent's process, if it is known.
+pub fn bind_desk(
+    agent: String,
+    folder: String,
+    pid: Option<u32>,
+) -> Result<(LocalDesk, Host<Socket>), DiscoveryError> {
+    let tree = pid.and_then(AgentTree::of);
+    let (inbox, desk, work) = BridgeInbox::of_desk(identity(agent, folder), random_key(), tree);
+    Ok((desk, bind(inbox, work)?))
+}
+
+fn identity(agent: String, folder: String) -> Identity {
+    Identity { bridge: discovery::bridge_name(), agent, folder, started_at: SystemTime::now().into() }
+}
+
+fn random_key() -> u64 {
+    let mut key = [0; 8];
+    // Without random numbers, digests of secrets are under a key that can be guessed. They never leave the process.
+    getrandom::fill(&mut key).unwrap_or_default();
+    u64::from_ne_bytes(key)
 }
 
 /// Listens on a socket of an inbox's name.

@@ -42,7 +42,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 27] = [
+const MAY_KNOW: [(&str, &[&str]); 28] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -65,6 +65,10 @@ const MAY_KNOW: [(&str, &[&str]); 27] = [
     (
         "driver",
         &["acp", "control", "desk", "exit", "limits", "log", "question", "signals", "terminal", "wire"],
+    ),
+    (
+        "origin",
+        &["control", "desk", "dialect", "exit", "limits", "machine", "question", "settings", "signals"],
     ),
     ("serve", &["config", "control", "desk", "limits", "machine", "question"]),
     (

@@ -1,0 +1,6 @@
+//! The agents that do not ask over ACP, each in the way that it has: how their questions come onto a desk of this
+//! process, and how the outcome reaches them. Their shapes on the wire are left to `dialect`.
+
+pub mod hosts;
+
+pub use hosts::{Hosted, Hosts, Who};
