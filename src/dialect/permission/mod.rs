@@ -12,6 +12,8 @@ mod subject;
 
 mod grant;
 
+mod described;
+
 pub mod request;
 
 pub mod response;
@@ -22,8 +24,10 @@ pub mod prompt_flow;
 
 mod entry;
 
+pub(in crate::dialect) use described::Described;
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
 pub use reply::PermissionReply;
 pub use request::is_no_question;
 pub use subject::complete;
+pub(in crate::dialect) use subject::command;

@@ -78,6 +78,11 @@ impl Draft {
         Draft { tool_call: about.tool_call_id.clone(), subject, is_marked: about.kind == COMMAND }
     }
 
+    /// Returns a draft of what a dialect has read by itself.
+    pub(super) fn of_known(subject: Subject, is_marked: bool) -> Self {
+        Draft { tool_call: None, subject, is_marked }
+    }
+
     pub(super) fn is_dangerous(&self) -> bool {
         self.is_marked || self.subject.kind.as_deref().is_some_and(|kind| DANGEROUS.contains(&kind))
     }
@@ -207,7 +212,7 @@ fn text(json: &Json) -> Option<String> {
 }
 
 /// Returns a command, which is a text or a list of its words.
-fn command(json: &Json) -> Option<String> {
+pub(in crate::dialect) fn command(json: &Json) -> Option<String> {
     match json {
         Json::Array(words) => {
             let words: Option<Vec<_>> = words.iter().map(|word| word.as_str().map(quoted)).collect();
