@@ -1,0 +1,162 @@
+//! `item/commandExecution/requestApproval`: the approval of a command, or of access to a host of the network.
+//!
+//! The request says in `availableDecisions` what may be chosen. A version that does not say so offers what
+//! [`fallback`] returns, as the documentation of the protocol has it.
+
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::{
+    CodexReply,
+    decision::{Decision, approval},
+};
+use crate::{
+    dialect::permission::{Described, command},
+    question::{Question, Role, Subject},
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CommandParams {
+    thread_id: Option<String>,
+    item_id: Option<String>,
+    #[serde(default)]
+    command: Json,
+    #[serde(default)]
+    cwd: Json,
+    #[serde(default)]
+    reason: Json,
+    #[serde(default)]
+    network_approval_context: Json,
+    #[serde(default)]
+    proposed_execpolicy_amendment: Json,
+    #[serde(default)]
+    proposed_network_policy_amendments: Json,
+    #[serde(default)]
+    additional_permissions: Json,
+    available_decisions: Option<Vec<Json>>,
+}
+
+pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
+    let read: CommandParams = serde_json::from_slice(params).ok()?;
+    let host = text(&read.network_approval_context["host"]);
+    let offered = match &read.available_decisions {
+        Some(offered) => offered.clone(),
+        None => fallback(&read),
+    };
+    let mut decisions: Vec<_> =
+        offered.iter().filter_map(|offered| decision(offered, host.as_deref())).collect();
+    number(&mut decisions);
+    let described = Described {
+        session: read.thread_id.clone(),
+        tool_call: read.item_id.clone(),
+        title: title(&read, host.as_deref()),
+        subject: subject(&read, host.is_some()),
+        ..Described::default()
+    };
+    approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
+}
+
+/// Returns the decisions that may be chosen where the request does not say so.
+fn fallback(read: &CommandParams) -> Vec<Json> {
+    let rules = read.proposed_execpolicy_amendment.as_array().filter(|words| !words.is_empty());
+    let rules =
+        rules.map(|words| json!({ "acceptWithExecpolicyAmendment": { "execpolicy_amendment": words } }));
+    let hosts = read.proposed_network_policy_amendments.as_array().into_iter().flatten();
+    let hosts =
+        hosts.map(|host| json!({ "applyNetworkPolicyAmendment": { "network_policy_amendment": host } }));
+    let mut decisions = vec![json!("accept")];
+    match (read.network_approval_context.is_null(), read.additional_permissions.is_null()) {
+        (false, _) => {
+            decisions.push(json!("acceptForSession"));
+            decisions.extend(hosts);
+            decisions.push(json!("decline"));
+        }
+        (true, false) => {}
+        (true, true) => {
+            decisions.push(json!("acceptForSession"));
+            decisions.extend(rules);
+            decisions.push(json!("decline"));
+        }
+    }
+    decisions.push(json!("cancel"));
+    decisions
+}
+
+/// Returns what a decision does. One that is not known is not offered.
+fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
+    let what = host.map_or_else(String::new, |host| format!(" access to {host}"));
+    match offered.as_str() {
+        Some("accept") => return Some(Decision::named("accept", format!("Allow{what} once"), Role::AllowOnce)),
+        Some("acceptForSession") => {
+            let label = format!("Allow{what} for the rest of this session");
+            return Some(Decision::named("acceptForSession", label, Role::AllowAlways));
+        }
+        Some("decline") => return Some(Decision::decline()),
+        Some("cancel") => return Some(Decision::cancel()),
+        Some(_) => return None,
+        None => {}
+    }
+    if let Some(rule) = offered.pointer("/acceptWithExecpolicyAmendment/execpolicy_amendment") {
+        let label = format!("Allow, and do not ask again for commands that start with `{}`", command(rule)?);
+        let value = "acceptWithExecpolicyAmendment";
+        return Some(Decision::new(value, label, Role::AllowAlways, offered.clone()));
+    }
+    let amendment = offered.pointer("/applyNetworkPolicyAmendment/network_policy_amendment")?;
+    let host = text(&amendment["host"])?;
+    let (label, role) = match amendment["action"].as_str()? {
+        "allow" => (format!("Allow access to {host}, and do not ask again"), Role::AllowAlways),
+        "deny" => (format!("Block access to {host}, and do not ask again"), Role::RejectAlways),
+        _ => return None,
+    };
+    Some(Decision::new("applyNetworkPolicyAmendment", label, role, offered.clone()))
+}
+
+/// Gives each option a value of its own, where several amendments have the same name.
+fn number(decisions: &mut [Decision]) {
+    for place in 1..decisions.len() {
+        let (before, rest) = decisions.split_at_mut(place);
+        let Some(decision) = rest.first_mut() else { continue };
+        let name = decision.value.clone();
+        let is_same = |other: &&Decision| {
+            other.value == name || other.value.strip_prefix(&name).is_some_and(|rest| rest.starts_with('-'))
+        };
+        let others = before.iter().filter(is_same).count();
+        if others > 0 {
+            decision.value = format!("{name}-{}", others + 1);
+        }
+    }
+}
+
+fn title(read: &CommandParams, host: Option<&str>) -> Option<String> {
+    match (command(&read.command), host) {
+        (None, Some(host)) => Some(format!("Allow access to {host}?")),
+        (None, None) => text(&read.reason),
+        (Some(_), _) => None,
+    }
+}
+
+fn subject(read: &CommandParams, is_network: bool) -> Subject {
+    let command = command(&read.command);
+    let protocol = text(&read.network_approval_context["protocol"]);
+    let host = text(&read.network_approval_context["host"]);
+    let network = host.map(|host| match protocol {
+        Some(protocol) => format!("It needs access to {host} over {protocol}."),
+        None => format!("It needs access to {host}."),
+    });
+    let more = Some(&read.additional_permissions).filter(|more| !more.is_null());
+    let more = more.map(|more| format!("It needs further permissions:\n{}", super::permissions::lines(more)));
+    let content: Vec<_> = network.filter(|_| command.is_some()).into_iter().chain(more).collect();
+    Subject {
+        kind: Some(if is_network && command.is_none() { "fetch" } else { "execute" }.to_owned()),
+        command,
+        folder: text(&read.cwd),
+        description: text(&read.reason),
+        content: (!content.is_empty()).then(|| content.join("\n")),
+        ..Subject::default()
+    }
+}
+
+pub(super) fn text(json: &Json) -> Option<String> {
+    json.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}

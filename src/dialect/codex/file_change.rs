@@ -1,0 +1,102 @@
+//! `item/fileChange/requestApproval`: the approval of file changes. The changes stand in the item that began before it.
+
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::{
+    CodexReply,
+    command::text,
+    decision::{Decision, approval},
+};
+use crate::{
+    dialect::permission::Described,
+    question::{Diff, Question, Role, Subject},
+};
+
+/// The heading of an approval that gives no reason.
+const TITLE: &str = "Change files?";
+
+/// The kind of a tool that changes files, as ACP names it.
+const EDIT: &str = "edit";
+
+/// The kind of a tool that removes files, as ACP names it. A wrong answer to it does harm.
+const DELETE: &str = "delete";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FileChangeParams {
+    thread_id: Option<String>,
+    item_id: Option<String>,
+    #[serde(default)]
+    reason: Json,
+    #[serde(default)]
+    grant_root: Json,
+}
+
+pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
+    let FileChangeParams { thread_id, item_id, reason, grant_root } = serde_json::from_slice(params).ok()?;
+    let root = text(&grant_root);
+    let for_session = match &root {
+        Some(root) => format!("Allow changes below {root} for the rest of this session"),
+        None => "Allow changes of these files for the rest of this session".to_owned(),
+    };
+    let decisions = vec![
+        Decision::named("accept", "Allow these changes", Role::AllowOnce),
+        Decision::named("acceptForSession", for_session, Role::AllowAlways),
+        Decision::decline(),
+        Decision::cancel(),
+    ];
+    let described = Described {
+        session: thread_id,
+        tool_call: item_id,
+        title: Some(TITLE.to_owned()),
+        subject: Subject {
+            kind: Some(EDIT.to_owned()),
+            description: text(&reason),
+            locations: root.into_iter().collect(),
+            ..Subject::default()
+        },
+        ..Described::default()
+    };
+    approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
+}
+
+/// Adds the changes to the approval of a file change. `item` is the JSON of the item that began before the request. An
+/// item of another kind, or one that is not understood, changes nothing.
+pub fn complete(question: &mut Question, item: &[u8]) {
+    let Ok(item) = serde_json::from_slice::<Json>(item) else { return };
+    if item["type"] != "fileChange" || item["id"].as_str() != question.tool_call.as_deref() {
+        return;
+    }
+    let Some(subject) = question.subject.as_deref_mut().filter(|it| it.kind.as_deref() == Some(EDIT)) else {
+        return;
+    };
+    let changes = item["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for change in changes {
+        if let Some(path) = change["path"].as_str() {
+            add(subject, path, &change["kind"], change["diff"].as_str().unwrap_or_default());
+        }
+    }
+    question.dangerous |= subject.kind.as_deref() == Some(DELETE);
+    subject.fit();
+}
+
+/// Adds the change of one file. `diff` is a file's whole text where the file is new or removed, otherwise a patch of it.
+pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: &str) {
+    match kind["type"].as_str().or(kind.as_str()) {
+        Some("add") => subject.diffs.push(Diff::new(path, None, diff)),
+        Some("delete") => {
+            subject.kind = Some(DELETE.to_owned());
+            subject.diffs.push(Diff::new(path, Some(diff), ""));
+        }
+        _ => {
+            let target = kind["move_path"].as_str().or(kind["movePath"].as_str()).unwrap_or(path);
+            let patch = subject.patch.get_or_insert_default();
+            patch.push_str(&format!("--- {path}\n+++ {target}\n{diff}"));
+            if !patch.ends_with('\n') {
+                patch.push('\n');
+            }
+        }
+    }
+    subject.locations.push(path.to_owned());
+}

@@ -1,0 +1,30 @@
+//! The requests with which Codex' app-server asks its clients, as questions: `item/tool/requestUserInput`, the approvals
+//! of commands, file changes and permissions, the forms of MCP servers, and two legacy approvals.
+//!
+//! A request that is not understood is left to Codex' own dialog: reading it returns `None`, never an error. An error
+//! response would settle the request for every client.
+//!
+//! Source: runs of Codex 0.169.0, the generated types of its protocol, and codex-acp 2.6.0. Of the runs, only questions
+//! and commands were seen; the others were read.
+
+pub mod request;
+
+pub mod reply;
+
+pub mod file_change;
+
+mod user_input;
+
+mod decision;
+
+mod command;
+
+mod permissions;
+
+mod elicitation;
+
+mod legacy;
+
+pub use file_change::complete;
+pub use reply::CodexReply;
+pub use request::{METHODS, read};
