@@ -23,6 +23,8 @@ pub mod grok;
 
 pub mod kiro;
 
+pub mod claude;
+
 pub mod codex;
 
 mod entries;

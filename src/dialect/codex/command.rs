@@ -87,7 +87,9 @@ fn fallback(read: &CommandParams) -> Vec<Json> {
 fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
     let what = host.map_or_else(String::new, |host| format!(" access to {host}"));
     match offered.as_str() {
-        Some("accept") => return Some(Decision::named("accept", format!("Allow{what} once"), Role::AllowOnce)),
+        Some("accept") => {
+            return Some(Decision::named("accept", format!("Allow{what} once"), Role::AllowOnce));
+        }
         Some("acceptForSession") => {
             let label = format!("Allow{what} for the rest of this session");
             return Some(Decision::named("acceptForSession", label, Role::AllowAlways));

@@ -23,7 +23,12 @@ pub(super) struct Decision {
 impl Decision {
     /// Returns an option whose result is `{"decision": …}`.
     pub(super) fn new(value: &str, label: impl Into<String>, role: Role, decision: Json) -> Self {
-        Decision { value: value.to_owned(), label: label.into(), role, result: json!({ "decision": decision }) }
+        Decision {
+            value: value.to_owned(),
+            label: label.into(),
+            role,
+            result: json!({ "decision": decision }),
+        }
     }
 
     /// Returns an option whose decision is a name alone.

@@ -90,7 +90,8 @@ pub(super) fn lines(permissions: &Json) -> String {
     }
     for entry in files["entries"].as_array().into_iter().flatten() {
         let access = entry["access"].as_str().unwrap_or("use");
-        let path = ["/path/path", "/path/pattern", "/path"].into_iter().find_map(|at| entry.pointer(at)?.as_str());
+        let path =
+            ["/path/path", "/path/pattern", "/path"].into_iter().find_map(|at| entry.pointer(at)?.as_str());
         let path = path.map_or_else(|| entry["path"].to_string(), str::to_owned);
         lines.push(format!("{access}: {path}"));
     }

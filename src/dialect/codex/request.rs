@@ -105,7 +105,10 @@ mod tests {
         let (question, _) = asked(USER_INPUT, &user_input());
         assert_eq!((question.session.as_deref(), question.tool_call.as_deref()), (Some("t"), Some("i")));
         let [db, key] = &*question.fields else { panic!("two fields") };
-        assert_eq!((&*db.label, db.header.as_deref(), db.secret), ("Which database?", Some("Database"), false));
+        assert_eq!(
+            (&*db.label, db.header.as_deref(), db.secret),
+            ("Which database?", Some("Database"), false)
+        );
         assert!(db.kind.takes_other() && db.kind.options()[1].description.is_none());
         assert!(key.secret && key.kind.options().is_empty());
         assert!(question.blocking && question.timeout.is_none(), "Codex waits whatever isBlocking says");
@@ -191,7 +194,11 @@ mod tests {
             json!({ "acceptWithExecpolicyAmendment": { "execpolicy_amendment": ["touch", "a b"] } });
         assert_eq!(
             results(&asked),
-            [json!({ "decision": "accept" }), json!({ "decision": amendment }), json!({ "decision": "cancel" })]
+            [
+                json!({ "decision": "accept" }),
+                json!({ "decision": amendment }),
+                json!({ "decision": "cancel" })
+            ]
         );
         assert_eq!(rejected(&asked, Reason::User), json!({ "decision": "cancel" }));
         let subject = question.subject.as_ref().expect("a subject");
@@ -295,7 +302,10 @@ mod tests {
                 refused.clone(),
             ]
         );
-        assert_eq!((rejected(&asked, Reason::User), rejected(&asked, Reason::Timeout)), (refused.clone(), refused));
+        assert_eq!(
+            (rejected(&asked, Reason::User), rejected(&asked, Reason::Timeout)),
+            (refused.clone(), refused)
+        );
         let subject = asked.0.subject.expect("a subject");
         assert_eq!(subject.content.as_deref(), Some("Network: yes"));
         for permissions in [json!({}), json!({ "network": null }), json!(5)] {

@@ -146,7 +146,8 @@ pub(super) fn read_reply(question: &Question, result: &[u8]) -> Option<Outcome> 
         let mut note = answers.iter().find_map(|text| text.strip_prefix(NOTE)).map(str::to_owned);
         let mut value = answers.iter().find(|text| !text.starts_with(NOTE)).cloned();
         let is_option = |text: &String| field.kind.options().iter().any(|option| option.value == *text);
-        if value.as_ref().is_none_or(|value| value == NONE_OF_THE_ABOVE && !is_option(value)) && note.is_some()
+        if value.as_ref().is_none_or(|value| value == NONE_OF_THE_ABOVE && !is_option(value))
+            && note.is_some()
         {
             value = note.take();
         }

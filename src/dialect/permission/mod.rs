@@ -29,5 +29,5 @@ pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
 pub use reply::PermissionReply;
 pub use request::is_no_question;
-pub use subject::complete;
 pub(in crate::dialect) use subject::command;
+pub use subject::complete;

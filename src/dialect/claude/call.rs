@@ -1,0 +1,145 @@
+//! A tool call that waits for the person, as a question; and the decision about it, as Claude Code takes it from a hook
+//! and from a host alike: `{"behavior":"allow",…}` or `{"behavior":"deny",…}`.
+
+use serde_json::{Value as Json, json, value::RawValue};
+
+use super::{permission, questions};
+use crate::{
+    dialect::{agent_dialect::Rejection, params::json as raw},
+    question::{Answer, Outcome, Question, Reason},
+};
+
+/// The tool with which the model asks questions.
+pub(super) const ASK: &str = "AskUserQuestion";
+/// The tool with which the model ends plan mode.
+pub(super) const EXIT_PLAN_MODE: &str = "ExitPlanMode";
+
+/// What the model is told where the person gave no reason.
+const NO_ANSWER: &str = "The person did not want to answer.";
+const DENIED: &str = "The person denied this.";
+
+/// A tool call that waits for the person.
+#[derive(Clone, Debug, Default)]
+pub struct ToolCall<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// Its input, as JSON. A decision has to repeat it byte for byte.
+    pub input: &'a str,
+    /// Its ID, where it is known.
+    pub id: Option<&'a str>,
+    /// What Claude Code says of the call, where it says something.
+    pub description: Option<&'a str>,
+    /// The lasting permissions that Claude Code suggests.
+    pub suggestions: Vec<&'a RawValue>,
+    /// Whether Claude Code marks the call as one that is not to be allowed by a single key.
+    pub is_marked: bool,
+}
+
+/// How Claude Code wants its decision.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ClaudeReply {
+    /// The answers, beside the input of the call.
+    Answers {
+        /// The input, as it came.
+        input: Box<RawValue>,
+    },
+    /// One of the decisions.
+    Decision {
+        /// The input, as it came.
+        input: Box<RawValue>,
+        /// The lasting permissions, by the values of their options.
+        lasting: Vec<(String, Box<RawValue>)>,
+    },
+}
+
+/// Reads a tool call. `fallback_id` is the question's ID where the call has none.
+///
+/// Returns `None` for what is not understood, and for what is beyond the limits.
+pub fn read(call: &ToolCall<'_>, fallback_id: &str) -> Option<(Question, ClaudeReply)> {
+    let id = call.id.unwrap_or(fallback_id);
+    let (question, reply) = match call.tool {
+        ASK => questions::read(call, id)?,
+        _ => permission::read(call, id)?,
+    };
+    question.check_limits().is_ok().then_some((question, reply))
+}
+
+impl ClaudeReply {
+    /// Writes an outcome as a decision. Returns `None` for an end that the person did not choose: no decision is given
+    /// then.
+    pub fn write(
+        &self,
+        question: &Question,
+        outcome: &Outcome,
+        remark: Option<&str>,
+    ) -> Option<Box<RawValue>> {
+        match outcome {
+            Outcome::Answered(answer) => Some(self.write_answer(question, answer)),
+            Outcome::Rejected(reason @ (Reason::User | Reason::Policy)) => {
+                Some(self.write_rejection(Rejection { reason: *reason, remark }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes an answer that fits the question.
+    pub fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
+        match self {
+            ClaudeReply::Answers { input } => {
+                let updated = questions::with_answers(input, question, answer);
+                raw(&json!({ "behavior": "allow", "updatedInput": updated }))
+            }
+            ClaudeReply::Decision { input, lasting } => match permission::chosen(question, answer) {
+                Some(permission::ALLOW) => allow(input, &[]),
+                Some(chosen) => match lasting.iter().find(|(value, _)| value == chosen) {
+                    Some((_, permission)) => allow(input, &[permission]),
+                    None => deny(DENIED),
+                },
+                None => deny(DENIED),
+            },
+        }
+    }
+
+    /// Writes a rejection.
+    pub fn write_rejection(&self, rejection: Rejection<'_>) -> Box<RawValue> {
+        let default = match self {
+            ClaudeReply::Answers { .. } => NO_ANSWER,
+            ClaudeReply::Decision { .. } => DENIED,
+        };
+        deny(rejection.remark.filter(|remark| !remark.trim().is_empty()).unwrap_or(default))
+    }
+
+    /// Reads the decision of another that was asked as well, such as a host.
+    pub fn read(&self, question: &Question, decision: &[u8]) -> Option<Outcome> {
+        let decision: Json = serde_json::from_slice(decision).ok()?;
+        match decision.get("behavior")?.as_str()? {
+            "allow" => Some(Outcome::Answered(match self {
+                ClaudeReply::Answers { .. } => questions::answers(question, &decision["updatedInput"]),
+                ClaudeReply::Decision { lasting, .. } => {
+                    permission::granted(question, lasting, &decision["updatedPermissions"])
+                }
+            })),
+            "deny" => Some(Outcome::Rejected(Reason::User)),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the decision that allows a call with its own input: for some tools, one without input decides nothing.
+fn allow(input: &RawValue, permissions: &[&Box<RawValue>]) -> Box<RawValue> {
+    let mut decision = json!({ "behavior": "allow", "updatedInput": value(input) });
+    if !permissions.is_empty() {
+        decision["updatedPermissions"] = permissions.iter().map(|permission| value(permission)).collect();
+    }
+    raw(&decision)
+}
+
+fn deny(message: &str) -> Box<RawValue> {
+    raw(&json!({ "behavior": "deny", "message": message }))
+}
+
+fn value(json: &RawValue) -> Json {
+    // It was read as JSON before.
+    serde_json::from_str(json.get()).unwrap_or_default()
+}

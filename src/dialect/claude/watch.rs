@@ -1,0 +1,259 @@
+//! How one learns that the person answered at Claude Code's own dialog: by the transcript, which gets the result of the
+//! tool call, and by the hooks that run after it.
+//!
+//! A `PermissionRequest` does not name its tool call. The transcript has the call before the hook starts, so it is found
+//! by its tool and its input.
+
+use serde::Deserialize;
+use serde_json::{Value as Json, value::RawValue};
+
+use super::{call::ASK, hook::HookCall, hook::HookEvent, permission, questions};
+use crate::question::{Answer, Outcome, Question, Reason};
+
+/// Calls of one input that are told apart.
+const CALLS: usize = 16;
+
+/// Watches for the end of one tool call.
+#[derive(Debug)]
+pub struct Watch {
+    tool: String,
+    input: Json,
+    /// Whether the call is of a subagent: the end of a turn says nothing of it.
+    is_of_subagent: bool,
+    question: Question,
+    /// The IDs of the calls in the transcript that may be the one.
+    calls: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    #[serde(default)]
+    tool_use_result: Json,
+    #[serde(default)]
+    tool_denial_kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block {
+    ToolUse {
+        id: String,
+        name: String,
+        input: Json,
+    },
+    ToolResult {
+        tool_use_id: String,
+        #[serde(default)]
+        is_error: bool,
+    },
+    #[serde(other)]
+    Other,
+}
+
+impl Watch {
+    /// Watches for the end of this call. Returns `None` for what is no tool call.
+    pub fn new(call: &HookCall, question: Question) -> Option<Self> {
+        let HookEvent::Permission { tool, input, .. } = &call.event else { return None };
+        Some(Watch {
+            tool: tool.clone(),
+            input: serde_json::from_str(input.get()).ok()?,
+            is_of_subagent: call.subagent.is_some(),
+            question,
+            calls: Vec::new(),
+        })
+    }
+
+    /// Reads a line of the transcript. Returns how the call ended, if the line says so.
+    pub fn line(&mut self, line: &[u8]) -> Option<Outcome> {
+        let Line { message, tool_use_result, tool_denial_kind } = serde_json::from_slice(line).ok()?;
+        let blocks: Vec<Block> = serde_json::from_str(message?.content.get()).ok()?;
+        for block in blocks {
+            match block {
+                Block::ToolUse { id, name, input } if name == self.tool && self.is_same(&input) => {
+                    if self.calls.len() < CALLS {
+                        self.calls.push(id);
+                    }
+                }
+                Block::ToolResult { tool_use_id, is_error } if self.calls.contains(&tool_use_id) => {
+                    self.calls.retain(|id| *id != tool_use_id);
+                    return Some(match tool_denial_kind {
+                        Some(_) => Outcome::Rejected(Reason::User),
+                        None => self.outcome(is_error, &tool_use_result),
+                    });
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Reads a call of another hook. Returns how the call ended, if it says so.
+    pub fn event(&self, call: &HookCall) -> Option<Outcome> {
+        match &call.event {
+            HookEvent::Used { tool, input } if *tool == self.tool && self.is_same(input) => {
+                Some(self.outcome(false, input))
+            }
+            // What waits no longer was answered by a message, which only ends the turn.
+            HookEvent::Stopped if !self.is_of_subagent => Some(Outcome::Rejected(Reason::RepliedInChat)),
+            HookEvent::SessionEnded => Some(Outcome::Rejected(Reason::SessionClosed)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether an input is that of the call. Claude Code adds members: the answers, and defaults.
+    fn is_same(&self, input: &Json) -> bool {
+        let texts = |input: &Json| {
+            let questions = input["questions"].as_array().into_iter().flatten();
+            questions.map(|asking| asking["question"].clone()).collect::<Vec<_>>()
+        };
+        match self.tool.as_str() {
+            ASK => texts(input) == texts(&self.input),
+            _ => input == &self.input,
+        }
+    }
+
+    /// Returns how the call ended. `said` is what has the answers of a question, or the reason of a rejection.
+    fn outcome(&self, is_error: bool, said: &Json) -> Outcome {
+        let is_rejected = said.as_str().is_some_and(|said| said.starts_with("User rejected"));
+        match (is_error, self.tool.as_str()) {
+            _ if is_rejected => Outcome::Rejected(Reason::User),
+            (true, ASK) => Outcome::Rejected(Reason::RepliedInChat),
+            (false, ASK) => Outcome::Answered(questions::answers(&self.question, said)),
+            // A tool that ran and failed was allowed.
+            _ => Outcome::Answered(self.allowed()),
+        }
+    }
+
+    fn allowed(&self) -> Answer {
+        permission::granted(&self.question, &[], &Json::Null)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const ASKED: &str = r#"{"questions":[{"question":"Which database?","options":[{"label":"Postgres"},{"label":"SQLite"}]},{"question":"Which parts?","multiSelect":true,"options":[{"label":"Auth"},{"label":"Search"}]}]}"#;
+
+    fn call(event: &str, tool: &str, input: &str) -> HookCall {
+        let stdin = format!(
+            r#"{{"session_id":"s","hook_event_name":"{event}","tool_name":"{tool}","tool_input":{input}}}"#
+        );
+        HookCall::read(stdin.as_bytes()).expect("a call")
+    }
+
+    fn watch(tool: &str, input: &str) -> Watch {
+        let call = call("PermissionRequest", tool, input);
+        let (question, _) = call.question("q").expect("a question");
+        Watch::new(&call, question).expect("a tool call")
+    }
+
+    fn used(id: &str, tool: &str, input: &str) -> Vec<u8> {
+        format!(
+            r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"…"}},{{"type":"tool_use","id":"{id}","name":"{tool}","input":{input}}}]}}}}"#
+        )
+        .into_bytes()
+    }
+
+    fn result(id: &str, is_error: bool, more: &Json) -> Vec<u8> {
+        let mut line = json!({
+            "type": "user",
+            "message": { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "is_error": is_error, "content": "…" }] },
+        });
+        for (name, value) in more.as_object().expect("members") {
+            line[name] = value.clone();
+        }
+        line.to_string().into_bytes()
+    }
+
+    fn answered(values: Json) -> Outcome {
+        serde_json::from_value(json!({ "status": "answered", "values": values })).expect("an outcome")
+    }
+
+    #[test]
+    fn the_transcript_says_what_was_answered_at_the_keyboard() {
+        let mut watch = watch(ASK, ASKED);
+        assert_eq!(watch.line(&used("t1", ASK, ASKED)), None);
+        assert_eq!(watch.line(&result("t0", false, &json!({}))), None, "another call");
+        let said = json!({ "toolUseResult": { "answers": { "Which database?": "DuckDB", "Which parts?": "Auth, Search" } } });
+        let outcome = watch.line(&result("t1", false, &said));
+        assert_eq!(outcome, Some(answered(json!({ "q0": "DuckDB", "q1": ["Auth", "Search"] }))));
+    }
+
+    #[test]
+    fn each_end_at_the_keyboard_is_told_apart() {
+        let rejected =
+            json!({ "toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected" });
+        let bash = r#"{"command":"ls"}"#;
+        for (tool, input, is_error, more, expected) in [
+            (ASK, ASKED, true, &rejected, Outcome::Rejected(Reason::User)),
+            (ASK, ASKED, true, &json!({}), Outcome::Rejected(Reason::RepliedInChat)),
+            ("Bash", bash, true, &rejected, Outcome::Rejected(Reason::User)),
+            (
+                "Bash",
+                bash,
+                true,
+                &json!({ "toolUseResult": "Error: exit 1" }),
+                answered(json!({ "q0": "allow" })),
+            ),
+            (
+                "Bash",
+                bash,
+                false,
+                &json!({ "toolUseResult": { "stdout": "" } }),
+                answered(json!({ "q0": "allow" })),
+            ),
+        ] {
+            let mut watch = watch(tool, input);
+            assert_eq!(watch.line(&used("t1", tool, input)), None);
+            assert_eq!(watch.line(&result("t1", is_error, more)), Some(expected), "{tool} {more}");
+        }
+    }
+
+    #[test]
+    fn calls_of_another_input_and_lines_of_another_shape_say_nothing() {
+        let mut watch = watch("Bash", r#"{"command":"ls"}"#);
+        for line in [
+            &used("t1", "Bash", r#"{"command":"ls -l"}"#)[..],
+            &used("t1", "Read", r#"{"command":"ls"}"#),
+            b"",
+            b"{}",
+            b"[1]",
+            b"\xff",
+            br#"{"message":{"content":"text"}}"#,
+            br#"{"message":{"content":[{"type":"thinking","thinking":"x"}]}}"#,
+        ] {
+            assert_eq!(watch.line(line), None);
+        }
+        assert_eq!(watch.line(&result("t1", false, &json!({}))), None);
+    }
+
+    #[test]
+    fn the_hooks_that_run_afterwards_say_how_the_call_ended() {
+        let watch = watch(ASK, ASKED);
+        let mut used: Json = serde_json::from_str(ASKED).expect("JSON");
+        used["answers"] = json!({ "Which database?": "SQLite" });
+        assert_eq!(
+            watch.event(&call("PostToolUse", ASK, &used.to_string())),
+            Some(answered(json!({ "q0": "SQLite" })))
+        );
+        assert_eq!(watch.event(&call("PostToolUse", "Bash", "{}")), None);
+        assert_eq!(watch.event(&call("Stop", "", "{}")), Some(Outcome::Rejected(Reason::RepliedInChat)));
+        assert_eq!(
+            watch.event(&call("SessionEnd", "", "{}")),
+            Some(Outcome::Rejected(Reason::SessionClosed))
+        );
+        assert_eq!(watch.event(&call("Notification", "", "{}")), None);
+    }
+}
