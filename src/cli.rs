@@ -4,6 +4,7 @@ mod bridge;
 mod config;
 mod deferred;
 mod help;
+mod hook;
 mod http;
 #[cfg(feature = "mock")]
 mod mock;
@@ -23,6 +24,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 pub use bridge::{BridgeArgs, ClientQuestions, Permissions, ProxyArgs, RunArgs};
 pub use config::{ConfigAction, ConfigArgs};
 use deferred::Deferred;
+pub use hook::HookArgs;
 pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
@@ -78,6 +80,8 @@ pub enum Command {
     Extend(Deferred<ExtendArgs>),
     /// Ask a question in a script or a hook, and wait for the answer
     Ask(Deferred<AskArgs>),
+    /// Be the hook of an agent in a terminal: what it asks can be answered elsewhere as well
+    Hook(Deferred<HookArgs>),
     /// Serve the open questions of all bridges over HTTP
     Inbox(Deferred<InboxArgs>),
     /// Answer in a browser: open the page of the inbox, and start the inbox if none runs

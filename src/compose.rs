@@ -16,7 +16,10 @@ use askbridge::{
         discovery::{DiscoveryError, Socket},
         local::{self, LocalInbox},
     },
-    origin::{Hosted, Hosts, Who},
+    origin::{
+        Hosted, Hosts, Who,
+        hook::{self, HookSettings},
+    },
     serve::HttpService,
     settings::Settings,
     settings_files,
@@ -78,6 +81,12 @@ pub(crate) fn proxy(settings: &ProxySettings, set: &Settings) -> Result<ExitCode
         traffic: None,
     };
     driver::proxy(|| parts.open())
+}
+
+/// Runs one call of an agent's hook. It never fails: its agent would take that as an answer.
+pub(crate) fn hook(settings: &HookSettings, set: &Settings) -> ExitCode {
+    hook::run(settings, &LocalHosts { set });
+    ExitCode::SUCCESS
 }
 
 /// Gives each agent an inbox in this process, with the notifiers that are set.

@@ -94,7 +94,11 @@ pub const EVENTS: usize = 1024;
 pub const EVENTS_BYTES: usize = 4 * MIB;
 
 // The inbox.
-
+/// Bytes of one call of a hook, and of one line of a transcript. The input of a tool, such as a file that is to be
+/// written, is in both.
+pub const HOOK: usize = 4 * MIB;
+/// Bytes at the end of a transcript that are looked at for a tool call that waits: it is one of the last lines.
+pub const TRANSCRIPT_TAIL: u64 = 8 * MIB as u64;
 /// Number of submissions that wait for the bridge. One more waits for its turn.
 pub const COMMANDS: usize = 64;
 /// Size of all submissions that wait for the bridge, or for the agent behind it. One more is refused.
@@ -223,6 +227,10 @@ pub const SERVICE_STOP: Duration = Duration::from_millis(500);
 
 /// How long the agent may take to end once the client is gone, unless a setting says otherwise.
 pub const GRACE: Duration = Duration::from_secs(10);
+/// How long a hook holds back an answer from elsewhere, unless it is set: the person may be typing at the dialog.
+pub const HOOK_GRACE: Duration = Duration::from_secs(3);
+/// When a hook leaves a question to a dialog that cannot be used meanwhile, unless it is set.
+pub const HOOK_PASS: Duration = Duration::from_secs(30);
 /// How long the client may take to answer a question that the agent has withdrawn.
 pub const WITHDRAW: Duration = Duration::from_secs(2);
 /// Time that a client has to answer a permission itself after it cancelled the turn.

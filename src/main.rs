@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     match &cli.command {
         Command::Run(args) => ended(compose::run(&args.settings(&settings), &settings)),
         Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings), &settings)),
+        Command::Hook(args) => compose::hook(&args.settings(&settings), &settings),
         Command::Inbox(args) => command::run(command::inbox(&args.options(&settings, &cli.log))),
         Command::Open(args) => command::run(command::open(&args.options(&settings, &cli.log))),
         Command::List(args) => command::run(command::list(&args.options())),

@@ -21,7 +21,7 @@ use crate::{
 impl Command {
     /// Returns whether a project may have a say in what the command does.
     pub fn is_of_a_project(&self) -> bool {
-        matches!(self, Command::Run(_) | Command::Proxy(_))
+        matches!(self, Command::Run(_) | Command::Proxy(_) | Command::Hook(_))
     }
 
     /// Returns whether the log says what is wrong with the settings. It does not while a shell reads the

@@ -3,4 +3,6 @@
 
 pub mod hosts;
 
+pub mod hook;
+
 pub use hosts::{Hosted, Hosts, Who};

@@ -18,9 +18,10 @@ use crate::{
 };
 
 /// The tables of a file, each with what is in it.
-pub const SECTIONS: [(&str, &str); 11] = [
+pub const SECTIONS: [(&str, &str); 12] = [
     ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
     ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
+    ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
     ("log", "The log of every command"),
     ("notify", "When you are told that a question waits"),
     ("notify.heartbeat", "A command that runs again and again while a question stays open"),
@@ -41,6 +42,7 @@ pub const PROJECTS_ABOUT: &str =
 // Why a project must not set something.
 const ENDS: &str = "it ends questions in your place";
 const CLIENT: &str = "it is about the client, not the project";
+const AGENT: &str = "it is about the agent, not the project";
 const PROCESS: &str = "it is about processes of yours";
 const ADDRESS: &str = "it sets an address";
 const RUNS: &str = "it is about a command that runs";
@@ -120,6 +122,28 @@ pub static INBOX_ALLOW_HOST: Key<Hosts> = Key::own(
     ADDRESS,
     Hosts::default,
     "Host names for which requests are accepted as well: that of a proxy, or of this machine in its network",
+);
+
+/// `claude.enabled`
+pub static CLAUDE_ENABLED: Key<bool> = Key::own(
+    "claude.enabled",
+    AGENT,
+    || true,
+    "Open in the inbox what Claude Code asks in its terminal, if its hooks are installed",
+);
+/// `claude.grace`
+pub static CLAUDE_GRACE: Key<Duration> = Key::own(
+    "claude.grace",
+    AGENT,
+    || limits::HOOK_GRACE,
+    "How long an answer from elsewhere is held back after the dialog opened, since you may be typing there",
+);
+/// `claude.pass-after`
+pub static CLAUDE_PASS_AFTER: Key<Duration> = Key::own(
+    "claude.pass-after",
+    AGENT,
+    || limits::HOOK_PASS,
+    "When a question of a subagent or of an MCP server is left to the terminal, whose dialog waits until then",
 );
 
 /// `log.level`
@@ -305,7 +329,7 @@ pub static PROJECT_TEXT: Key<Option<Disclosure>> =
     Key::own("text", LEAVES, || None, "As `notify.webhook.text` and `notify.ntfy.text`, for both");
 
 /// Every setting, in the order in which it is shown.
-pub static ALL: [&dyn AnyKey; 36] = [
+pub static ALL: [&dyn AnyKey; 39] = [
     &BRIDGE_TIMEOUT,
     &BRIDGE_CLIENT_QUESTIONS,
     &BRIDGE_PERMISSIONS,
@@ -317,6 +341,9 @@ pub static ALL: [&dyn AnyKey; 36] = [
     &INBOX_ADDRESS,
     &INBOX_TOKEN_FILE,
     &INBOX_ALLOW_HOST,
+    &CLAUDE_ENABLED,
+    &CLAUDE_GRACE,
+    &CLAUDE_PASS_AFTER,
     &LOG_LEVEL,
     &LOG_FILE,
     &LOG_FORMAT,

@@ -124,7 +124,7 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
     ),
     // A peer like any other: it knows nothing of the bridge's inside.
     ("mock", &["exit", "signals", "terminal"]),
-    ("cli", &["acp", "command", "config", "mock", "settings", "terminal", "tui"]),
+    ("cli", &["acp", "command", "config", "mock", "origin", "settings", "terminal", "tui"]),
     // The composition root, in the program.
     ("compose", &[]),
 ];

@@ -137,6 +137,23 @@ impl HookCall {
         Some((question, reply))
     }
 
+    /// Writes what a hook that waits has to know of this call, as a line that is read like stdin.
+    pub fn line(&self) -> String {
+        let named = |event: &str| json!({ "session_id": self.session, "hook_event_name": event });
+        let line = match &self.event {
+            HookEvent::Used { tool, input } => {
+                let mut line = named("PostToolUse");
+                line["tool_name"] = tool.as_str().into();
+                line["tool_input"] = input.clone();
+                line
+            }
+            HookEvent::Stopped => named("Stop"),
+            HookEvent::SessionEnded => named("SessionEnd"),
+            _ => named(""),
+        };
+        line.to_string()
+    }
+
     /// Returns whether Claude Code shows no dialog while the hook waits.
     pub fn locks_the_dialog(&self) -> bool {
         self.subagent.is_some() || matches!(self.event, HookEvent::Elicitation(_))
