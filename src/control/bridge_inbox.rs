@@ -13,7 +13,7 @@ use super::{
     inbox::Inbox,
     local_desk::LocalDesk,
     presence::Presence,
-    protocol::{BridgeStatus, Identity},
+    protocol::{BridgeStatus, Identity, PeerStatus, Peers},
     store::Store,
 };
 use crate::{
@@ -152,9 +152,13 @@ impl Inbox for BridgeInbox {
     fn status(&self) -> Vec<BridgeStatus> {
         let open = self.store.read(|_, snapshot| snapshot.open_count());
         let mut status = self.identity.status(self.started.elapsed(), open);
-        if let AgentSide::Bridge(submitter) = &self.agent {
-            status.peers = submitter.peers();
-        }
+        status.peers = match &self.agent {
+            AgentSide::Bridge(submitter) => submitter.peers(),
+            AgentSide::Desk(_) => {
+                let name = Some(self.identity.agent.clone());
+                Peers { client: None, agent: Some(PeerStatus { name, ..PeerStatus::default() }) }
+            }
+        };
         status.address = self.address.get().map(ToString::to_string);
         status.watched = self.is_watched();
         vec![status]

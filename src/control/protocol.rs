@@ -116,7 +116,7 @@ pub struct PeerStatus {
     /// Its own name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The version of ACP that it speaks.
+    /// The version of ACP that it speaks; 0 for an agent that asks in another way.
     #[serde(default)]
     pub protocol: u32,
     /// What it promises that has to do with questions: `questions`, `forms`, `notices`, `kiro`, or what newer versions
@@ -126,6 +126,12 @@ pub struct PeerStatus {
 }
 
 impl BridgeStatus {
+    /// Returns the name of an agent that asks in another way than ACP. No command of a bridge started it.
+    pub fn other_agent(&self) -> Option<&str> {
+        let agent = self.peers.agent.as_ref().filter(|agent| agent.protocol == 0)?;
+        agent.name.as_deref().filter(|name| !name.trim().is_empty())
+    }
+
     /// Returns what the time is by the bridge's own clock, which differs from ours once a clock was set or the machine
     /// slept. `None` where it does not say.
     pub fn now(&self) -> Option<Timestamp> {

@@ -28,8 +28,8 @@ impl Bridges {
     pub fn agent(&self, record: &Record) -> Option<String> {
         let named = record.question.agent.as_deref().filter(|name| !name.trim().is_empty());
         named.map(text::agent).or_else(|| {
-            let command = &self.status(record)?.agent;
-            (!command.trim().is_empty()).then(|| text::program(command))
+            let bridge = self.status(record)?;
+            (!bridge.agent.trim().is_empty()).then(|| text::agent_of(bridge))
         })
     }
 

@@ -92,7 +92,7 @@ impl MachineStatus {
             column("BRIDGE", &|bridge| bridge.bridge.to_string()),
             column("PID", &|bridge| bridge.pid.to_string()),
             column("VERSION", &|bridge| text::line(&bridge.version)),
-            column("AGENT", &|bridge| text::line(&text::program(&bridge.agent))),
+            column("AGENT", &|bridge| text::line(&text::agent_of(bridge))),
             column("OPEN", &|bridge| bridge.open.to_string()),
             column("UP", &up),
         ];

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::ending::{ending, separable};
 use crate::{
+    control::BridgeStatus,
     desk::{Record, Refusal, Settlement, State, Timestamp},
     question::{Answer, Question, Value},
     terminal::{cut, printable_json, printable_line},
@@ -75,6 +76,11 @@ pub fn line(text: &str) -> String {
 pub fn agent(name: &str) -> String {
     let first = name.split_whitespace().next().unwrap_or_default();
     if first.contains('/') || LAUNCHERS.contains(&first) { program(name) } else { name.to_owned() }
+}
+
+/// Returns the short name of a bridge's agent: as it is known, or that of its command.
+pub fn agent_of(bridge: &BridgeStatus) -> String {
+    bridge.other_agent().map_or_else(|| program(&bridge.agent), str::to_owned)
 }
 
 /// Returns the name of the program that a command runs, without folder, scope and version.

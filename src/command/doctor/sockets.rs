@@ -140,10 +140,10 @@ fn bridges(machine: &Machine, report: &mut Report) {
 }
 
 fn bridge(status: &BridgeStatus, report: &mut Report) {
-    let BridgeStatus { bridge, pid, version, agent, folder, open, address, peers, .. } = status;
+    let BridgeStatus { bridge, pid, version, folder, open, address, peers, .. } = status;
     let started = starter(*pid).map(|name| format!(", started by {name}")).unwrap_or_default();
     let at = address.as_ref().map(|address| format!(", serves http://{address}")).unwrap_or_default();
-    let agent = text::program(agent);
+    let agent = text::agent_of(status);
     let text = format!(
         "{bridge}: {agent} in {folder}, {open} open (process {pid}, askbridge {version}{started}{at})"
     );
@@ -157,7 +157,9 @@ fn bridge(status: &BridgeStatus, report: &mut Report) {
             report.add(BRIDGES, Level::Warning, text, Some(&advice));
         }
     }
-    promises(bridge, peers, report);
+    if status.other_agent().is_none() {
+        promises(bridge, peers, report);
+    }
 }
 
 /// Says what a client and its agent promised each other, as far as it has to do with questions.
