@@ -314,12 +314,14 @@ pub const ATTACH_LOOK: Duration = Duration::from_secs(2);
 /// How long one search for the agents of a kind may take.
 pub const ATTACH_LOOK_TIME: Duration = Duration::from_secs(5);
 /// Longest back-off before an agent is tried again to which an attachment ended soon.
-pub const ATTACH_BACK_OFF: Duration = Duration::from_secs(30);
+pub const ATTACH_BACK_OFF: Duration = Duration::from_secs(8);
 /// Number of agents that are attached to at once: each has a socket and some threads.
 pub const ATTACHMENTS: usize = 64;
 /// How long an agent that is attached to may take to connect, to take one message, or to say that it took an answer. After
 /// that, its responder is told that it is not known whether the agent has it.
 pub const ATTACH_ANSWER: Duration = Duration::from_secs(1);
+/// First back-off before a connection that broke is tried again.
+pub const ATTACH_RETRY: Duration = Duration::from_millis(100);
 /// How long the questions of an agent stay open whose connection broke, so that they go on when it is there again.
 pub const ATTACH_REJOIN: Duration = Duration::from_secs(5);
 /// How long an attached agent may take to say how it came that a question is over: by an answer, or by the end of its turn.
