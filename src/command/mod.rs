@@ -36,6 +36,8 @@ mod notify;
 
 mod ask;
 
+mod attach;
+
 mod background;
 
 mod inbox;
@@ -51,6 +53,7 @@ mod doctor;
 mod offer;
 
 pub use ask::{AskOptions, ask};
+pub use attach::attach;
 pub use config::{ConfigOptions, config};
 pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
