@@ -130,9 +130,6 @@ pub mod notify;
 pub mod notifier;
 
 #[cfg(feature = "cli")]
-pub mod origin;
-
-#[cfg(feature = "cli")]
 pub mod setup;
 
 #[cfg(feature = "cli")]

@@ -113,8 +113,6 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
             "terminal",
         ],
     ),
-    // The shell of the agents that do not ask over ACP.
-    ("origin", &["control", "desk", "dialect", "limits", "machine", "question"]),
     ("setup", &[]),
     ("present", &["control", "desk", "machine", "question", "terminal"]),
     ("form", &["desk", "limits", "present", "question", "terminal"]),
