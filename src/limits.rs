@@ -326,6 +326,12 @@ pub const ATTACH_RETRY: Duration = Duration::from_millis(100);
 pub const ATTACH_REJOIN: Duration = Duration::from_secs(5);
 /// How long an attached agent may take to say how it came that a question is over: by an answer, or by the end of its turn.
 pub const ATTACH_REASON: Duration = Duration::from_millis(150);
+/// How long the record of a thread is looked into for the answer to a question that is over.
+pub const ATTACH_RECORD: Duration = Duration::from_millis(600);
+/// Interval at which that record is looked into.
+pub const ATTACH_RECORD_LOOK: Duration = Duration::from_millis(20);
+/// Bytes at the end of that record that are looked into.
+pub const ATTACH_RECORD_END: u64 = 256 * KIB as u64;
 /// How long a permission to change files waits for the changes, which Codex says elsewhere.
 pub const ATTACH_CHANGES: Duration = Duration::from_millis(500);
 /// Length of a message of Codex' app server: a whole thread may be in one.

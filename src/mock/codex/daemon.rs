@@ -32,6 +32,8 @@ struct Client {
 #[derive(Debug, Default)]
 struct Thread {
     cwd: String,
+    /// The file with all that the model and its tools said.
+    record: Option<String>,
     turns: u64,
     open: BTreeMap<u64, Open>,
     items: Vec<Value>,
@@ -54,6 +56,8 @@ pub struct Daemon {
     next_request: u64,
     outgoing: VecDeque<(u64, String)>,
     told: BTreeMap<u64, Told>,
+    /// Lines for the records of threads: the tool call, and what it returned.
+    returned: VecDeque<(String, Value)>,
 }
 
 impl Daemon {
@@ -85,10 +89,16 @@ impl Daemon {
         self.outgoing.retain(|(to, _)| *to != client);
     }
 
-    /// Begins a thread in this folder, or goes on with it.
-    pub fn start(&mut self, thread: &str, cwd: &str) {
+    /// Begins a thread in this folder, or goes on with it. `record` is the file with what its tools return.
+    pub fn start(&mut self, thread: &str, cwd: &str, record: Option<String>) {
         let started = self.threads.entry(thread.to_owned()).or_default();
         cwd.clone_into(&mut started.cwd);
+        started.record = record;
+    }
+
+    /// Returns the next tool call that has returned, and what it returned.
+    pub fn poll_returned(&mut self) -> Option<(String, Value)> {
+        self.returned.pop_front()
     }
 
     /// Asks something in a thread. Returns the ID of the request; `None` where there is no such thread.
@@ -229,6 +239,9 @@ impl Daemon {
         let is_over = known.open.is_empty();
         let is_declined =
             matches!(&told, Told::Result(_, result) if ["decline", "cancel"].map(Value::from).contains(&result["decision"]));
+        if let (Sample::Question, Told::Result(_, result)) = (open.sample, &told) {
+            self.returned.push_back((open.item.clone(), result.clone()));
+        }
         self.told.insert(id, told);
         self.tell_resolved(thread, id);
         if open.sample != Sample::Question {
@@ -303,7 +316,10 @@ impl Thread {
     fn shown(&self, name: &str, with_turns: bool) -> Value {
         let turn = json!({ "id": format!("turn-{}", self.turns), "status": "inProgress", "items": self.items });
         let turns = if with_turns { vec![turn] } else { Vec::new() };
-        json!({ "id": name, "cwd": self.cwd, "preview": "Ask me.", "status": self.status(), "turns": turns })
+        json!({
+            "id": name, "cwd": self.cwd, "path": self.record, "preview": "Ask me.", "status": self.status(),
+            "turns": turns,
+        })
     }
 }
 

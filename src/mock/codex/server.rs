@@ -12,6 +12,7 @@ use std::{
 };
 
 use futures::{SinkExt, StreamExt, stream::SplitSink};
+use serde_json::json;
 use tokio::{
     net::{UnixListener, UnixStream},
     sync::mpsc::{Receiver, Sender, channel},
@@ -91,15 +92,17 @@ async fn serve(settings: &CodexDaemonSettings) -> io::Result<u8> {
         events,
         said: BTreeSet::new(),
         cwd: settings.cwd.display().to_string(),
+        record: path.with_extension("jsonl"),
         path,
     };
-    server.daemon.start(THREAD, &server.cwd);
+    server.start_thread();
     say(&format!("listening {}", server.path.display()))?;
     let code = tokio::select! {
         ended = server.run(&mut coming) => ended.map(|()| exit::OK),
         code = signals.next() => Ok(code),
     };
     fs::remove_file(&server.path).unwrap_or_default();
+    fs::remove_file(&server.record).unwrap_or_default();
     code
 }
 
@@ -140,6 +143,8 @@ fn read_keys(events: Sender<Event>) {
 
 struct Server {
     path: PathBuf,
+    /// The record of its thread, beside the socket.
+    record: PathBuf,
     cwd: String,
     listener: Option<UnixListener>,
     daemon: Daemon,
@@ -218,14 +223,30 @@ impl Server {
         self.clients.clear();
         self.said.clear();
         self.daemon.restart();
-        self.daemon.start(THREAD, &self.cwd);
+        self.start_thread();
         self.listener = None;
         self.listener = Some(bind(&self.path)?);
         Ok(())
     }
 
+    fn start_thread(&mut self) {
+        self.daemon.start(THREAD, &self.cwd, Some(self.record.display().to_string()));
+    }
+
+    /// Writes what tools returned into the record, as a line for each.
+    fn write_record(&mut self) -> io::Result<()> {
+        while let Some((call, result)) = self.daemon.poll_returned() {
+            let payload =
+                json!({ "type": "function_call_output", "call_id": call, "output": result.to_string() });
+            let mut file = fs::OpenOptions::new().create(true).append(true).open(&self.record)?;
+            writeln!(file, "{}", json!({ "type": "response_item", "payload": payload }))?;
+        }
+        Ok(())
+    }
+
     /// Sends what waits, and says what the model was told.
     async fn flush(&mut self) -> io::Result<()> {
+        self.write_record()?;
         while let Some((client, text)) = self.daemon.poll() {
             if let Some(outgoing) = self.clients.get_mut(&client) {
                 // A client that is gone is told of by what reads from it.

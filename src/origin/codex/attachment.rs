@@ -10,12 +10,16 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior, interval, sleep, sleep_until},
+};
 
 use super::{
     connection::{Connection, ConnectionError},
     core::{Core, Effect},
-    requests::NAME,
+    record,
+    request::NAME,
 };
 use crate::{
     control::{Asked, LocalDesk},
@@ -42,8 +46,13 @@ pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedHosts) {
             Err(error) => return tracing::warn!(%error, "questions of Codex are not shown"),
         };
         tracing::info!(?pid, socket = %path.display(), "attached to Codex");
-        let mut client =
-            Client { core: Core::default(), asked: BTreeMap::new(), desk: hosted.desk.clone(), started: Instant::now() };
+        let mut client = Client {
+            core: Core::default(),
+            asked: BTreeMap::new(),
+            desk: hosted.desk.clone(),
+            looking: JoinSet::new(),
+            started: Instant::now(),
+        };
         match client.serve(connection, &path, pid).await {
             Some(other) => connection = other,
             None => return tracing::info!(socket = %path.display(), "Codex is gone"),
@@ -57,6 +66,8 @@ struct Client {
     /// The questions that are on the desk, by their keys.
     asked: BTreeMap<u64, Asked>,
     desk: LocalDesk,
+    /// What looks into the records of threads. Their number is bounded by that of the questions.
+    looking: JoinSet<Option<(u64, String)>>,
     started: Instant,
 }
 
@@ -94,6 +105,7 @@ impl Client {
                 (key, settlement) = decided(&mut self.asked) => {
                     self.core.decided(key, &settlement, self.started.elapsed());
                 }
+                Some(found) = self.looking.join_next() => self.recorded(found.ok().flatten()),
                 () = due(self.started, self.core.next_deadline()) => self.core.tick(self.started.elapsed()),
                 _ = checks.tick() => {
                     if let Err(error) = connection.check().await {
@@ -117,8 +129,15 @@ impl Client {
                 (key, settlement) = decided(&mut self.asked) => {
                     self.core.decided(key, &settlement, self.started.elapsed());
                 }
+                Some(found) = self.looking.join_next() => self.recorded(found.ok().flatten()),
                 () = due(self.started, self.core.next_deadline()) => self.core.tick(self.started.elapsed()),
             }
+        }
+    }
+
+    fn recorded(&mut self, found: Option<(u64, String)>) {
+        if let Some((key, output)) = found {
+            self.core.recorded(key, &output);
         }
     }
 
@@ -141,6 +160,10 @@ impl Client {
                 Effect::Delivered(key) => self.asked.remove(&key).into_iter().for_each(Asked::delivered),
                 Effect::Undeliverable(key) => {
                     self.asked.remove(&key).into_iter().for_each(Asked::undeliverable);
+                }
+                Effect::Look(key, path, call) => {
+                    let looking = async move { Some((key, record::output(&path, &call).await?)) };
+                    self.looking.spawn(looking);
                 }
                 Effect::End(key, outcome, by) => {
                     if let Some(asked) = self.asked.remove(&key) {

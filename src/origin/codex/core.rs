@@ -4,7 +4,7 @@
 //! It follows the status of every thread, and joins those that wait for their person: the server then sends their open
 //! requests. It never sends an error, and no response but what a responder decided.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
 
 use super::{
     message::{self, Message},
@@ -27,6 +27,9 @@ pub enum Effect {
     Delivered(u64),
     /// It is not known whether Codex has what was decided of this question.
     Undeliverable(u64),
+    /// Look into the record of a thread for what the tool call returned that asked this question, for a short time. Give it
+    /// to [`Core::recorded`].
+    Look(u64, Arc<PathBuf>, String),
     /// This question is over, by what happened at Codex.
     End(u64, Outcome, Provenance),
 }
@@ -108,7 +111,7 @@ impl Core {
             }
             "serverRequest/resolved" => {
                 if let Some(resolved) = message::read::<message::Resolved>(message.params) {
-                    self.requests.resolved(&resolved, now, &mut self.effects);
+                    self.requests.resolved(&resolved, &self.threads, now, &mut self.effects);
                 }
             }
             "turn/completed" => {
@@ -128,6 +131,11 @@ impl Core {
     /// Gives Codex what a responder decided, unless it is too late: then [`Effect::End`] follows.
     pub fn decided(&mut self, key: u64, settlement: &Settlement, now: Duration) {
         self.requests.decided(key, settlement, now, &mut self.effects);
+    }
+
+    /// Takes what the record of a thread says of a question ([`Effect::Look`]).
+    pub fn recorded(&mut self, key: u64, output: &str) {
+        self.requests.recorded(key, output, &mut self.effects);
     }
 
     /// Leaves a question to Codex' own dialog, because it could not be opened here.

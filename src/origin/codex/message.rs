@@ -1,7 +1,7 @@
 //! The messages between Codex' app server and its clients: JSON-RPC without the member `jsonrpc`.
 //! What they lead to is left to `core.rs`.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, path::PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value as Json, json, value::RawValue};
@@ -40,6 +40,7 @@ pub(super) struct Place {
 pub(super) struct Thread<'a> {
     pub id: String,
     pub cwd: Option<String>,
+    pub path: Option<PathBuf>,
     #[serde(default)]
     pub status: Status,
     #[serde(borrow, default)]

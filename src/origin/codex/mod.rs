@@ -5,6 +5,8 @@
 
 mod message;
 
+mod request;
+
 mod requests;
 
 mod threads;
@@ -12,6 +14,8 @@ mod threads;
 pub mod core;
 
 mod connection;
+
+mod record;
 
 mod attachment;
 

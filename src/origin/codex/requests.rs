@@ -1,8 +1,9 @@
 //! The requests of an app server that wait for their person, from the request to what became of it.
 //!
-//! The server says that a request is over (`serverRequest/resolved`), and not by which client's response. Where ours was
-//! sent before that came, it counts as ours: another client's can have been first only within the time that a message
-//! takes. Where it came before ours was sent, another client was first, or the turn was interrupted.
+//! The server says that a request is over (`serverRequest/resolved`), and not by which client's response. Where that came
+//! before ours was sent, another client was first, or the turn was interrupted. Where ours was sent before, another
+//! client can have been first only within the time that a message takes: about 2 ms. For the questions of the model, the
+//! thread's record has the answer, so that even that is known; an approval counts as ours.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -14,46 +15,15 @@ use serde_json::{Value as Json, value::RawValue};
 use super::{
     core::{Effect, Effects},
     message::{self, Item, Place, Resolved, TurnCompleted},
+    request::{NAME, Request, Stage, answered, dialog},
     threads::Threads,
 };
 use crate::{
     desk::Settlement,
-    dialect::{
-        Rejection,
-        codex::{self, CodexReply, request::FILE_CHANGE},
-    },
+    dialect::codex::{self, request::FILE_CHANGE},
     limits,
-    question::{Answer, Outcome, Provenance, Question, Reason, Responder},
+    question::{Outcome, Provenance, Question, Reason},
 };
-
-/// The name that people know.
-pub(super) const NAME: &str = "Codex";
-
-#[derive(Debug)]
-struct Request {
-    /// The ID, as it stands on this connection.
-    id: Json,
-    method: String,
-    place: Place,
-    question: Box<Question>,
-    reply: CodexReply,
-    stage: Stage,
-}
-
-#[derive(Debug)]
-enum Stage {
-    /// It is opened when it is known which files change.
-    Preparing { until: Duration },
-    Open,
-    /// The response was sent. The server has not said yet that the request is over.
-    Sent { until: Duration },
-    /// It is over, and the server did not say how yet.
-    Ended { until: Duration },
-    /// The connection is over. What was decided since waits for the next one.
-    Lost { until: Duration, decided: Option<Box<RawValue>> },
-    /// It is left to Codex' own dialog.
-    Left,
-}
 
 /// The requests, by the keys of their questions.
 #[derive(Debug, Default)]
@@ -62,16 +32,6 @@ pub(super) struct Requests {
     open: BTreeMap<u64, Request>,
     /// The last changes of files: a request to make them names only their item.
     changes: VecDeque<(String, Box<RawValue>)>,
-}
-
-/// The person, at a dialog of Codex' own.
-fn dialog() -> Provenance {
-    Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) }
-}
-
-/// It was answered there. What the answer was, the server does not say.
-fn answered() -> Outcome {
-    Outcome::Answered(Answer::default())
 }
 
 impl Requests {
@@ -133,7 +93,7 @@ impl Requests {
         if let Stage::Lost { decided, .. } = std::mem::replace(&mut lost.stage, Stage::Open)
             && let Some(result) = decided
         {
-            lost.send(&result, now, effects);
+            lost.send(result, now, effects);
         }
         Ok(())
     }
@@ -205,14 +165,14 @@ impl Requests {
             return;
         };
         match &mut request.stage {
-            Stage::Open => request.send(&result, now, effects),
+            Stage::Open => request.send(result, now, effects),
             Stage::Lost { until, decided } => {
                 *until = now.saturating_add(limits::ATTACH_ANSWER);
                 *decided = Some(result);
             }
             // How it ended follows, and tells the responder that it came too late.
             Stage::Ended { .. } => {}
-            Stage::Preparing { .. } | Stage::Sent { .. } | Stage::Left => {
+            Stage::Preparing { .. } | Stage::Sent { .. } | Stage::Checked { .. } | Stage::Left => {
                 effects.push_back(Effect::Undeliverable(key));
             }
         }
@@ -225,21 +185,52 @@ impl Requests {
     }
 
     /// Ends a request: the server has a response to it, or does not wait for one any more.
-    pub(super) fn resolved(&mut self, resolved: &Resolved, now: Duration, effects: &mut Effects) {
+    pub(super) fn resolved(
+        &mut self,
+        resolved: &Resolved,
+        threads: &Threads,
+        now: Duration,
+        effects: &mut Effects,
+    ) {
         let is_meant = |(_, request): &(&u64, &mut Request)| {
             request.id == resolved.request_id
                 && (resolved.thread_id.is_none() || resolved.thread_id == request.place.thread_id)
-                && !matches!(request.stage, Stage::Lost { .. } | Stage::Ended { .. })
+                && !matches!(request.stage, Stage::Lost { .. } | Stage::Ended { .. } | Stage::Checked { .. })
         };
         let Some((&key, request)) = self.open.iter_mut().find(is_meant) else { return };
-        match request.stage {
-            Stage::Open => {
-                request.stage = Stage::Ended { until: now.saturating_add(limits::ATTACH_REASON) };
+        let record = request.place.thread_id.as_deref().and_then(|thread| threads.record(thread));
+        let look = record.filter(|_| request.is_recorded()).zip(request.place.item_id.clone());
+        let time = if look.is_some() { limits::ATTACH_RECORD } else { limits::ATTACH_REASON };
+        let until = now.saturating_add(time);
+        request.stage = match std::mem::replace(&mut request.stage, Stage::Left) {
+            Stage::Open => Stage::Ended { until },
+            Stage::Sent { result, .. } if look.is_some() => Stage::Checked { until, result },
+            stage => {
+                // An approval is over for us. What was never opened, or is settled already, only goes.
+                if matches!(stage, Stage::Sent { .. }) {
+                    effects.push_back(Effect::Delivered(key));
+                }
+                self.open.remove(&key);
                 return;
             }
-            Stage::Sent { .. } => effects.push_back(Effect::Delivered(key)),
-            // It was never opened, or is settled already.
-            _ => {}
+        };
+        effects.extend(look.map(|(record, item)| Effect::Look(key, record, item)));
+    }
+
+    /// Takes what the thread's record says of how a request ended.
+    pub(super) fn recorded(&mut self, key: u64, output: &str, effects: &mut Effects) {
+        let Some(request) = self.open.get(&key) else { return };
+        let is_ours = match &request.stage {
+            Stage::Checked { result, .. } => is_same(result.get(), output),
+            Stage::Ended { .. } => false,
+            _ => return,
+        };
+        if is_ours {
+            effects.push_back(Effect::Delivered(key));
+        } else {
+            // What is not an answer is what the model is told of an interrupted turn. That is said in another message.
+            let Some(outcome) = request.reply.read(&request.question, output.as_bytes()) else { return };
+            effects.push_back(Effect::End(key, outcome, dialog()));
         }
         self.open.remove(&key);
     }
@@ -302,29 +293,30 @@ impl Requests {
                 effects.push_back(Effect::End(*key, answered(), dialog()));
                 false
             }
+            Stage::Checked { .. } => {
+                effects.push_back(Effect::Delivered(*key));
+                false
+            }
             Stage::Preparing { .. } | Stage::Left => false,
         });
     }
 
     pub(super) fn next_deadline(&self) -> Option<Duration> {
-        let due = |request: &Request| match request.stage {
-            Stage::Preparing { until }
-            | Stage::Sent { until }
-            | Stage::Ended { until }
-            | Stage::Lost { until, .. } => Some(until),
-            Stage::Open | Stage::Left => None,
-        };
-        self.open.values().filter_map(due).min()
+        self.open.values().filter_map(Request::due).min()
     }
 
     /// Does what is due. `is_settled` says that the server has sent all its open requests again.
     pub(super) fn tick(&mut self, now: Duration, is_settled: bool, effects: &mut Effects) {
         self.open_prepared(|_, until| until <= now, effects);
         self.open.retain(|key, request| match &request.stage {
-            Stage::Sent { until } if *until <= now => {
+            Stage::Sent { until, .. } if *until <= now => {
                 effects.push_back(Effect::Undeliverable(*key));
                 request.stage = Stage::Left;
                 true
+            }
+            Stage::Checked { until, .. } if *until <= now => {
+                effects.push_back(Effect::Delivered(*key));
+                false
             }
             Stage::Ended { until } if *until <= now => {
                 effects.push_back(Effect::End(*key, answered(), dialog()));
@@ -343,31 +335,8 @@ impl Requests {
     }
 }
 
-impl Request {
-    fn send(&mut self, result: &RawValue, now: Duration, effects: &mut Effects) {
-        effects.push_back(Effect::Send(message::response(&self.id.to_string(), result)));
-        self.stage = Stage::Sent { until: now.saturating_add(limits::ATTACH_ANSWER) };
-    }
-
-    /// Returns the result for what was decided. `None` for an end that no person decided.
-    fn result(&self, settlement: &Settlement) -> Option<Box<RawValue>> {
-        match &settlement.outcome {
-            Outcome::Answered(answer) => Some(self.reply.write_answer(&self.question, answer)),
-            Outcome::Rejected(Reason::User | Reason::Policy) => {
-                // A rule refuses in the person's place.
-                let rejection = Rejection { reason: Reason::User, remark: settlement.remark.as_deref() };
-                Some(self.reply.write_rejection(&self.question, rejection))
-            }
-            _ => None,
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        matches!(self.stage, Stage::Ended { .. })
-    }
-
-    /// Returns whether its question is open on the desk.
-    fn is_on_desk(&self) -> bool {
-        !matches!(self.stage, Stage::Preparing { .. } | Stage::Left)
-    }
+/// Returns whether two texts are the same JSON.
+fn is_same(one: &str, other: &str) -> bool {
+    let read = |text| serde_json::from_str::<Json>(text).ok();
+    read(one).is_some_and(|one| Some(one) == read(other))
 }

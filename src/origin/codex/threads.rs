@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
@@ -38,6 +39,8 @@ enum Call {
 #[derive(Debug, Default)]
 struct Known {
     folder: Option<Arc<str>>,
+    /// The file with all that the model and its tools said.
+    record: Option<Arc<PathBuf>>,
     is_joined: bool,
 }
 
@@ -89,6 +92,11 @@ impl Threads {
         self.known.get(thread)?.folder.clone()
     }
 
+    /// Returns the file with all that the model and its tools said in a thread.
+    pub(super) fn record(&self, thread: &str) -> Option<Arc<PathBuf>> {
+        self.known.get(thread)?.record.clone()
+    }
+
     /// Forgets a thread that is no longer loaded.
     pub(super) fn forget(&mut self, thread: &str) {
         self.known.remove(thread);
@@ -110,6 +118,9 @@ impl Threads {
     pub(super) fn learn(&mut self, thread: &Thread<'_>) {
         if let Some(cwd) = thread.cwd.as_deref() {
             self.known(&thread.id).folder = Some(cwd.into());
+        }
+        if let Some(path) = &thread.path {
+            self.known(&thread.id).record = Some(Arc::new(path.clone()));
         }
     }
 
