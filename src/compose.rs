@@ -5,7 +5,7 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use askbridge::{
     cli::{AttachAgent, AttachArgs, Cli, Command},
-    command,
+    command::{self, Attached},
     config::{BridgeSettings, InboxSettings, LogSettings, ProxySettings, RunSettings},
     control::{
         BridgeInbox, Traffic, Work,
@@ -19,12 +19,12 @@ use askbridge::{
     },
     origin::{
         Hosted, Hosts, Who,
-        hook::{self, HookSettings},
         attach::Finder,
         codex::finder::CodexFinder,
+        hook::{self, HookSettings},
     },
     serve::HttpService,
-    settings::Settings,
+    settings::{Settings, keys},
     settings_files,
     terminal::printable_line,
 };
@@ -98,15 +98,22 @@ pub(crate) fn attach(args: &AttachArgs, set: &Settings) -> ExitCode {
         Some(AttachAgent::Codex { socket: Some(socket) }) => {
             vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]
         }
-        Some(AttachAgent::Codex { socket: None }) | None => finders(),
+        Some(AttachAgent::Codex { socket: None }) => finders(|kind| kind == "codex"),
+        None => finders(|_| true),
     };
     command::run(command::attach(finders, Arc::new(LocalHosts { set: set.clone() })))
 }
 
-/// Returns what finds each kind of agent that runs on this machine.
-fn finders() -> Vec<Box<dyn Finder>> {
+/// Returns the agents that the inbox attaches to by itself.
+pub(crate) fn attached(set: &Settings) -> Attached {
+    let kinds = set.get(&keys::INBOX_ATTACH);
+    (finders(|kind| kinds.has(kind)), Arc::new(LocalHosts { set: set.clone() }))
+}
+
+/// Returns what finds the agents of each kind that is wanted.
+fn finders(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
     let codex = CodexFinder::of_user().map(|finder| Box::new(finder) as Box<dyn Finder>);
-    codex.into_iter().collect()
+    codex.into_iter().filter(|finder| is_wanted(finder.name())).collect()
 }
 
 /// Gives each agent an inbox in this process, with the notifiers that are set.

@@ -332,8 +332,6 @@ pub const ATTACH_RECORD: Duration = Duration::from_millis(600);
 pub const ATTACH_RECORD_LOOK: Duration = Duration::from_millis(20);
 /// Bytes at the end of that record that are looked into.
 pub const ATTACH_RECORD_END: u64 = 256 * KIB as u64;
-/// How long a permission to change files waits for the changes, which Codex says elsewhere.
-pub const ATTACH_CHANGES: Duration = Duration::from_millis(500);
 /// Length of a message of Codex' app server: a whole thread may be in one.
 pub const CODEX_MESSAGE: usize = 32 * MIB;
 /// Threads of Codex that are remembered.

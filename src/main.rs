@@ -31,7 +31,10 @@ fn main() -> ExitCode {
         Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings), &settings)),
         Command::Hook(args) => compose::hook(&args.settings(&settings), &settings),
         Command::Attach(args) => compose::attach(args, &settings),
-        Command::Inbox(args) => command::run(command::inbox(&args.options(&settings, &cli.log))),
+        Command::Inbox(args) => {
+            let attached = compose::attached(&settings);
+            command::run(command::inbox(&args.options(&settings, &cli.log), attached))
+        }
         Command::Open(args) => command::run(command::open(&args.options(&settings, &cli.log))),
         Command::List(args) => command::run(command::list(&args.options())),
         Command::Status(args) => command::run(command::status(&args.options())),

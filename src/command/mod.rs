@@ -57,7 +57,7 @@ pub use attach::attach;
 pub use config::{ConfigOptions, config};
 pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
-pub use inbox::{InboxMode, InboxOptions, inbox};
+pub use inbox::{Attached, InboxMode, InboxOptions, inbox};
 pub use list::{ListOptions, list};
 pub use next::next;
 #[cfg(feature = "notify")]

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     convert::Infallible,
     fmt,
-    future::Future,
+    future::{Future, pending},
     pin::Pin,
     sync::Arc,
     time::Duration,
@@ -53,7 +53,11 @@ pub trait Finder: Send {
 
 /// Looks for agents, and attaches to each of them, until the future is dropped.
 pub async fn attach(mut finders: Vec<Box<dyn Finder>>, hosts: SharedHosts) -> Infallible {
-    let mut frame = Frame { tasks: JoinSet::new(), running: BTreeMap::new(), resting: BTreeMap::new(), hosts };
+    if finders.is_empty() {
+        return pending().await;
+    }
+    let mut frame =
+        Frame { tasks: JoinSet::new(), running: BTreeMap::new(), resting: BTreeMap::new(), hosts };
     loop {
         for finder in &mut finders {
             match timeout(limits::ATTACH_LOOK_TIME, finder.look()).await {
@@ -127,10 +131,7 @@ pub(super) fn back_off(first: Duration, times: u32, longest: Duration) -> Durati
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        future::pending,
-        sync::atomic::{AtomicUsize, Ordering},
-    };
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
     use crate::{

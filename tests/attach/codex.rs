@@ -129,6 +129,8 @@ fn a_command_is_allowed_or_denied_here() {
 #[test]
 fn the_changes_of_files_are_shown() {
     let mut scene = Scene::new();
+    scene.key("turn");
+    scene.daemon.expect("a client that joins", |line| line.starts_with("joined "));
     let id = scene.ask("files");
     let shown = scene.machine.ok(&["show", &id]);
     assert!(shown.contains("+new") && shown.contains("main.rs"), "{shown}");

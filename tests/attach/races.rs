@@ -171,7 +171,9 @@ impl World {
         let is_question = field.name == "db";
         let chosen = match is_question {
             true => format!("own text {}", self.dice.below(2)),
-            false => field.kind.options()[usize::try_from(self.dice.below(2)).unwrap_or_default()].value.clone(),
+            false => {
+                field.kind.options()[usize::try_from(self.dice.below(2)).unwrap_or_default()].value.clone()
+            }
         };
         let result = match (is_question, &*chosen) {
             (true, text) => {
@@ -319,7 +321,10 @@ impl World {
             match verdict {
                 Ok(record) => {
                     counts.delivered += 1;
-                    assert!(!submitted.is_question || is_in_force, "told to be delivered: {told:?} {record:?}");
+                    assert!(
+                        !submitted.is_question || is_in_force,
+                        "told to be delivered: {told:?} {record:?}"
+                    );
                 }
                 Err(Refusal::Conflict(record) | Refusal::Gone(record)) => {
                     counts.late += 1;

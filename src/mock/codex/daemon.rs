@@ -35,8 +35,8 @@ struct Thread {
     /// The file with all that the model and its tools said.
     record: Option<String>,
     turns: u64,
+    is_at_work: bool,
     open: BTreeMap<u64, Open>,
-    items: Vec<Value>,
 }
 
 #[derive(Debug)]
@@ -101,18 +101,28 @@ impl Daemon {
         self.returned.pop_front()
     }
 
+    /// Begins a turn in a thread, unless one runs.
+    pub fn begin(&mut self, thread: &str) {
+        if let Some(known) = self.threads.get_mut(thread) {
+            known.begin_turn();
+            self.tell_status(thread);
+        }
+    }
+
+    /// Returns whether a client has joined a thread.
+    pub fn has_joined(&self, client: u64, thread: &str) -> bool {
+        self.clients.get(&client).is_some_and(|client| client.joined.contains(thread))
+    }
+
     /// Asks something in a thread. Returns the ID of the request; `None` where there is no such thread.
     pub fn ask(&mut self, thread: &str, sample: Sample) -> Option<u64> {
         let known = self.threads.get_mut(thread)?;
         let id = self.next_request;
         self.next_request += 1;
-        if known.open.is_empty() {
-            known.turns += 1;
-        }
+        known.begin_turn();
         let (turn, item) = (format!("turn-{}", known.turns), format!("item-{id}"));
         let params = sample.params(thread, &turn, &item, &known.cwd);
         let begun = sample.item(&item, &known.cwd);
-        known.items.extend(begun.clone());
         known.open.insert(id, Open { sample, item, params: params.clone() });
         if let Some(begun) = begun {
             self.tell(thread, "item/started", &json!({ "item": begun, "threadId": thread, "turnId": turn }));
@@ -144,6 +154,7 @@ impl Daemon {
     pub fn interrupt(&mut self, thread: &str, told_first: bool) {
         let Some(known) = self.threads.get_mut(thread) else { return };
         let open = std::mem::take(&mut known.open);
+        known.is_at_work = false;
         let turn = format!("turn-{}", known.turns);
         if open.is_empty() {
             return;
@@ -191,7 +202,9 @@ impl Daemon {
         let known = self.clients.get_mut(&client).ok_or((-32600, "Not connected".to_owned()))?;
         if method == "initialize" {
             known.is_initialized = true;
-            return Ok(json!({ "userAgent": "mock-codex/0.169.0", "codexHome": "/", "platformFamily": "unix" }));
+            return Ok(
+                json!({ "userAgent": "mock-codex/0.169.0", "codexHome": "/", "platformFamily": "unix" }),
+            );
         }
         if !known.is_initialized {
             return Err((-32600, "Not initialized".to_owned()));
@@ -207,14 +220,10 @@ impl Daemon {
             }
             "thread/read" | "thread/resume" => {
                 let thread = self.threads.get(name).ok_or((-32600, format!("no thread {name}")))?;
-                let with_turns = match method {
-                    "thread/read" => params["includeTurns"] == true,
-                    _ => params["excludeTurns"] != true,
-                };
                 if method == "thread/resume" {
                     known.joined.insert(name.to_owned());
                 }
-                Ok(json!({ "thread": thread.shown(name, with_turns) }))
+                Ok(json!({ "thread": thread.shown(name) }))
             }
             _ => Err((-32601, format!("no method {method}"))),
         }
@@ -237,8 +246,8 @@ impl Daemon {
         let Some(open) = known.open.remove(&id) else { return };
         let turn = format!("turn-{}", known.turns);
         let is_over = known.open.is_empty();
-        let is_declined =
-            matches!(&told, Told::Result(_, result) if ["decline", "cancel"].map(Value::from).contains(&result["decision"]));
+        known.is_at_work = !is_over;
+        let is_declined = matches!(&told, Told::Result(_, result) if ["decline", "cancel"].map(Value::from).contains(&result["decision"]));
         if let (Sample::Question, Told::Result(_, result)) = (open.sample, &told) {
             self.returned.push_back((open.item.clone(), result.clone()));
         }
@@ -305,20 +314,24 @@ pub enum Answer<'a> {
 }
 
 impl Thread {
+    fn begin_turn(&mut self) {
+        self.turns += u64::from(!self.is_at_work);
+        self.is_at_work = true;
+    }
+
     fn status(&self) -> Value {
         let flags: BTreeSet<_> = self.open.values().map(|open| open.sample.flag()).collect();
-        match flags.is_empty() {
-            true => json!({ "type": "idle" }),
-            false => json!({ "type": "active", "activeFlags": flags }),
+        match self.is_at_work {
+            true => json!({ "type": "active", "activeFlags": flags }),
+            false => json!({ "type": "idle" }),
         }
     }
 
-    fn shown(&self, name: &str, with_turns: bool) -> Value {
-        let turn = json!({ "id": format!("turn-{}", self.turns), "status": "inProgress", "items": self.items });
-        let turns = if with_turns { vec![turn] } else { Vec::new() };
+    fn shown(&self, name: &str) -> Value {
+        // The items of the turn that runs are not among its turns.
         json!({
             "id": name, "cwd": self.cwd, "path": self.record, "preview": "Ask me.", "status": self.status(),
-            "turns": turns,
+            "turns": [],
         })
     }
 }

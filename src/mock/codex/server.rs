@@ -26,13 +26,14 @@ use crate::{exit, signals::Signals, terminal::printable_line};
 /// What is said below the options.
 pub const HELP: &str = "\
 Lines on stdin are its keyboard:
-  ask [question|command|files|permissions]   ask in a terminal's thread
+  turn                                       begin a turn in the terminal's thread
+  ask [question|command|files|permissions]   ask in that turn
   approve, decline                           answer the oldest request there
   answer TEXT                                answer with an option or a text
   interrupt                                  press Esc: the turn ends
   restart                                    end the server and start it again
 
-It says on stdout what the model is told, as `told REQUEST result CLIENT JSON`;
+It says on stdout which clients join the thread, and what the model is told, as `told REQUEST result CLIENT JSON`;
 the client is `keyboard` for an answer there.
 
 Exit codes:
@@ -91,6 +92,7 @@ async fn serve(settings: &CodexDaemonSettings) -> io::Result<u8> {
         tasks: JoinSet::new(),
         events,
         said: BTreeSet::new(),
+        joined: BTreeSet::new(),
         cwd: settings.cwd.display().to_string(),
         record: path.with_extension("jsonl"),
         path,
@@ -154,6 +156,8 @@ struct Server {
     events: Sender<Event>,
     /// The requests whose end was said.
     said: BTreeSet<u64>,
+    /// The clients that have joined, as was said.
+    joined: BTreeSet<u64>,
 }
 
 impl Server {
@@ -201,6 +205,10 @@ impl Server {
                 Some(id) => return say(&format!("asked {id}")),
                 None => false,
             },
+            "turn" => {
+                self.daemon.begin(THREAD);
+                true
+            }
             "approve" => self.daemon.answer(THREAD, Answer::Approve),
             "decline" => self.daemon.answer(THREAD, Answer::Decline),
             "answer" => self.daemon.answer(THREAD, Answer::Text(rest)),
@@ -251,6 +259,13 @@ impl Server {
             if let Some(outgoing) = self.clients.get_mut(&client) {
                 // A client that is gone is told of by what reads from it.
                 drop(outgoing.send(Message::text(text)).await);
+            }
+        }
+        for client in self.clients.keys() {
+            match self.daemon.has_joined(*client, THREAD) {
+                true if self.joined.insert(*client) => say(&format!("joined {client}"))?,
+                true => {}
+                false => drop(self.joined.remove(client)),
             }
         }
         for (id, told) in self.daemon.told() {

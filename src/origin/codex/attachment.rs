@@ -73,7 +73,12 @@ struct Client {
 
 impl Client {
     /// Serves one process through all its connections. Returns a connection to another process at the same socket.
-    async fn serve(&mut self, mut connection: Connection, path: &Path, pid: Option<u32>) -> Option<Connection> {
+    async fn serve(
+        &mut self,
+        mut connection: Connection,
+        path: &Path,
+        pid: Option<u32>,
+    ) -> Option<Connection> {
         loop {
             self.core.connected();
             let error = self.converse(&mut connection).await;

@@ -1,8 +1,7 @@
 //! What a client of Codex' app server does: pure, so that every order of events can be tried. Messages, decisions and the
 //! time go in; messages and what becomes of questions come out.
 //!
-//! It follows the status of every thread, and joins those that wait for their person: the server then sends their open
-//! requests. It never sends an error, and no response but what a responder decided.
+//! It follows the status of every thread, and joins those that are at work: the server then sends their open requests. It never sends an error, and no response but what a responder decided.
 
 use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
 
@@ -65,27 +64,18 @@ impl Core {
             Err(error) => return tracing::debug!(%error, "a message of Codex is not understood"),
         };
         match (message.method.as_deref(), message.id) {
-            (Some(method), Some(id)) => self.request(method, id.get(), message.params.map(|it| it.get()), now),
-            (Some(method), None) => self.notification(method, &message, now),
-            (None, Some(id)) => {
-                let changes = self.threads.response(id.get(), &message, now, &mut self.effects);
-                for item in changes.items {
-                    self.requests.item(item, &mut self.effects);
-                }
-                if let Some(thread) = changes.read {
-                    self.requests.changes_read(&thread, &mut self.effects);
-                }
+            (Some(method), Some(id)) => {
+                self.request(method, id.get(), message.params.map(|it| it.get()), now)
             }
+            (Some(method), None) => self.notification(method, &message, now),
+            (None, Some(id)) => self.threads.response(id.get(), &message, now, &mut self.effects),
             (None, None) => {}
         }
     }
 
     fn request(&mut self, method: &str, id: &str, params: Option<&str>, now: Duration) {
         let Some(params) = params else { return };
-        let needs = self.requests.request(method, id, params, &self.threads, now, &mut self.effects);
-        if let Some(thread) = needs {
-            self.threads.read_changes(thread, &mut self.effects);
-        }
+        self.requests.request(method, id, params, &self.threads, now, &mut self.effects);
     }
 
     fn notification(&mut self, method: &str, message: &Message<'_>, now: Duration) {
@@ -96,7 +86,7 @@ impl Core {
                 }
             }
             "thread/started" => {
-                if let Some(started) = message::read::<message::OfThread<'_>>(message.params) {
+                if let Some(started) = message::read::<message::OfThread>(message.params) {
                     self.threads.learn(&started.thread);
                     self.threads.status(&started.thread.id, &started.thread.status, &mut self.effects);
                 }
@@ -115,7 +105,7 @@ impl Core {
                 }
             }
             "turn/completed" => {
-                if let Some(completed) = message::read::<message::TurnCompleted<'_>>(message.params) {
+                if let Some(completed) = message::read::<message::TurnCompleted>(message.params) {
                     self.requests.turn_completed(&completed, &mut self.effects);
                 }
             }

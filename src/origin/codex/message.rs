@@ -37,14 +37,12 @@ pub(super) struct Place {
 
 /// A thread, as far as it is read.
 #[derive(Debug, Deserialize)]
-pub(super) struct Thread<'a> {
+pub(super) struct Thread {
     pub id: String,
     pub cwd: Option<String>,
     pub path: Option<PathBuf>,
     #[serde(default)]
     pub status: Status,
-    #[serde(borrow, default)]
-    pub turns: Vec<Turn<'a>>,
 }
 
 /// The status of a thread.
@@ -53,36 +51,32 @@ pub(super) struct Thread<'a> {
 pub(super) struct Status {
     #[serde(rename = "type")]
     pub kind: String,
-    pub active_flags: Vec<String>,
 }
 
 impl Status {
-    /// Returns whether the thread waits for its person.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.active_flags.iter().any(|flag| flag.starts_with("waitingOn"))
+    /// Returns whether a turn runs. It may wait for its person.
+    pub(super) fn is_active(&self) -> bool {
+        self.kind == "active"
     }
 
-    /// Returns whether a turn runs. A status that is not known counts as one: only what is known to be over is left.
-    pub(super) fn is_active(&self) -> bool {
-        !matches!(&*self.kind, "idle" | "notLoaded" | "systemError")
+    /// Returns whether no turn runs. A status that is not known is neither.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(&*self.kind, "idle" | "notLoaded" | "systemError")
     }
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Turn<'a> {
+pub(super) struct Turn {
     #[serde(default)]
     pub id: String,
     #[serde(default)]
     pub status: Json,
-    #[serde(borrow, default)]
-    pub items: Vec<&'a RawValue>,
 }
 
 /// The results and parameters that have a thread in them.
 #[derive(Debug, Deserialize)]
-pub(super) struct OfThread<'a> {
-    #[serde(borrow)]
-    pub thread: Thread<'a>,
+pub(super) struct OfThread {
+    pub thread: Thread,
 }
 
 #[derive(Debug, Deserialize)]
@@ -108,10 +102,9 @@ pub(super) struct Resolved {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TurnCompleted<'a> {
+pub(super) struct TurnCompleted {
     pub thread_id: String,
-    #[serde(borrow)]
-    pub turn: Turn<'a>,
+    pub turn: Turn,
 }
 
 #[derive(Debug, Deserialize)]

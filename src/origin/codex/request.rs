@@ -32,17 +32,26 @@ pub(super) struct Request {
 
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// It is opened when it is known which files change.
-    Preparing { until: Duration },
     Open,
     /// The response was sent. The server has not said yet that the request is over.
-    Sent { until: Duration, result: Box<RawValue> },
+    Sent {
+        until: Duration,
+        result: Box<RawValue>,
+    },
     /// It is over, and it is looked up in the thread's record whether by the response that was sent.
-    Checked { until: Duration, result: Box<RawValue> },
+    Checked {
+        until: Duration,
+        result: Box<RawValue>,
+    },
     /// It is over, and it is not known how yet.
-    Ended { until: Duration },
+    Ended {
+        until: Duration,
+    },
     /// The connection is over. What was decided since waits for the next one.
-    Lost { until: Duration, decided: Option<Box<RawValue>> },
+    Lost {
+        until: Duration,
+        decided: Option<Box<RawValue>>,
+    },
     /// It is left to Codex' own dialog.
     Left,
 }
@@ -87,13 +96,12 @@ impl Request {
 
     /// Returns whether its question is open on the desk, or on its way.
     pub(super) fn is_on_desk(&self) -> bool {
-        !matches!(self.stage, Stage::Preparing { .. } | Stage::Left)
+        !matches!(self.stage, Stage::Left)
     }
 
     pub(super) fn due(&self) -> Option<Duration> {
         match self.stage {
-            Stage::Preparing { until }
-            | Stage::Sent { until, .. }
+            Stage::Sent { until, .. }
             | Stage::Checked { until, .. }
             | Stage::Ended { until }
             | Stage::Lost { until, .. } => Some(until),

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     desk::Settlement,
-    dialect::codex::{self, request::FILE_CHANGE},
+    dialect::codex,
     limits,
     question::{Outcome, Provenance, Question, Reason},
 };
@@ -39,7 +39,7 @@ impl Requests {
         self.open.is_empty()
     }
 
-    /// Takes a request of the server. Returns the thread whose changes have to be read first.
+    /// Takes a request of the server.
     pub(super) fn request(
         &mut self,
         method: &str,
@@ -48,46 +48,43 @@ impl Requests {
         threads: &Threads,
         now: Duration,
         effects: &mut Effects,
-    ) -> Option<String> {
+    ) {
         let (Ok(id), Ok(place)) = (serde_json::from_str::<Json>(id), serde_json::from_str::<Place>(params))
         else {
-            return None;
+            return;
         };
         // A thread that is joined again sends its open requests again.
         let is_known = |request: &Request| {
             request.id == id && request.place == place && !matches!(request.stage, Stage::Lost { .. })
         };
         if self.open.values().any(is_known) || self.open.len() >= limits::OPEN {
-            return None;
+            return;
         }
         let fallback_id = format!("codex-{}", place.item_id.as_deref().unwrap_or("request"));
-        let (mut question, reply) = codex::read(method, params.as_bytes(), &fallback_id)?;
+        let Some((mut question, reply)) = codex::read(method, params.as_bytes(), &fallback_id) else {
+            return;
+        };
         question.agent = Some(NAME.into());
         question.project = place.thread_id.as_deref().and_then(|thread| threads.folder(thread));
-        let needs_changes = method == FILE_CHANGE && !self.complete(&place, &mut question);
+        self.complete(&place, &mut question);
         let method = method.to_owned();
         let mut request =
             Request { id, method, place, question: Box::new(question), reply, stage: Stage::Open };
-        let Err(()) = self.rejoin(&mut request, now, effects) else { return None };
-        self.last += 1;
-        let thread = request.place.thread_id.clone().filter(|_| needs_changes);
-        if thread.is_some() {
-            request.stage = Stage::Preparing { until: now.saturating_add(limits::ATTACH_CHANGES) };
-        } else {
+        if !self.rejoin(&mut request, now, effects) {
+            self.last += 1;
             effects.push_back(Effect::Open(self.last, request.question.clone()));
+            self.open.insert(self.last, request);
         }
-        self.open.insert(self.last, request);
-        thread
     }
 
-    /// Lets the same request of a connection before go on, if there is one.
-    fn rejoin(&mut self, request: &mut Request, now: Duration, effects: &mut Effects) -> Result<(), ()> {
+    /// Lets the same request of a connection before go on. Returns whether there is one.
+    fn rejoin(&mut self, request: &mut Request, now: Duration, effects: &mut Effects) -> bool {
         let is_same = |(_, lost): &(&u64, &mut Request)| {
             matches!(lost.stage, Stage::Lost { .. })
                 && (&lost.method, &lost.place) == (&request.method, &request.place)
                 && lost.question.fields == request.question.fields
         };
-        let (_, lost) = self.open.iter_mut().find(is_same).ok_or(())?;
+        let Some((_, lost)) = self.open.iter_mut().find(is_same) else { return false };
         lost.id = request.id.take();
         lost.reply = request.reply.clone();
         if let Stage::Lost { decided, .. } = std::mem::replace(&mut lost.stage, Stage::Open)
@@ -95,15 +92,15 @@ impl Requests {
         {
             lost.send(result, now, effects);
         }
-        Ok(())
+        true
     }
 
     /// Adds the changes of files to the question, if their item was seen.
-    fn complete(&self, place: &Place, question: &mut Question) -> bool {
+    fn complete(&self, place: &Place, question: &mut Question) {
         let of_item = |(id, _): &&(String, Box<RawValue>)| Some(id) == place.item_id.as_ref();
-        let Some((_, item)) = self.changes.iter().rev().find(of_item) else { return false };
-        codex::complete(question, item.get().as_bytes());
-        true
+        if let Some((_, item)) = self.changes.iter().rev().find(of_item) {
+            codex::complete(question, item.get().as_bytes());
+        }
     }
 
     /// Takes note of an item: the changes of files that are about to be asked for, or what became of one.
@@ -120,29 +117,6 @@ impl Requests {
             let is_of_item =
                 |request: &Request| request.place.item_id.as_ref() == Some(&item.id) && request.has_ended();
             self.end_all(is_of_item, &Outcome::Rejected(Reason::User), &dialog(), effects);
-        }
-    }
-
-    /// Opens what waited for the changes of files in this thread.
-    pub(super) fn changes_read(&mut self, thread: &str, effects: &mut Effects) {
-        self.open_prepared(|request, _| request.place.thread_id.as_deref() == Some(thread), effects);
-    }
-
-    fn open_prepared(&mut self, is_due: impl Fn(&Request, Duration) -> bool, effects: &mut Effects) {
-        let mut due = Vec::new();
-        for (key, request) in &self.open {
-            if let Stage::Preparing { until } = request.stage
-                && is_due(request, until)
-            {
-                due.push(*key);
-            }
-        }
-        for key in due {
-            let Some(mut request) = self.open.remove(&key) else { continue };
-            self.complete(&request.place, &mut request.question);
-            request.stage = Stage::Open;
-            effects.push_back(Effect::Open(key, request.question.clone()));
-            self.open.insert(key, request);
         }
     }
 
@@ -172,7 +146,7 @@ impl Requests {
             }
             // How it ended follows, and tells the responder that it came too late.
             Stage::Ended { .. } => {}
-            Stage::Preparing { .. } | Stage::Sent { .. } | Stage::Checked { .. } | Stage::Left => {
+            Stage::Sent { .. } | Stage::Checked { .. } | Stage::Left => {
                 effects.push_back(Effect::Undeliverable(key));
             }
         }
@@ -206,7 +180,7 @@ impl Requests {
             Stage::Open => Stage::Ended { until },
             Stage::Sent { result, .. } if look.is_some() => Stage::Checked { until, result },
             stage => {
-                // An approval is over for us. What was never opened, or is settled already, only goes.
+                // An approval is over. What is left to Codex' own dialog only goes.
                 if matches!(stage, Stage::Sent { .. }) {
                     effects.push_back(Effect::Delivered(key));
                 }
@@ -236,7 +210,7 @@ impl Requests {
     }
 
     /// Ends the requests of a turn that is over.
-    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted<'_>, effects: &mut Effects) {
+    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, effects: &mut Effects) {
         let is_of_turn = |request: &Request| {
             request.place.thread_id.as_ref() == Some(&completed.thread_id)
                 && request.place.turn_id.as_ref().is_none_or(|turn| *turn == completed.turn.id)
@@ -297,7 +271,7 @@ impl Requests {
                 effects.push_back(Effect::Delivered(*key));
                 false
             }
-            Stage::Preparing { .. } | Stage::Left => false,
+            Stage::Left => false,
         });
     }
 
@@ -307,7 +281,6 @@ impl Requests {
 
     /// Does what is due. `is_settled` says that the server has sent all its open requests again.
     pub(super) fn tick(&mut self, now: Duration, is_settled: bool, effects: &mut Effects) {
-        self.open_prepared(|_, until| until <= now, effects);
         self.open.retain(|key, request| match &request.stage {
             Stage::Sent { until, .. } if *until <= now => {
                 effects.push_back(Effect::Undeliverable(*key));

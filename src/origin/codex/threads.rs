@@ -1,4 +1,7 @@
-//! The threads of an app server: which of them wait for their person, and the calls that join and leave them.
+//! The threads of an app server: which of them are at work, and the calls that join and leave them.
+//!
+//! A thread is joined when it begins to work, and not only when it waits for its person: the changes of files stand in an
+//! item that comes before the request to make them, and that only a client that has joined gets. It is left once it is idle.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -31,8 +34,6 @@ enum Call {
     Read(String),
     /// Subscribes to a thread, whose open requests come then.
     Resume(String),
-    /// Reads a thread with its turns, for the changes of files in it.
-    ReadTurns(String),
     Unsubscribe(String),
 }
 
@@ -59,17 +60,6 @@ pub(super) struct Threads {
     is_listing: bool,
     /// When their requests have come.
     settled: Option<Duration>,
-    /// Whether the server can send a thread with its turns: a connection that broke meanwhile says that it cannot.
-    has_no_turns: bool,
-}
-
-/// What a response leads to.
-#[derive(Debug, Default)]
-pub(super) struct Learned<'a> {
-    /// Items of the thread.
-    pub items: Vec<&'a RawValue>,
-    /// The thread whose items were read now, as far as that works.
-    pub read: Option<String>,
 }
 
 impl Threads {
@@ -79,7 +69,6 @@ impl Threads {
     }
 
     pub(super) fn disconnected(&mut self) {
-        self.has_no_turns |= self.calls.values().any(|call| matches!(call, Call::ReadTurns(_)));
         self.calls.clear();
         self.waiting.clear();
         self.retries.clear();
@@ -102,20 +91,20 @@ impl Threads {
         self.known.remove(thread);
     }
 
-    /// Joins a thread that waits, and leaves one that is idle: a thread is not unloaded while it has subscribers.
+    /// Joins a thread that is at work, and leaves one that is idle: a thread is not unloaded while it has subscribers.
     pub(super) fn status(&mut self, thread: &str, status: &Status, effects: &mut Effects) {
         let known = self.known(thread);
-        if status.is_waiting() && !known.is_joined {
+        if status.is_active() && !known.is_joined {
             known.is_joined = true;
             self.call(Call::Resume(thread.to_owned()), effects);
-        } else if !status.is_active() && known.is_joined {
+        } else if status.is_over() && known.is_joined {
             known.is_joined = false;
             self.call(Call::Unsubscribe(thread.to_owned()), effects);
         }
     }
 
     /// Takes over the folder of a thread.
-    pub(super) fn learn(&mut self, thread: &Thread<'_>) {
+    pub(super) fn learn(&mut self, thread: &Thread) {
         if let Some(cwd) = thread.cwd.as_deref() {
             self.known(&thread.id).folder = Some(cwd.into());
         }
@@ -131,63 +120,36 @@ impl Threads {
         self.known.entry(thread.to_owned()).or_default()
     }
 
-    /// Asks for the changes of files in a thread. Returns by [`Learned::read`], at the latest when that is answered.
-    pub(super) fn read_changes(&mut self, thread: String, effects: &mut Effects) {
-        if !self.has_no_turns {
-            self.call(Call::ReadTurns(thread), effects);
-        }
-    }
-
-    pub(super) fn response<'a>(
-        &mut self,
-        id: &str,
-        message: &Message<'a>,
-        now: Duration,
-        effects: &mut Effects,
-    ) -> Learned<'a> {
-        let Some(call) = id.parse().ok().and_then(|id: u64| self.calls.remove(&id)) else {
-            return Learned::default();
-        };
-        let learned = match &message.error {
+    pub(super) fn response(&mut self, id: &str, message: &Message<'_>, now: Duration, effects: &mut Effects) {
+        let Some(call) = id.parse().ok().and_then(|id: u64| self.calls.remove(&id)) else { return };
+        match &message.error {
             Some(error) => self.refused(call, error, now),
             None => self.done(call, message.result, effects),
-        };
+        }
         self.go_on(now, effects);
-        learned
     }
 
-    fn refused<'a>(&mut self, call: Call, error: &Json, now: Duration) -> Learned<'a> {
+    fn refused(&mut self, call: Call, error: &Json, now: Duration) {
         if error["code"].as_i64() == Some(OVERLOADED) {
             self.retries.push((now.saturating_add(RETRY), call));
-            return Learned::default();
+            return;
         }
         tracing::debug!(?call, %error, "Codex refuses a call");
-        match call {
-            Call::Resume(thread) => {
-                if let Some(known) = self.known.get_mut(&thread) {
-                    known.is_joined = false;
-                }
-                Learned::default()
-            }
-            Call::ReadTurns(thread) => Learned { read: Some(thread), ..Learned::default() },
-            _ => Learned::default(),
+        if let Call::Resume(thread) = call
+            && let Some(known) = self.known.get_mut(&thread)
+        {
+            known.is_joined = false;
         }
     }
 
-    fn done<'a>(
-        &mut self,
-        call: Call,
-        result: Option<&'a RawValue>,
-        effects: &mut Effects,
-    ) -> Learned<'a> {
-        let mut learned = Learned::default();
+    fn done(&mut self, call: Call, result: Option<&RawValue>, effects: &mut Effects) {
         match call {
             Call::Initialize => {
                 effects.push_back(Effect::Send(message::notification("initialized")));
                 self.call(Call::List(None), effects);
             }
             Call::List(_) => {
-                let Some(Loaded { data, next_cursor }) = message::read(result) else { return learned };
+                let Some(Loaded { data, next_cursor }) = message::read(result) else { return };
                 for thread in data.into_iter().take(limits::CODEX_THREADS) {
                     self.call(Call::Read(thread), effects);
                 }
@@ -195,23 +157,18 @@ impl Threads {
                     self.call(Call::List(Some(cursor)), effects);
                 }
             }
-            Call::Read(_) | Call::Resume(_) | Call::ReadTurns(_) => {
+            Call::Read(_) | Call::Resume(_) => {
                 if let Some(OfThread { thread }) = message::read(result) {
                     self.learn(&thread);
-                    // The other results are about threads that are joined: those are left when a notification says
-                    // that they are idle.
+                    // A thread that is joined is left when a notification says that it is idle: the status in this
+                    // result may be older.
                     if matches!(call, Call::Read(_)) {
                         self.status(&thread.id, &thread.status, effects);
                     }
-                    learned.items = thread.turns.into_iter().flat_map(|turn| turn.items).collect();
-                }
-                if let Call::ReadTurns(thread) = call {
-                    learned.read = Some(thread);
                 }
             }
             Call::Unsubscribe(_) => {}
         }
-        learned
     }
 
     /// Makes a call, or lets it wait until others are done.
@@ -220,7 +177,7 @@ impl Threads {
             return;
         }
         // What a person waits for does not stand behind a list of threads.
-        let is_urgent = matches!(call, Call::Resume(_) | Call::ReadTurns(_) | Call::Unsubscribe(_));
+        let is_urgent = matches!(call, Call::Resume(_) | Call::Unsubscribe(_));
         if !is_urgent && self.calls.len() >= limits::CODEX_CALLS {
             self.waiting.push_back(call);
             return;
@@ -231,8 +188,7 @@ impl Threads {
             Call::List(None) => ("thread/loaded/list", json!({})),
             Call::List(Some(cursor)) => ("thread/loaded/list", json!({ "cursor": cursor })),
             Call::Read(thread) => ("thread/read", json!({ "threadId": thread, "includeTurns": false })),
-            Call::ReadTurns(thread) => ("thread/read", json!({ "threadId": thread, "includeTurns": true })),
-            // Whole threads can be long, and some cannot be sent at all.
+            // A thread without its turns: it can be long, and newer ones cannot be sent with them at once.
             Call::Resume(thread) => ("thread/resume", json!({ "threadId": thread, "excludeTurns": true })),
             Call::Unsubscribe(thread) => ("thread/unsubscribe", json!({ "threadId": thread })),
         };
