@@ -1,5 +1,6 @@
 //! The command line, as clap types. Decides nothing: `settings` converts the arguments for the rooms, which do.
 
+mod attach;
 mod bridge;
 mod config;
 mod deferred;
@@ -8,6 +9,8 @@ mod hook;
 mod http;
 #[cfg(feature = "mock")]
 mod mock;
+#[cfg(feature = "mock")]
+mod mock_agents;
 #[cfg(feature = "notify")]
 mod notify;
 mod settings;
@@ -21,6 +24,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+pub use attach::{AttachAgent, AttachArgs};
 pub use bridge::{BridgeArgs, ClientQuestions, Permissions, ProxyArgs, RunArgs};
 pub use config::{ConfigAction, ConfigArgs};
 use deferred::Deferred;
@@ -28,6 +32,8 @@ pub use hook::HookArgs;
 pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
+#[cfg(feature = "mock")]
+pub use mock_agents::{CodexDaemonArgs, MockArgs, MockWhat};
 #[cfg(feature = "notify")]
 pub use notify::NotifyArgs;
 pub use setup::{DoctorArgs, SetupArgs};
@@ -57,6 +63,8 @@ pub enum Command {
     Run(Deferred<RunArgs>),
     /// Stand between an agent and its client, under an ACP conductor
     Proxy(Deferred<ProxyArgs>),
+    /// Answer agents that run in terminals, beside their own dialogs
+    Attach(Deferred<AttachArgs>),
     /// List the open questions of all bridges on this machine
     List(Deferred<ListArgs>),
     /// Show which bridges run, with their agents and open questions
@@ -108,6 +116,9 @@ pub enum Command {
     /// Be an ACP client, for trying agents and for CI
     #[cfg(feature = "mock")]
     MockClient(Deferred<MockClientArgs>),
+    /// Be an agent that does not ask over ACP, without a model
+    #[cfg(feature = "mock")]
+    Mock(Deferred<MockArgs>),
     /// Show in this terminal how a question is asked and answered
     #[cfg(feature = "mock")]
     Demo(Deferred<DemoArgs>),

@@ -4,7 +4,8 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use askbridge::{
-    cli::{Cli, Command},
+    cli::{AttachAgent, AttachArgs, Cli, Command},
+    command::{self, Attached},
     config::{BridgeSettings, InboxSettings, LogSettings, ProxySettings, RunSettings},
     control::{
         BridgeInbox, Traffic, Work,
@@ -18,10 +19,12 @@ use askbridge::{
     },
     origin::{
         Hosted, Hosts, Who,
+        attach::Finder,
+        codex::finder::CodexFinder,
         hook::{self, HookSettings},
     },
     serve::HttpService,
-    settings::Settings,
+    settings::{Settings, keys},
     settings_files,
     terminal::printable_line,
 };
@@ -85,20 +88,44 @@ pub(crate) fn proxy(settings: &ProxySettings, set: &Settings) -> Result<ExitCode
 
 /// Runs one call of an agent's hook. It never fails: its agent would take that as an answer.
 pub(crate) fn hook(settings: &HookSettings, set: &Settings) -> ExitCode {
-    hook::run(settings, &LocalHosts { set });
+    hook::run(settings, &LocalHosts { set: set.clone() });
     ExitCode::SUCCESS
 }
 
-/// Gives each agent an inbox in this process, with the notifiers that are set.
-pub(crate) struct LocalHosts<'a> {
-    /// All that is set, for notifiers.
-    pub set: &'a Settings,
+/// Answers agents that run in terminals.
+pub(crate) fn attach(args: &AttachArgs, set: &Settings) -> ExitCode {
+    let finders: Vec<_> = match &args.agent {
+        Some(AttachAgent::Codex { socket: Some(socket) }) => {
+            vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]
+        }
+        Some(AttachAgent::Codex { socket: None }) => finders(|kind| kind == "codex"),
+        None => finders(|_| true),
+    };
+    command::run(command::attach(finders, Arc::new(LocalHosts { set: set.clone() })))
 }
 
-impl Hosts for LocalHosts<'_> {
+/// Returns the agents that the inbox attaches to by itself.
+pub(crate) fn attached(set: &Settings) -> Attached {
+    let kinds = set.get(&keys::INBOX_ATTACH);
+    (finders(|kind| kinds.has(kind)), Arc::new(LocalHosts { set: set.clone() }))
+}
+
+/// Returns what finds the agents of each kind that is wanted.
+fn finders(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
+    let codex = CodexFinder::of_user().map(|finder| Box::new(finder) as Box<dyn Finder>);
+    codex.into_iter().filter(|finder| is_wanted(finder.name())).collect()
+}
+
+/// Gives each agent an inbox in this process, with the notifiers that are set.
+pub(crate) struct LocalHosts {
+    /// All that is set, for notifiers.
+    pub set: Settings,
+}
+
+impl Hosts for LocalHosts {
     fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
         let (desk, host) = local::bind_desk(who.agent, who.folder.display().to_string(), who.pid)?;
-        let mut host = with_notifiers(host, self.set);
+        let mut host = with_notifiers(host, &self.set);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
         Ok(Hosted { desk, host: Box::new(host) })
     }

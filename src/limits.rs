@@ -306,3 +306,39 @@ pub const NOTIFY_STRANGERS: usize = 64;
 pub const NOTIFY_SETTINGS: Duration = Duration::from_secs(2);
 /// How long a person counts as present after a program said so. It says so again before.
 pub const PRESENCE: Duration = Duration::from_secs(30);
+
+// Agents that are attached to.
+
+/// Interval at which `askbridge attach` looks for agents.
+pub const ATTACH_LOOK: Duration = Duration::from_secs(2);
+/// How long one search for the agents of a kind may take.
+pub const ATTACH_LOOK_TIME: Duration = Duration::from_secs(5);
+/// Longest back-off before an agent is tried again to which an attachment ended soon.
+pub const ATTACH_BACK_OFF: Duration = Duration::from_secs(8);
+/// Number of agents that are attached to at once: each has a socket and some threads.
+pub const ATTACHMENTS: usize = 64;
+/// How long an agent that is attached to may take to connect, to take one message, or to say that it took an answer. After
+/// that, its responder is told that it is not known whether the agent has it.
+pub const ATTACH_ANSWER: Duration = Duration::from_secs(1);
+/// First back-off before a connection that broke is tried again.
+pub const ATTACH_RETRY: Duration = Duration::from_millis(100);
+/// How long the questions of an agent stay open whose connection broke, so that they go on when it is there again.
+pub const ATTACH_REJOIN: Duration = Duration::from_secs(5);
+/// How long an attached agent may take to say how it came that a question is over: by an answer, or by the end of its turn.
+pub const ATTACH_REASON: Duration = Duration::from_millis(150);
+/// How long the record of a thread is looked into for the answer to a question that is over.
+pub const ATTACH_RECORD: Duration = Duration::from_millis(600);
+/// Interval at which that record is looked into.
+pub const ATTACH_RECORD_LOOK: Duration = Duration::from_millis(20);
+/// Bytes at the end of that record that are looked into.
+pub const ATTACH_RECORD_END: u64 = 256 * KIB as u64;
+/// Length of a message of Codex' app server: a whole thread may be in one.
+pub const CODEX_MESSAGE: usize = 32 * MIB;
+/// Threads of Codex that are remembered.
+pub const CODEX_THREADS: usize = 1024;
+/// Calls to Codex' app server at once. It refuses them when it is overloaded.
+pub const CODEX_CALLS: usize = 8;
+/// Changes of files that are remembered until Codex asks to make them, and the size of each.
+pub const CODEX_CHANGES: usize = 32;
+/// See [`CODEX_CHANGES`].
+pub const CODEX_CHANGE: usize = 256 * KIB;

@@ -7,7 +7,10 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 #[cfg(feature = "mock")]
-use askbridge::mock::{agent, client, demo};
+use askbridge::{
+    cli::MockWhat,
+    mock::{agent, client, codex, demo},
+};
 use askbridge::{
     cli::{Command, explain, parse},
     command,
@@ -27,7 +30,11 @@ fn main() -> ExitCode {
         Command::Run(args) => ended(compose::run(&args.settings(&settings), &settings)),
         Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings), &settings)),
         Command::Hook(args) => compose::hook(&args.settings(&settings), &settings),
-        Command::Inbox(args) => command::run(command::inbox(&args.options(&settings, &cli.log))),
+        Command::Attach(args) => compose::attach(args, &settings),
+        Command::Inbox(args) => {
+            let attached = compose::attached(&settings);
+            command::run(command::inbox(&args.options(&settings, &cli.log), attached))
+        }
         Command::Open(args) => command::run(command::open(&args.options(&settings, &cli.log))),
         Command::List(args) => command::run(command::list(&args.options())),
         Command::Status(args) => command::run(command::status(&args.options())),
@@ -53,6 +60,10 @@ fn main() -> ExitCode {
         Command::MockAgent(args) => agent::run(&args.settings()),
         #[cfg(feature = "mock")]
         Command::MockClient(args) => client::run(&args.settings()),
+        #[cfg(feature = "mock")]
+        Command::Mock(args) => match &args.what {
+            MockWhat::CodexDaemon(args) => codex::server::run(&args.settings()),
+        },
         #[cfg(feature = "mock")]
         Command::Demo(args) => demo::run(&args.settings()),
     }

@@ -34,6 +34,17 @@ Exit codes of `askbridge proxy`:
        client that sent `initialize`
   125  the bridge itself failed";
 
+/// How long `askbridge attach` runs, and its exit codes.
+pub(super) const ATTACH: &str = "\
+It runs until a signal ends it, finds agents whenever they run, and leaves their
+own dialogs as they are: the first answer counts. What is open in the agent when
+it ends stays open there.
+
+Exit codes:
+  2        the command line was not understood
+  125      the command itself failed
+  128 + N  signal N ended it";
+
 /// What the columns of `askbridge list` mean, and its exit codes.
 pub(super) const LIST: &str = "\
 Columns:

@@ -17,6 +17,7 @@ use crate::{
     control::stop::Stopper,
     exit,
     machine::{Machine, discovery},
+    origin::attach::{self, Finder, SharedHosts},
     present::gaps,
     serve::Server,
     signals::Signals,
@@ -47,16 +48,19 @@ pub enum InboxMode {
     Stop,
 }
 
-/// Serves the questions, here or in the background, or ends that.
-pub async fn inbox(options: &InboxOptions) -> Result<u8, CommandError> {
+/// The agents that an inbox attaches to: what finds them, and what gives each an inbox of its own.
+pub type Attached = (Vec<Box<dyn Finder>>, SharedHosts);
+
+/// Serves the questions, here or in the background, or ends that. Where it serves them, it attaches to these agents.
+pub async fn inbox(options: &InboxOptions, attached: Attached) -> Result<u8, CommandError> {
     let settings = &options.serve;
     match &options.mode {
-        InboxMode::Foreground => serve(settings, None).await,
+        InboxMode::Foreground => serve(settings, None, attached).await,
         InboxMode::Detach(log) => background::detach(settings, log).await,
         InboxMode::Detached => {
             let presence = Presence::begin()?;
             // The socket goes last: where it is gone, all else of this process is.
-            serve(settings, Some(&presence)).await
+            serve(settings, Some(&presence), attached).await
         }
         InboxMode::Stop => background::stop().await,
     }
@@ -64,7 +68,11 @@ pub async fn inbox(options: &InboxOptions) -> Result<u8, CommandError> {
 
 /// Serves the questions until a signal ends it. Questions that are asked through this server wait in an inbox of its
 /// own, which other commands find like that of a bridge.
-async fn serve(settings: &ServeSettings, presence: Option<&Presence>) -> Result<u8, CommandError> {
+async fn serve(
+    settings: &ServeSettings,
+    presence: Option<&Presence>,
+    (finders, hosts): Attached,
+) -> Result<u8, CommandError> {
     // Signals are caught before the socket is bound, so that no signal leaves the socket behind.
     let mut signals = Signals::catch()?;
     let server = Server::bind(settings.address, &settings.http).await?;
@@ -90,6 +98,7 @@ async fn serve(settings: &ServeSettings, presence: Option<&Presence>) -> Result<
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),
         () = report(&machine) => Ok(exit::OK),
         never = told => match never {},
+        never = attach::attach(finders, hosts) => match never {},
         code = signals.next() => Ok(code),
     }
 }

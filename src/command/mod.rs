@@ -36,6 +36,8 @@ mod notify;
 
 mod ask;
 
+mod attach;
+
 mod background;
 
 mod inbox;
@@ -51,10 +53,11 @@ mod doctor;
 mod offer;
 
 pub use ask::{AskOptions, ask};
+pub use attach::attach;
 pub use config::{ConfigOptions, config};
 pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
-pub use inbox::{InboxMode, InboxOptions, inbox};
+pub use inbox::{Attached, InboxMode, InboxOptions, inbox};
 pub use list::{ListOptions, list};
 pub use next::next;
 #[cfg(feature = "notify")]

@@ -23,6 +23,8 @@ mod script;
 
 pub mod client;
 
+pub mod codex;
+
 pub mod demo;
 
 mod tour;

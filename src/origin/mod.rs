@@ -5,4 +5,8 @@ pub mod hosts;
 
 pub mod hook;
 
+pub mod attach;
+
+pub mod codex;
+
 pub use hosts::{Hosted, Hosts, Who};

@@ -4,6 +4,7 @@ use core::net::SocketAddr;
 use std::{path::PathBuf, time::Duration};
 
 use super::{
+    attached::Attached,
     key::{AnyKey, Key, Project},
     kinds::{
         ClientQuestions, Command, DEFAULT_ADDRESS, Disclosure, Hosts, Interval, Permissions, Purposes,
@@ -122,6 +123,14 @@ pub static INBOX_ALLOW_HOST: Key<Hosts> = Key::own(
     ADDRESS,
     Hosts::default,
     "Host names for which requests are accepted as well: that of a proxy, or of this machine in its network",
+);
+
+/// `inbox.attach`
+pub static INBOX_ATTACH: Key<Attached> = Key::own(
+    "inbox.attach",
+    PROCESS,
+    Attached::default,
+    "Attach to the agents in your terminals, as `askbridge attach` does: all that are found, or a list such as [\"codex\"]",
 );
 
 /// `claude.enabled`
@@ -329,7 +338,7 @@ pub static PROJECT_TEXT: Key<Option<Disclosure>> =
     Key::own("text", LEAVES, || None, "As `notify.webhook.text` and `notify.ntfy.text`, for both");
 
 /// Every setting, in the order in which it is shown.
-pub static ALL: [&dyn AnyKey; 39] = [
+pub static ALL: [&dyn AnyKey; 40] = [
     &BRIDGE_TIMEOUT,
     &BRIDGE_CLIENT_QUESTIONS,
     &BRIDGE_PERMISSIONS,
@@ -341,6 +350,7 @@ pub static ALL: [&dyn AnyKey; 39] = [
     &INBOX_ADDRESS,
     &INBOX_TOKEN_FILE,
     &INBOX_ALLOW_HOST,
+    &INBOX_ATTACH,
     &CLAUDE_ENABLED,
     &CLAUDE_GRACE,
     &CLAUDE_PASS_AFTER,

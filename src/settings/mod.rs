@@ -7,6 +7,8 @@ pub mod kinds;
 
 pub mod remote;
 
+pub mod attached;
+
 pub mod key;
 
 pub mod keys;

@@ -84,6 +84,7 @@ const MAY_KNOW: [(&str, &[&str]); 28] = [
             "machine",
             "notifier",
             "notify",
+            "origin",
             "present",
             "question",
             "serve",

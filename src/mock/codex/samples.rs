@@ -1,0 +1,102 @@
+//! What the mock app server asks: one request of each kind, as Codex 0.169.0 sends them.
+
+use serde_json::{Value, json};
+
+/// Something that the mock asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// Two options, and a text of the person's own.
+    Question,
+    /// A command.
+    Command,
+    /// The change of a file, which stands in an item before the request.
+    Files,
+    /// Access to the network.
+    Permissions,
+}
+
+impl Sample {
+    /// Reads the name of a sample, as it is typed.
+    pub(super) fn read(name: &str) -> Option<Self> {
+        match name {
+            "" | "question" => Some(Sample::Question),
+            "command" => Some(Sample::Command),
+            "files" => Some(Sample::Files),
+            "permissions" => Some(Sample::Permissions),
+            _ => None,
+        }
+    }
+
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Sample::Question => "item/tool/requestUserInput",
+            Sample::Command => "item/commandExecution/requestApproval",
+            Sample::Files => "item/fileChange/requestApproval",
+            Sample::Permissions => "item/permissions/requestApproval",
+        }
+    }
+
+    /// Returns what the status of a thread says that waits for this.
+    pub(super) fn flag(self) -> &'static str {
+        match self {
+            Sample::Question => "waitingOnUserInput",
+            _ => "waitingOnApproval",
+        }
+    }
+
+    pub(super) fn params(self, thread: &str, turn: &str, item: &str, cwd: &str) -> Value {
+        let mut params = match self {
+            Sample::Question => json!({
+                "questions": [{
+                    "id": "db", "header": "Database", "question": "Which database should we use?",
+                    "isOther": true, "isSecret": false, "options": [
+                        { "label": "Postgres", "description": "Relational" },
+                        { "label": "SQLite", "description": "Embedded" },
+                    ],
+                }],
+                "isBlocking": false, "autoResolutionMs": null,
+            }),
+            Sample::Command => json!({
+                "kind": "command", "startedAtMs": 0, "environmentId": null, "command": "touch made-by-codex && ls",
+                "cwd": cwd, "availableDecisions": [
+                    "accept",
+                    { "acceptWithExecpolicyAmendment": { "execpolicy_amendment": ["touch", "made-by-codex"] } },
+                    "cancel",
+                ],
+            }),
+            Sample::Files => json!({ "startedAtMs": 0, "reason": null, "grantRoot": null }),
+            Sample::Permissions => json!({
+                "reason": "It needs the network.", "cwd": cwd,
+                "permissions": { "network": { "enabled": true }, "fileSystem": null },
+            }),
+        };
+        for (member, value) in [("threadId", thread), ("turnId", turn), ("itemId", item)] {
+            params[member] = value.into();
+        }
+        params
+    }
+
+    /// Returns the item that begins before the request.
+    pub(super) fn item(self, item: &str, cwd: &str) -> Option<Value> {
+        let path = format!("{cwd}/main.rs");
+        let change = json!({
+            "path": path, "kind": { "type": "update", "move_path": null }, "diff": "@@ -1 +1 @@\n-old\n+new\n",
+        });
+        (self == Sample::Files)
+            .then(|| json!({ "type": "fileChange", "id": item, "changes": [change], "status": "inProgress" }))
+    }
+
+    /// Returns the result that the first option at the keyboard gives, or the one that refuses.
+    pub(super) fn result(self, approve: bool) -> Value {
+        match (self, approve) {
+            (Sample::Question, true) => json!({ "answers": { "db": { "answers": ["Postgres"] } } }),
+            (Sample::Question, false) => json!({ "answers": {} }),
+            (Sample::Permissions, true) => {
+                json!({ "permissions": { "network": { "enabled": true } }, "scope": "turn" })
+            }
+            (Sample::Permissions, false) => json!({ "permissions": {}, "scope": "turn" }),
+            (_, true) => json!({ "decision": "accept" }),
+            (_, false) => json!({ "decision": "decline" }),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Attaches to the agents that run on this machine: looks for them again and again, and starts what attaches to each.
+//! How an agent of one kind is found, and what is done with it, is left to that kind.
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    fmt,
+    future::{Future, pending},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    task::{Id, JoinSet},
+    time::{Instant, sleep_until, timeout},
+};
+
+use super::Hosts;
+use crate::limits;
+
+/// What gives each agent an inbox of its own.
+pub type SharedHosts = Arc<dyn Hosts + Send + Sync>;
+
+/// What attaches to one agent. It ends when the agent is gone, and the frame then looks for the agent again. Dropping it
+/// lets go of the agent, and settles nothing there.
+pub type Attachment = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// An agent that was found.
+pub struct Found {
+    /// What tells it from all others: the kind of agent, and where it listens. The same agent has the same key when it
+    /// is found again.
+    pub key: String,
+    /// Starts to attach to it. Called only where nothing is attached to it.
+    pub attach: Box<dyn FnOnce(SharedHosts) -> Attachment + Send>,
+}
+
+impl fmt::Debug for Found {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Found").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// Finds the running agents of one kind.
+pub trait Finder: Send {
+    /// Returns the name of the kind, for logs.
+    fn name(&self) -> &'static str;
+
+    /// Returns the agents that run now. It must be cheap: it is called every [`limits::ATTACH_LOOK`]. One that takes
+    /// longer than [`limits::ATTACH_LOOK_TIME`] is dropped, and called again later.
+    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>>;
+}
+
+/// Looks for agents, and attaches to each of them, until the future is dropped.
+pub async fn attach(mut finders: Vec<Box<dyn Finder>>, hosts: SharedHosts) -> Infallible {
+    if finders.is_empty() {
+        return pending().await;
+    }
+    let mut frame =
+        Frame { tasks: JoinSet::new(), running: BTreeMap::new(), resting: BTreeMap::new(), hosts };
+    loop {
+        for finder in &mut finders {
+            match timeout(limits::ATTACH_LOOK_TIME, finder.look()).await {
+                Ok(found) => found.into_iter().for_each(|found| frame.start(found)),
+                Err(_) => tracing::debug!(agent = finder.name(), "the search for agents takes too long"),
+            }
+        }
+        frame.rest_until(Instant::now() + limits::ATTACH_LOOK).await;
+    }
+}
+
+struct Frame {
+    tasks: JoinSet<()>,
+    running: BTreeMap<Id, (String, Instant)>,
+    /// Agents to which an attachment ended soon: how often in a row, and when the next one may start.
+    resting: BTreeMap<String, (u32, Instant)>,
+    hosts: SharedHosts,
+}
+
+impl Frame {
+    fn start(&mut self, found: Found) {
+        let Found { key, attach } = found;
+        let now = Instant::now();
+        let is_running = self.running.values().any(|(running, _)| *running == key);
+        let is_resting = self.resting.get(&key).is_some_and(|(_, until)| *until > now);
+        if is_running || is_resting || self.running.len() >= limits::ATTACHMENTS {
+            return;
+        }
+        let task = self.tasks.spawn(attach(Arc::clone(&self.hosts)));
+        self.running.insert(task.id(), (key, now));
+    }
+
+    /// Waits until then, and takes note of the attachments that end meanwhile.
+    async fn rest_until(&mut self, then: Instant) {
+        loop {
+            tokio::select! {
+                () = sleep_until(then) => break,
+                Some(ended) = self.tasks.join_next_with_id() => {
+                    let id = match ended {
+                        Ok((id, ())) => id,
+                        Err(error) => {
+                            tracing::warn!(%error, "an attachment to an agent broke off");
+                            error.id()
+                        }
+                    };
+                    self.ended(id);
+                }
+            }
+        }
+        let now = Instant::now();
+        self.resting.retain(|_, (_, until)| *until + limits::ATTACH_BACK_OFF > now);
+    }
+
+    /// Lets an agent rest that could not be attached to, each time for longer.
+    fn ended(&mut self, id: Id) {
+        let Some((key, started)) = self.running.remove(&id) else { return };
+        if started.elapsed() >= limits::ATTACH_BACK_OFF {
+            self.resting.remove(&key);
+            return;
+        }
+        let (times, _) = self.resting.get(&key).copied().unwrap_or((0, started));
+        let rest = back_off(limits::ATTACH_LOOK, times, limits::ATTACH_BACK_OFF);
+        self.resting.insert(key, (times.saturating_add(1), Instant::now() + rest));
+    }
+}
+
+/// Returns a pause that doubles each time, up to the longest.
+pub(super) fn back_off(first: Duration, times: u32, longest: Duration) -> Duration {
+    first.saturating_mul(2_u32.saturating_pow(times.min(16))).min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::{
+        machine::discovery::DiscoveryError,
+        origin::{Hosted, Who},
+    };
+
+    struct NoHosts;
+
+    impl Hosts for NoHosts {
+        fn host(&self, _: Who) -> Result<Hosted, DiscoveryError> {
+            panic!("no agent asks for an inbox")
+        }
+    }
+
+    /// Finds one agent each time. Attaching to it counts, and ends at once or never.
+    struct Always {
+        started: Arc<AtomicUsize>,
+        ends: bool,
+    }
+
+    impl Finder for Always {
+        fn name(&self) -> &'static str {
+            "always"
+        }
+
+        fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>> {
+            let (started, ends) = (Arc::clone(&self.started), self.ends);
+            let attach = move |_| {
+                started.fetch_add(1, Ordering::Relaxed);
+                let running = async move { if ends { () } else { pending().await } };
+                Box::pin(running) as Attachment
+            };
+            let found = Found { key: "always".to_owned(), attach: Box::new(attach) };
+            Box::pin(async { vec![found] })
+        }
+    }
+
+    /// Returns how often an agent is attached to within a minute.
+    async fn attached(ends: bool) -> usize {
+        let started = Arc::default();
+        let finder = Always { started: Arc::clone(&started), ends };
+        let attaching = attach(vec![Box::new(finder)], Arc::new(NoHosts));
+        assert!(timeout(Duration::from_secs(60), attaching).await.is_err());
+        started.load(Ordering::Relaxed)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_is_attached_to_once() {
+        assert_eq!(attached(false).await, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_that_cannot_be_attached_to_is_tried_again_less_and_less_often() {
+        let times = attached(true).await;
+        assert!((3..=6).contains(&times), "{times}");
+    }
+}

@@ -1,0 +1,100 @@
+//! The record of a thread: a file of Codex' own with a line for all that the model and its tools said. It has the answer to
+//! a question, which the app server does not say.
+
+use std::{io, path::Path, time::Duration};
+
+use serde::Deserialize;
+use tokio::{
+    fs::{self, File},
+    io::{AsyncReadExt, AsyncSeekExt},
+    time::{sleep, timeout},
+};
+
+use crate::limits;
+
+#[derive(Deserialize)]
+struct Line {
+    payload: Payload,
+}
+
+#[derive(Deserialize)]
+struct Payload {
+    #[serde(rename = "type")]
+    kind: String,
+    call_id: Option<String>,
+    output: Option<String>,
+}
+
+/// What the call of a tool returned.
+const OUTPUT: &str = "function_call_output";
+
+/// Returns what this tool call returned, as soon as it stands in the record. `None` where it does not in time.
+pub(super) async fn output(path: &Path, call: &str) -> Option<String> {
+    let looking = async {
+        let mut pause = Duration::ZERO;
+        loop {
+            sleep(pause).await;
+            match look(path, call).await {
+                Ok(Some(output)) => return Some(output),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::debug!(%error, "the record of a thread cannot be read");
+                    return None;
+                }
+            }
+            pause = limits::ATTACH_RECORD_LOOK;
+        }
+    };
+    timeout(limits::ATTACH_RECORD, looking).await.ok().flatten()
+}
+
+async fn look(path: &Path, call: &str) -> io::Result<Option<String>> {
+    let known = fs::metadata(path).await?;
+    // Opening a pipe would wait for its writer.
+    if !known.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut file = File::open(path).await?;
+    file.seek(io::SeekFrom::Start(known.len().saturating_sub(limits::ATTACH_RECORD_END))).await?;
+    let mut end = Vec::new();
+    file.take(limits::ATTACH_RECORD_END).read_to_end(&mut end).await?;
+    Ok(find(&end, call))
+}
+
+fn find(lines: &[u8], call: &str) -> Option<String> {
+    let lines = lines.split(|byte| *byte == b'\n').rev();
+    lines
+        .filter(|line| memchr::memmem::find(line, OUTPUT.as_bytes()).is_some())
+        .filter_map(|line| serde_json::from_slice::<Line>(line).ok())
+        .filter(|line| line.payload.kind == OUTPUT && line.payload.call_id.as_deref() == Some(call))
+        .find_map(|line| line.payload.output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORD: &str = concat!(
+        r#"cut","call_id":"q0","type":"function_call_output"}}"#,
+        "\n",
+        r#"{"timestamp":"t","ordinal":9,"type":"response_item","payload":{"type":"function_call","call_id":"q1"}}"#,
+        "\n",
+        r#"{"timestamp":"t","type":"response_item","payload":{"type":"function_call_output","call_id":"q1","output":"{\"answers\":{}}"}}"#,
+        "\n",
+        r#"{"timestamp":"t","type":"response_item","payload":{"type":"function_call_output","call_id":"q2","output":{"x":1}}}"#,
+    );
+
+    #[test]
+    fn the_output_of_a_tool_call_is_found() {
+        assert_eq!(find(RECORD.as_bytes(), "q1").as_deref(), Some(r#"{"answers":{}}"#));
+        assert_eq!(find(RECORD.as_bytes(), "q2"), None, "an output of another shape is no answer");
+        assert_eq!(find(RECORD.as_bytes(), "q0"), None);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(output(folder.path(), "q1").await, None);
+        assert_eq!(output(&folder.path().join("none"), "q1").await, None);
+    }
+}

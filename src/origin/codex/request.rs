@@ -1,0 +1,111 @@
+//! One request of an app server, and the stage that it is in. What leads from one stage to the next is left to
+//! `requests.rs`.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, value::RawValue};
+
+use super::{
+    core::{Effect, Effects},
+    message::{self, Place},
+};
+use crate::{
+    desk::Settlement,
+    dialect::{Rejection, codex::CodexReply},
+    limits,
+    question::{Answer, Outcome, Provenance, Question, Reason, Responder},
+};
+
+/// The name that people know.
+pub(super) const NAME: &str = "Codex";
+
+#[derive(Debug)]
+pub(super) struct Request {
+    /// The ID, as it stands on this connection.
+    pub id: Json,
+    pub method: String,
+    pub place: Place,
+    pub question: Box<Question>,
+    pub reply: CodexReply,
+    pub stage: Stage,
+}
+
+#[derive(Debug)]
+pub(super) enum Stage {
+    Open,
+    /// The response was sent. The server has not said yet that the request is over.
+    Sent {
+        until: Duration,
+        result: Box<RawValue>,
+    },
+    /// It is over, and it is looked up in the thread's record whether by the response that was sent.
+    Checked {
+        until: Duration,
+        result: Box<RawValue>,
+    },
+    /// It is over, and it is not known how yet.
+    Ended {
+        until: Duration,
+    },
+    /// The connection is over. What was decided since waits for the next one.
+    Lost {
+        until: Duration,
+        decided: Option<Box<RawValue>>,
+    },
+    /// It is left to Codex' own dialog.
+    Left,
+}
+
+/// Returns the person, at a dialog of Codex' own.
+pub(super) fn dialog() -> Provenance {
+    Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) }
+}
+
+/// Returns that it was answered there, where the answer is not known.
+pub(super) fn answered() -> Outcome {
+    Outcome::Answered(Answer::default())
+}
+
+impl Request {
+    pub(super) fn send(&mut self, result: Box<RawValue>, now: Duration, effects: &mut Effects) {
+        effects.push_back(Effect::Send(message::response(&self.id.to_string(), &result)));
+        self.stage = Stage::Sent { until: now.saturating_add(limits::ATTACH_ANSWER), result };
+    }
+
+    /// Returns the result for what was decided. `None` for an end that no person decided.
+    pub(super) fn result(&self, settlement: &Settlement) -> Option<Box<RawValue>> {
+        match &settlement.outcome {
+            Outcome::Answered(answer) => Some(self.reply.write_answer(&self.question, answer)),
+            Outcome::Rejected(Reason::User | Reason::Policy) => {
+                // A rule refuses in the person's place.
+                let rejection = Rejection { reason: Reason::User, remark: settlement.remark.as_deref() };
+                Some(self.reply.write_rejection(&self.question, rejection))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the answer to it stands in the thread's record: that has what the tools of the model returned.
+    pub(super) fn is_recorded(&self) -> bool {
+        matches!(self.reply, CodexReply::UserInput) && self.place.item_id.is_some()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended { .. })
+    }
+
+    /// Returns whether its question is open on the desk, or on its way.
+    pub(super) fn is_on_desk(&self) -> bool {
+        !matches!(self.stage, Stage::Left)
+    }
+
+    pub(super) fn due(&self) -> Option<Duration> {
+        match self.stage {
+            Stage::Sent { until, .. }
+            | Stage::Checked { until, .. }
+            | Stage::Ended { until }
+            | Stage::Lost { until, .. } => Some(until),
+            Stage::Open | Stage::Left => None,
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The requests of an app server that wait for their person, from the request to what became of it.
+//!
+//! The server says that a request is over (`serverRequest/resolved`), and not by which client's response. Where that came
+//! before ours was sent, another client was first, or the turn was interrupted. Where ours was sent before, another
+//! client can have been first only within the time that a message takes: about 2 ms. For the questions of the model, the
+//! thread's record has the answer, so that even that is known; an approval counts as ours.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use serde_json::{Value as Json, value::RawValue};
+
+use super::{
+    core::{Effect, Effects},
+    message::{self, Item, Place, Resolved, TurnCompleted},
+    request::{NAME, Request, Stage, answered, dialog},
+    threads::Threads,
+};
+use crate::{
+    desk::Settlement,
+    dialect::codex,
+    limits,
+    question::{Outcome, Provenance, Question, Reason},
+};
+
+/// The requests, by the keys of their questions.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    last: u64,
+    open: BTreeMap<u64, Request>,
+    /// The last changes of files: a request to make them names only their item.
+    changes: VecDeque<(String, Box<RawValue>)>,
+}
+
+impl Requests {
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Takes a request of the server.
+    pub(super) fn request(
+        &mut self,
+        method: &str,
+        id: &str,
+        params: &str,
+        threads: &Threads,
+        now: Duration,
+        effects: &mut Effects,
+    ) {
+        let (Ok(id), Ok(place)) = (serde_json::from_str::<Json>(id), serde_json::from_str::<Place>(params))
+        else {
+            return;
+        };
+        // A thread that is joined again sends its open requests again.
+        let is_known = |request: &Request| {
+            request.id == id && request.place == place && !matches!(request.stage, Stage::Lost { .. })
+        };
+        if self.open.values().any(is_known) || self.open.len() >= limits::OPEN {
+            return;
+        }
+        let fallback_id = format!("codex-{}", place.item_id.as_deref().unwrap_or("request"));
+        let Some((mut question, reply)) = codex::read(method, params.as_bytes(), &fallback_id) else {
+            return;
+        };
+        question.agent = Some(NAME.into());
+        question.project = place.thread_id.as_deref().and_then(|thread| threads.folder(thread));
+        self.complete(&place, &mut question);
+        let method = method.to_owned();
+        let mut request =
+            Request { id, method, place, question: Box::new(question), reply, stage: Stage::Open };
+        if !self.rejoin(&mut request, now, effects) {
+            self.last += 1;
+            effects.push_back(Effect::Open(self.last, request.question.clone()));
+            self.open.insert(self.last, request);
+        }
+    }
+
+    /// Lets the same request of a connection before go on. Returns whether there is one.
+    fn rejoin(&mut self, request: &mut Request, now: Duration, effects: &mut Effects) -> bool {
+        let is_same = |(_, lost): &(&u64, &mut Request)| {
+            matches!(lost.stage, Stage::Lost { .. })
+                && (&lost.method, &lost.place) == (&request.method, &request.place)
+                && lost.question.fields == request.question.fields
+        };
+        let Some((_, lost)) = self.open.iter_mut().find(is_same) else { return false };
+        lost.id = request.id.take();
+        lost.reply = request.reply.clone();
+        if let Stage::Lost { decided, .. } = std::mem::replace(&mut lost.stage, Stage::Open)
+            && let Some(result) = decided
+        {
+            lost.send(result, now, effects);
+        }
+        true
+    }
+
+    /// Adds the changes of files to the question, if their item was seen.
+    fn complete(&self, place: &Place, question: &mut Question) {
+        let of_item = |(id, _): &&(String, Box<RawValue>)| Some(id) == place.item_id.as_ref();
+        if let Some((_, item)) = self.changes.iter().rev().find(of_item) {
+            codex::complete(question, item.get().as_bytes());
+        }
+    }
+
+    /// Takes note of an item: the changes of files that are about to be asked for, or what became of one.
+    pub(super) fn item(&mut self, raw: &RawValue, effects: &mut Effects) {
+        let Some(item) = message::read::<Item>(Some(raw)) else { return };
+        if item.kind == "fileChange" && raw.get().len() <= limits::CODEX_CHANGE {
+            self.changes.retain(|(id, _)| *id != item.id);
+            self.changes.push_back((item.id.clone(), raw.to_owned()));
+            if self.changes.len() > limits::CODEX_CHANGES {
+                self.changes.pop_front();
+            }
+        }
+        if item.status == "declined" {
+            let is_of_item =
+                |request: &Request| request.place.item_id.as_ref() == Some(&item.id) && request.has_ended();
+            self.end_all(is_of_item, &Outcome::Rejected(Reason::User), &dialog(), effects);
+        }
+    }
+
+    /// Gives the server what was decided.
+    pub(super) fn decided(
+        &mut self,
+        key: u64,
+        settlement: &Settlement,
+        now: Duration,
+        effects: &mut Effects,
+    ) {
+        let Some(request) = self.open.get_mut(&key) else {
+            effects.push_back(Effect::Undeliverable(key));
+            return;
+        };
+        let Some(result) = request.result(settlement) else {
+            // The time is over here. Codex' own dialog stays.
+            request.stage = Stage::Left;
+            effects.push_back(Effect::Delivered(key));
+            return;
+        };
+        match &mut request.stage {
+            Stage::Open => request.send(result, now, effects),
+            Stage::Lost { until, decided } => {
+                *until = now.saturating_add(limits::ATTACH_ANSWER);
+                *decided = Some(result);
+            }
+            // How it ended follows, and tells the responder that it came too late.
+            Stage::Ended { .. } => {}
+            Stage::Sent { .. } | Stage::Checked { .. } | Stage::Left => {
+                effects.push_back(Effect::Undeliverable(key));
+            }
+        }
+    }
+
+    pub(super) fn leave(&mut self, key: u64) {
+        if let Some(request) = self.open.get_mut(&key) {
+            request.stage = Stage::Left;
+        }
+    }
+
+    /// Ends a request: the server has a response to it, or does not wait for one any more.
+    pub(super) fn resolved(
+        &mut self,
+        resolved: &Resolved,
+        threads: &Threads,
+        now: Duration,
+        effects: &mut Effects,
+    ) {
+        let is_meant = |(_, request): &(&u64, &mut Request)| {
+            request.id == resolved.request_id
+                && (resolved.thread_id.is_none() || resolved.thread_id == request.place.thread_id)
+                && !matches!(request.stage, Stage::Lost { .. } | Stage::Ended { .. } | Stage::Checked { .. })
+        };
+        let Some((&key, request)) = self.open.iter_mut().find(is_meant) else { return };
+        let record = request.place.thread_id.as_deref().and_then(|thread| threads.record(thread));
+        let look = record.filter(|_| request.is_recorded()).zip(request.place.item_id.clone());
+        let time = if look.is_some() { limits::ATTACH_RECORD } else { limits::ATTACH_REASON };
+        let until = now.saturating_add(time);
+        request.stage = match std::mem::replace(&mut request.stage, Stage::Left) {
+            Stage::Open => Stage::Ended { until },
+            Stage::Sent { result, .. } if look.is_some() => Stage::Checked { until, result },
+            stage => {
+                // An approval is over. What is left to Codex' own dialog only goes.
+                if matches!(stage, Stage::Sent { .. }) {
+                    effects.push_back(Effect::Delivered(key));
+                }
+                self.open.remove(&key);
+                return;
+            }
+        };
+        effects.extend(look.map(|(record, item)| Effect::Look(key, record, item)));
+    }
+
+    /// Takes what the thread's record says of how a request ended.
+    pub(super) fn recorded(&mut self, key: u64, output: &str, effects: &mut Effects) {
+        let Some(request) = self.open.get(&key) else { return };
+        let is_ours = match &request.stage {
+            Stage::Checked { result, .. } => is_same(result.get(), output),
+            Stage::Ended { .. } => false,
+            _ => return,
+        };
+        if is_ours {
+            effects.push_back(Effect::Delivered(key));
+        } else {
+            // What is not an answer is what the model is told of an interrupted turn. That is said in another message.
+            let Some(outcome) = request.reply.read(&request.question, output.as_bytes()) else { return };
+            effects.push_back(Effect::End(key, outcome, dialog()));
+        }
+        self.open.remove(&key);
+    }
+
+    /// Ends the requests of a turn that is over.
+    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, effects: &mut Effects) {
+        let is_of_turn = |request: &Request| {
+            request.place.thread_id.as_ref() == Some(&completed.thread_id)
+                && request.place.turn_id.as_ref().is_none_or(|turn| *turn == completed.turn.id)
+        };
+        let bridge = Provenance::bridge();
+        if completed.turn.status == "interrupted" {
+            return self.end_all(is_of_turn, &Outcome::Rejected(Reason::Cancelled), &bridge, effects);
+        }
+        let was_answered = |request: &Request| is_of_turn(request) && request.has_ended();
+        self.end_all(was_answered, &answered(), &dialog(), effects);
+        // Requests without a turn may outlive it.
+        let is_over = |request: &Request| is_of_turn(request) && request.place.turn_id.is_some();
+        self.end_all(is_over, &Outcome::Rejected(Reason::Withdrawn), &bridge, effects);
+    }
+
+    pub(super) fn thread_closed(&mut self, thread: &str, effects: &mut Effects) {
+        let is_of_thread = |request: &Request| request.place.thread_id.as_deref() == Some(thread);
+        let closed = Outcome::Rejected(Reason::SessionClosed);
+        self.end_all(is_of_thread, &closed, &Provenance::bridge(), effects);
+    }
+
+    fn end_all(
+        &mut self,
+        is_over: impl Fn(&Request) -> bool,
+        outcome: &Outcome,
+        by: &Provenance,
+        effects: &mut Effects,
+    ) {
+        self.open.retain(|key, request| {
+            if !is_over(request) {
+                return true;
+            }
+            if request.is_on_desk() {
+                effects.push_back(Effect::End(*key, outcome.clone(), by.clone()));
+            }
+            false
+        });
+    }
+
+    pub(super) fn disconnected(&mut self, now: Duration, effects: &mut Effects) {
+        self.changes.clear();
+        self.open.retain(|key, request| match request.stage {
+            Stage::Open => {
+                let until = now.saturating_add(limits::ATTACH_REJOIN);
+                request.stage = Stage::Lost { until, decided: None };
+                true
+            }
+            Stage::Lost { .. } => true,
+            Stage::Sent { .. } => {
+                effects.push_back(Effect::Undeliverable(*key));
+                false
+            }
+            Stage::Ended { .. } => {
+                effects.push_back(Effect::End(*key, answered(), dialog()));
+                false
+            }
+            Stage::Checked { .. } => {
+                effects.push_back(Effect::Delivered(*key));
+                false
+            }
+            Stage::Left => false,
+        });
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Duration> {
+        self.open.values().filter_map(Request::due).min()
+    }
+
+    /// Does what is due. `is_settled` says that the server has sent all its open requests again.
+    pub(super) fn tick(&mut self, now: Duration, is_settled: bool, effects: &mut Effects) {
+        self.open.retain(|key, request| match &request.stage {
+            Stage::Sent { until, .. } if *until <= now => {
+                effects.push_back(Effect::Undeliverable(*key));
+                request.stage = Stage::Left;
+                true
+            }
+            Stage::Checked { until, .. } if *until <= now => {
+                effects.push_back(Effect::Delivered(*key));
+                false
+            }
+            Stage::Ended { until } if *until <= now => {
+                effects.push_back(Effect::End(*key, answered(), dialog()));
+                false
+            }
+            Stage::Lost { until, decided } if is_settled || *until <= now => {
+                let withdrawn = Outcome::Rejected(Reason::Withdrawn);
+                effects.push_back(match decided {
+                    Some(_) => Effect::Undeliverable(*key),
+                    None => Effect::End(*key, withdrawn, Provenance::bridge()),
+                });
+                false
+            }
+            _ => true,
+        });
+    }
+}
+
+/// Returns whether two texts are the same JSON.
+fn is_same(one: &str, other: &str) -> bool {
+    let read = |text| serde_json::from_str::<Json>(text).ok();
+    read(one).is_some_and(|one| Some(one) == read(other))
+}

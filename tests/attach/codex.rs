@@ -1,0 +1,198 @@
+//! `askbridge attach codex` beside a terminal of Codex: the mock of its app server has the keyboard.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::{
+    machine::{TestMachine, end},
+    support::Process,
+};
+
+/// An app server with a keyboard, and what attaches to it.
+struct Scene {
+    machine: TestMachine,
+    daemon: Process,
+    attached: Option<Process>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let machine = TestMachine::new();
+        let socket = socket(&machine);
+        let mut daemon = machine.start(&["mock", "codex-daemon", "--socket", &socket]);
+        daemon.expect("a socket", |line| line.starts_with("listening "));
+        let mut scene = Scene { machine, daemon, attached: None };
+        scene.attach();
+        scene
+    }
+
+    /// Attaches to the app server, and waits until its inbox is there.
+    fn attach(&mut self) {
+        // The process before is killed.
+        self.attached = None;
+        let attached = self.machine.start(&["attach", "codex", &socket(&self.machine), "--log", "info"]);
+        attached.expect_stderr("an attachment", |text| text.contains("attached to Codex"));
+        self.attached = Some(attached);
+    }
+
+    fn key(&mut self, line: &str) {
+        self.daemon.send(line);
+    }
+
+    /// Asks, and returns the ID of the question.
+    fn ask(&mut self, what: &str) -> String {
+        self.key(&format!("ask {what}"));
+        self.machine.question()
+    }
+
+    /// Waits until the model is told of a request, and returns who answered and with what.
+    fn told(&mut self, request: u32) -> String {
+        let begin = format!("told {request} ");
+        let line = self.daemon.expect("an end of the request", |line| line.starts_with(&begin));
+        line[begin.len()..].to_owned()
+    }
+
+    /// Waits until no question is open, and returns how this one ended.
+    fn ended(&self, id: &str) -> Value {
+        self.machine.questions(0);
+        let shown = self.machine.ok(&["show", id, "--json"]);
+        let record: Value = serde_json::from_str(&shown).expect("JSON");
+        record["settlement"].clone()
+    }
+}
+
+fn socket(machine: &TestMachine) -> String {
+    let path: PathBuf = machine.path().join("c.sock");
+    path.to_str().expect("a path").to_owned()
+}
+
+/// Returns the result that the model got, without the client that gave it.
+fn result(told: &str) -> Value {
+    let (_, rest) = told.strip_prefix("result ").and_then(|rest| rest.split_once(' ')).expect(told);
+    serde_json::from_str(rest).expect("JSON")
+}
+
+fn answers(text: &[&str]) -> Value {
+    serde_json::json!({ "answers": { "db": { "answers": text } } })
+}
+
+#[test]
+fn a_question_is_answered_here() {
+    let mut scene = Scene::new();
+    let id = scene.ask("question");
+    let shown = scene.machine.ok(&["list"]);
+    assert!(shown.contains("Codex") && shown.contains("Which database should we use?"), "{shown}");
+    assert!(scene.machine.ok(&["status"]).contains("Codex"));
+    scene.machine.does(&["answer", &id, "SQLite", "--note", "in WAL mode"]);
+    assert_eq!(result(&scene.told(0)), answers(&["SQLite", "user_note: in WAL mode"]));
+    assert_eq!(scene.ended(&id)["by"]["responder"], "command_line");
+}
+
+#[test]
+fn a_question_is_answered_at_the_keyboard() {
+    let mut scene = Scene::new();
+    let id = scene.ask("question");
+    scene.key("answer Postgres");
+    assert!(scene.told(0).starts_with("result keyboard"));
+    let settled = scene.ended(&id);
+    assert_eq!(settled["by"], serde_json::json!({ "responder": "dialog", "name": "Codex" }));
+    assert_eq!(settled["outcome"]["values"]["db"], "Postgres", "the record of the thread has the answer");
+    let late = scene.machine.run(&["answer", &id, "SQLite"]);
+    assert_eq!(late.code, 4, "{late:?}");
+}
+
+#[test]
+fn an_interrupted_turn_ends_its_question() {
+    let mut scene = Scene::new();
+    let id = scene.ask("question");
+    scene.key("interrupt");
+    assert_eq!(scene.told(0), "interrupted");
+    assert_eq!(scene.ended(&id)["outcome"]["reason"], "cancelled");
+}
+
+#[test]
+fn a_command_is_allowed_or_denied_here() {
+    let mut scene = Scene::new();
+    let id = scene.ask("command");
+    scene.machine.does(&["allow", &id]);
+    assert_eq!(result(&scene.told(0))["decision"], "accept");
+    let id = scene.ask("command");
+    scene.machine.does(&["deny", &id]);
+    assert_eq!(result(&scene.told(1))["decision"], "cancel");
+    let id = scene.ask("command");
+    scene.machine.does(&["allow", &id, "--always"]);
+    let rule = &result(&scene.told(2))["decision"]["acceptWithExecpolicyAmendment"];
+    assert_eq!(rule["execpolicy_amendment"], serde_json::json!(["touch", "made-by-codex"]));
+}
+
+#[test]
+fn the_changes_of_files_are_shown() {
+    let mut scene = Scene::new();
+    scene.key("turn");
+    scene.daemon.expect("a client that joins", |line| line.starts_with("joined "));
+    let id = scene.ask("files");
+    let shown = scene.machine.ok(&["show", &id]);
+    assert!(shown.contains("+new") && shown.contains("main.rs"), "{shown}");
+    scene.machine.does(&["deny", &id]);
+    assert_eq!(result(&scene.told(0))["decision"], "decline");
+}
+
+#[test]
+fn a_question_outlives_an_askbridge_that_is_killed() {
+    let mut scene = Scene::new();
+    scene.ask("question");
+    scene.attach();
+    let id = scene.machine.question();
+    scene.machine.does(&["answer", &id, "1"]);
+    assert_eq!(result(&scene.told(0)), answers(&["Postgres"]));
+}
+
+#[test]
+fn a_restarted_server_is_attached_to_again() {
+    let mut scene = Scene::new();
+    let id = scene.ask("question");
+    scene.key("restart");
+    assert_eq!(scene.ended(&id)["outcome"]["reason"], "withdrawn");
+    let id = scene.ask("question");
+    scene.machine.does(&["answer", &id, "1"]);
+    assert_eq!(result(&scene.told(0)), answers(&["Postgres"]));
+}
+
+#[test]
+fn a_server_that_is_gone_is_not_shown() {
+    let mut scene = Scene::new();
+    let id = scene.ask("question");
+    let Scene { machine, daemon, attached } = scene;
+    drop(daemon);
+    machine.questions(0);
+    let late = machine.run(&["answer", &id, "1"]);
+    assert!([3, 4, 6].contains(&late.code), "{late:?}");
+    // It goes on looking for the next one.
+    let mut daemon = machine.start(&["mock", "codex-daemon", "--socket", &socket(&machine)]);
+    daemon.send("ask question");
+    let id = machine.question();
+    machine.does(&["answer", &id, "1"]);
+    daemon.expect("an answer", |line| line.starts_with("told 0 result"));
+    drop(attached);
+}
+
+#[test]
+fn one_of_two_that_answer_at_once_is_told_to_be_late() {
+    let mut scene = Scene::new();
+    for round in 0..20_u32 {
+        let id = scene.ask("question");
+        let mut answering = scene.machine.start(&["answer", &id, "own text"]);
+        answering.close_stdin();
+        // Another command takes about as long to start: either may be first.
+        if round % 3 != 0 {
+            drop(scene.machine.run(if round % 3 == 1 { &["--version"] } else { &["list"] }));
+        }
+        scene.key("answer Postgres");
+        let told = result(&scene.told(round));
+        let answered = end(answering);
+        let is_ours = told == answers(&["None of the above", "user_note: own text"]);
+        assert_eq!(answered.code, if is_ours { 0 } else { 4 }, "{told} {answered:?}");
+        scene.machine.questions(0);
+    }
+}

@@ -1,0 +1,17 @@
+//! Agents in terminals that are attached to: the real commands, and mocks that behave as released agents do.
+//! What their messages mean is tested in `dialect`.
+
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(test)]
+#[path = "../answers/machine.rs"]
+#[expect(dead_code, reason = "some of it only the tests of the commands need")]
+mod machine;
+
+#[cfg(test)]
+mod races;
+
+#[cfg(test)]
+mod codex;
