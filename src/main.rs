@@ -9,7 +9,7 @@ use std::process::ExitCode;
 #[cfg(feature = "mock")]
 use askbridge::{
     cli::MockWhat,
-    mock::{agent, client, codex, demo},
+    mock::{agent, claude, client, codex, demo},
 };
 use askbridge::{
     cli::{Command, explain, parse},
@@ -62,6 +62,9 @@ fn main() -> ExitCode {
         Command::MockClient(args) => client::run(&args.settings()),
         #[cfg(feature = "mock")]
         Command::Mock(args) => match &args.what {
+            MockWhat::ClaudeHook(args) => {
+                claude::run(&args.settings()).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
+            }
             MockWhat::CodexDaemon(args) => codex::server::run(&args.settings()),
         },
         #[cfg(feature = "mock")]

@@ -23,6 +23,8 @@ mod script;
 
 pub mod client;
 
+pub mod claude;
+
 pub mod codex;
 
 pub mod demo;

@@ -15,3 +15,6 @@ mod races;
 
 #[cfg(test)]
 mod codex;
+
+#[cfg(test)]
+mod claude;

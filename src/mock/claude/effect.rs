@@ -22,7 +22,8 @@ pub fn told(call: &Call, code: Option<i32>, stdout: &[u8]) -> Option<String> {
         ("allow", "ExitPlanMode") if decision.get("updatedInput").is_none() => None,
         ("allow", "Bash") => {
             let input = decision.get("updatedInput").unwrap_or(&call.input);
-            let lasting = decision.get("updatedPermissions").map(|it| format!(" with {it}")).unwrap_or_default();
+            let lasting =
+                decision.get("updatedPermissions").map(|it| format!(" with {it}")).unwrap_or_default();
             Some(format!("ran {}{lasting}", input["command"]))
         }
         ("allow", _) => Some("allowed".to_owned()),

@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Signal, kill_process_group};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader},
     process::Child,
-    time::{sleep, timeout},
+    time::timeout,
 };
 
 use super::{
@@ -199,7 +200,8 @@ impl Session {
     }
 
     fn result(&mut self, call: &Call, is_error: bool, more: &Value) -> io::Result<()> {
-        let result = json!({ "type": "tool_result", "tool_use_id": call.id, "is_error": is_error, "content": "" });
+        let result =
+            json!({ "type": "tool_result", "tool_use_id": call.id, "is_error": is_error, "content": "" });
         let mut line = json!({ "type": "user", "message": { "role": "user", "content": [result] } });
         for (name, value) in more.as_object().into_iter().flatten() {
             line[name] = value.clone();
@@ -228,16 +230,11 @@ async fn ended(dialog: &mut Option<Dialog>) -> io::Result<(Option<i32>, Vec<u8>)
 
 /// Sends SIGTERM to a hook and its children, and SIGKILL later.
 async fn terminate(mut hook: Child) -> Child {
-    let signal = |signal| {
-        let group = hook.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()));
-        // It may have ended by itself.
-        group.map(|group| rustix::process::kill_process_group(group, signal))
-    };
-    drop(signal(rustix::process::Signal::TERM));
-    if timeout(TERMINATED, hook.wait()).await.is_err() {
+    let group = hook.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()));
+    let is_sent = group.is_some_and(|group| kill_process_group(group, Signal::TERM).is_ok());
+    if is_sent && timeout(TERMINATED, hook.wait()).await.is_err() {
         say(&json!({ "killed": hook.id() })).unwrap_or_default();
-        drop(hook.start_kill());
-        sleep(Duration::ZERO).await;
+        drop(hook.kill().await);
     }
     hook
 }

@@ -1,0 +1,251 @@
+//! The hooks of `packaging/claude-plugin` under a mock of Claude Code, which has the keyboard.
+
+use std::{env, fs, path::Path};
+
+use serde_json::{Value, json};
+
+use crate::{
+    machine::{ASKBRIDGE, TestMachine, end},
+    support::Process,
+};
+
+/// A session of Claude Code with the plugin.
+struct Scene {
+    machine: TestMachine,
+    claude: Process,
+}
+
+impl Scene {
+    /// Starts a session whose hooks hold answers back for so long.
+    fn new(settings: &[(&str, &str)]) -> Self {
+        let machine = TestMachine::new();
+        let hooks = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/claude-plugin/hooks/hooks.json");
+        let transcript = machine.path().join("transcript.jsonl");
+        let (hooks, transcript) = (hooks.display().to_string(), transcript.display().to_string());
+        let mut command = machine.command(&["mock", "claude-hook", &hooks, "--transcript", &transcript]);
+        let bin = Path::new(ASKBRIDGE).parent().expect("a folder");
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths([bin.to_owned()].into_iter().chain(env::split_paths(&path)));
+        command.env("PATH", path.expect("a path")).env("ASKBRIDGE_CLAUDE_GRACE", "0s");
+        command.envs(settings.iter().copied());
+        let claude = Process::spawn(&mut command);
+        Scene { machine, claude }
+    }
+
+    fn key(&mut self, line: &str) {
+        self.claude.send(line);
+    }
+
+    /// Opens a dialog, and returns the ID of its question.
+    fn ask(&mut self, what: &str) -> String {
+        self.key(what);
+        self.machine.question()
+    }
+
+    /// Waits until the dialog is closed, and returns by what, and what the model is told.
+    fn closed(&mut self) -> (String, String) {
+        let line = self.claude.expect("a closed dialog", |line| line.contains("\"closed\""));
+        let line: Value = serde_json::from_str(&line).expect("JSON");
+        let text = |name: &str| line[name].as_str().expect("a text").to_owned();
+        (text("closed"), text("told"))
+    }
+
+    /// Waits until no hook waits any more.
+    fn has_left(&self) {
+        self.machine.questions(0);
+    }
+}
+
+#[test]
+fn a_question_is_answered_elsewhere() {
+    let mut scene = Scene::new(&[]);
+    let id = scene.ask("ask");
+    let listed = scene.machine.ok(&["list"]);
+    assert!(listed.contains("Claude Code") && listed.contains("Which database"), "{listed}");
+    scene.machine.does(&["answer", &id, "SQLite", "--note", "in WAL mode"]);
+    let (by, told) = scene.closed();
+    assert_eq!(by, "hook");
+    assert_eq!(
+        told,
+        r#"Your questions have been answered: "Which database should we use?"="SQLite" notes: in WAL mode."#
+    );
+    scene.has_left();
+}
+
+#[test]
+fn a_question_is_rejected_elsewhere_with_a_reason() {
+    let mut scene = Scene::new(&[]);
+    let id = scene.ask("ask");
+    scene.machine.does(&["reject", &id, "--reason", "Not on a Saturday."]);
+    assert_eq!(scene.closed(), ("hook".to_owned(), "Not on a Saturday.".to_owned()));
+}
+
+#[test]
+fn a_command_is_allowed_or_denied_elsewhere() {
+    let mut scene = Scene::new(&[]);
+    let id = scene.ask("bash");
+    assert!(scene.machine.ok(&["show", &id]).contains("touch made-by-bash && ls"));
+    scene.machine.does(&["allow", &id]);
+    assert_eq!(scene.closed().1, r#"ran "touch made-by-bash && ls""#);
+    scene.has_left();
+    let id = scene.ask("bash");
+    scene.machine.does(&["allow", &id, "--always"]);
+    let told = scene.closed().1;
+    assert!(told.contains(r#""ruleContent":"touch made-by-bash *""#), "{told}");
+    scene.has_left();
+    let id = scene.ask("bash");
+    scene.machine.does(&["deny", &id, "--reason", "No."]);
+    assert_eq!(scene.closed().1, "No.");
+}
+
+#[test]
+fn a_plan_is_approved_elsewhere() {
+    let mut scene = Scene::new(&[]);
+    let id = scene.ask("plan");
+    assert!(scene.machine.ok(&["show", &id]).contains("1. Write the test"));
+    scene.machine.does(&["allow", &id]);
+    assert_eq!(scene.closed(), ("hook".to_owned(), "allowed".to_owned()));
+}
+
+#[test]
+fn a_hook_ends_when_the_keyboard_decides() {
+    for (what, key, told) in [
+        ("ask", "answer Postgres", "answered Postgres"),
+        ("ask", "chat", "chat"),
+        ("ask", "no", "rejected"),
+        ("bash", "yes", "answered "),
+        ("bash", "no", "rejected"),
+    ] {
+        let mut scene = Scene::new(&[]);
+        let id = scene.ask(what);
+        let mut follower = scene.machine.start(&["list", "--watch"]);
+        follower.expect("the question", |line| line.contains(&id));
+        scene.key(key);
+        assert_eq!(scene.closed(), ("keyboard".to_owned(), told.to_owned()), "{what} {key}");
+        let line = follower.expect("an end", |line| line.contains("settled"));
+        match (what, key) {
+            ("ask", "answer Postgres") => assert!(line.contains("Postgres"), "{line}"),
+            (_, "chat") => assert!(line.contains("replied in the chat"), "{line}"),
+            _ => {}
+        }
+        assert!(key == "chat" || line.contains("dialog (Claude Code)"), "{what} {key}: {line}");
+        scene.has_left();
+        let late = scene.machine.run(&["answer", &id, "1"]);
+        assert!([3, 4, 6].contains(&late.code), "{late:?}");
+    }
+}
+
+#[test]
+fn an_answer_is_held_back_while_the_person_may_be_typing() {
+    let mut scene = Scene::new(&[("ASKBRIDGE_CLAUDE_GRACE", "1h")]);
+    let id = scene.ask("ask");
+    let mut answering = scene.machine.start(&["answer", &id, "SQLite"]);
+    answering.close_stdin();
+    scene.machine.watch().until("a delivery", |questions| {
+        questions.first().is_some_and(|question| question["state"] == "delivering")
+    });
+    scene.key("answer Postgres");
+    assert_eq!(scene.closed().0, "keyboard");
+    let answered = end(answering);
+    assert_eq!(answered.code, 4, "{answered:?}");
+}
+
+#[test]
+fn a_dialog_that_is_locked_is_answered_elsewhere_or_passed() {
+    for what in ["agent", "form"] {
+        let mut scene = Scene::new(&[]);
+        let id = scene.ask(what);
+        scene.key("answer Postgres");
+        scene.claude.expect("a locked dialog", |line| line.contains("ignored"));
+        scene.machine.does(&["answer", &id, "SQLite"]);
+        let (by, told) = scene.closed();
+        assert!(by == "hook" && told.contains("SQLite"), "{by} {told}");
+    }
+    let mut scene = Scene::new(&[("ASKBRIDGE_CLAUDE_PASS_AFTER", "50ms")]);
+    scene.key("agent");
+    scene.claude.expect("a free dialog", |line| line.contains("no decision"));
+    scene.key("answer Postgres");
+    assert_eq!(scene.closed().0, "keyboard");
+}
+
+#[test]
+fn a_hook_that_is_killed_leaves_the_dialog() {
+    let mut scene = Scene::new(&[]);
+    scene.ask("ask");
+    let status: Value = serde_json::from_str(&scene.machine.ok(&["status", "--json"])).expect("JSON");
+    let pid = status["bridges"][0]["pid"].as_i64().expect("a process");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("a process")).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is there");
+    scene.claude.expect("a dialog that stays", |line| line.contains("no decision"));
+    scene.key("answer Postgres");
+    assert_eq!(scene.closed().0, "keyboard");
+}
+
+#[test]
+fn a_session_that_ends_leaves_no_hook() {
+    let mut scene = Scene::new(&[]);
+    scene.ask("ask");
+    scene.key("exit");
+    let Scene { machine, claude } = scene;
+    assert_eq!(end(claude).code, 0);
+    machine.questions(0);
+    let hooks = machine.sockets().join("hooks");
+    assert_eq!(fs::read_dir(hooks).expect("a folder").count(), 0);
+}
+
+#[test]
+fn an_agent_that_is_killed_leaves_no_hook() {
+    let mut scene = Scene::new(&[]);
+    scene.ask("ask");
+    let Scene { machine, claude } = scene;
+    drop(claude);
+    machine.questions(0);
+}
+
+#[test]
+fn a_call_that_is_not_understood_is_left_to_the_dialog() {
+    let machine = TestMachine::new();
+    for stdin in ["", "{", "null", r#"{"session_id":"s","hook_event_name":"PermissionRequest"}"#] {
+        let mut hook = machine.start(&["hook", "claude"]);
+        hook.send(stdin);
+        hook.close_stdin();
+        let run = end(hook);
+        assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{stdin}: {run:?}");
+    }
+    let off = json!({ "session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": "ls" } });
+    for (name, value) in [("ASKBRIDGE_CLAUDE_ENABLED", "false"), ("ASKBRIDGE_BRIDGE_PERMISSIONS", "client")] {
+        let mut hook = Process::spawn(machine.command(&["hook", "claude"]).env(name, value));
+        hook.send(&off.to_string());
+        hook.close_stdin();
+        let run = end(hook);
+        assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{name}: {run:?}");
+    }
+}
+
+#[test]
+fn one_of_two_that_answer_at_once_counts() {
+    let mut scene = Scene::new(&[]);
+    let mut by_hook = 0;
+    for round in 0..12_u32 {
+        let id = scene.ask("ask");
+        let mut answering = scene.machine.start(&["answer", &id, "SQLite"]);
+        answering.close_stdin();
+        if round % 3 != 0 {
+            drop(scene.machine.run(if round % 3 == 1 { &["--version"] } else { &["list"] }));
+        }
+        scene.key("answer Postgres");
+        let (by, told) = scene.closed();
+        let answered = end(answering);
+        match by.as_str() {
+            "hook" => {
+                by_hook += 1;
+                assert!(told.contains("SQLite") && answered.code == 0, "{told} {answered:?}");
+                // The key was for no dialog any more.
+                scene.claude.expect("an unknown word", |line| line.contains("unknown"));
+            }
+            _ => assert!(told.contains("Postgres"), "{told}"),
+        }
+        scene.has_left();
+    }
+    println!("{by_hook} of 12 by the hook");
+}
