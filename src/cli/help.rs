@@ -192,6 +192,7 @@ after a yes; comments and order stay. A second run changes nothing.
   askbridge setup zed claude             one agent, by npx if it is not installed
   askbridge setup zed --undo             as if it had not been
   askbridge setup emacs codex            print what to put into init.el
+  askbridge setup claude                 a plugin for Claude Code in a terminal
 
 Clients: zed, jetbrains, vscode (the extension ACP Client), emacs (agent-shell), neovim (CodeCompanion).
 Agents: claude, codex, gemini, qwen, opencode, kimi, copilot, cursor, grok, kiro, goose, auggie, pi, or the name of \

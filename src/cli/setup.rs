@@ -11,8 +11,9 @@ use crate::command::{DoctorOptions, SetupOptions};
 #[derive(Debug, Args)]
 #[command(after_help = help::SETUP)]
 pub struct SetupArgs {
-    /// The editor whose settings are changed [default: all that are installed]
-    #[arg(value_parser = ["zed", "jetbrains", "vscode", "emacs", "neovim"], hide_possible_values = true)]
+    /// The editor whose settings are changed, or `claude` for Claude Code in a terminal [default: all editors that are
+    /// installed]
+    #[arg(value_parser = ["zed", "jetbrains", "vscode", "emacs", "neovim", "claude"], hide_possible_values = true)]
     pub client: Option<String>,
 
     /// The agent to start through askbridge [default: all]

@@ -24,6 +24,8 @@ pub(in crate::command) struct Around {
     pub(in crate::command) folders: Folders,
     /// Where this program remembers things.
     pub(in crate::command) state: PathBuf,
+    /// Where this program keeps files of its own that other programs read.
+    pub(in crate::command) data: PathBuf,
     path: Vec<PathBuf>,
 }
 
@@ -40,9 +42,10 @@ impl Around {
             false => config.clone(),
         };
         let state = folder("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state")).join("askbridge");
+        let data = folder("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")).join("askbridge");
         let path = env::var_os("PATH").unwrap_or_default();
         let path = env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
-        Some(Around { folders: Folders { home, config, applications }, state, path })
+        Some(Around { folders: Folders { home, config, applications }, state, data, path })
     }
 
     /// Returns the first program of this name on `PATH`, with its symlinks as they are.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::{
     around::Around,
     change::{confirm, show, tell},
+    claude,
     keep::Keep,
     options::{SetupOptions, broken},
     settings_file::SettingsFile,
@@ -37,9 +38,12 @@ struct Setup<'a> {
 
 /// Puts askbridge between clients and their agents.
 pub async fn setup(options: &SetupOptions) -> Result<u8, CommandError> {
-    let client = options.client.as_deref().map(named).transpose()?;
     let around =
         Around::look().ok_or_else(|| CommandError::Setup("no home directory: set HOME".to_owned()))?;
+    if options.client.as_deref() == Some(claude::NAME) {
+        return claude::setup(&around, options);
+    }
+    let client = options.client.as_deref().map(named).transpose()?;
     let keep = Keep::new(&around.state);
     if options.undo {
         return take_out::undo(&keep, client, options);

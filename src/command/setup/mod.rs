@@ -13,6 +13,8 @@ mod change;
 
 mod take_out;
 
+mod claude;
+
 mod flow;
 
 pub use flow::setup;

@@ -1,0 +1,209 @@
+//! `askbridge setup claude`: installs the plugin whose hooks bring what Claude Code asks in its terminal into the inbox,
+//! and removes it. The plugin is installed by Claude Code's own command; its settings are not touched otherwise.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use super::{
+    around::Around,
+    change::{confirm, show, tell},
+    options::SetupOptions,
+};
+use crate::{command::CommandError, exit};
+
+/// What it is called on the command line.
+pub(super) const NAME: &str = "claude";
+
+/// The plugin and its marketplace, as Claude Code names them.
+const PLUGIN: &str = "askbridge@askbridge";
+const MARKETPLACE: &str = "askbridge";
+
+/// The file that has the command.
+const HOOKS: &str = "hooks/hooks.json";
+/// The command in that file, which is found on `PATH`.
+const COMMAND: &str = "askbridge hook claude";
+
+/// The files of the plugin, by their paths in it.
+const FILES: [(&str, &str); 3] = [
+    (
+        ".claude-plugin/plugin.json",
+        include_str!("../../../packaging/claude-plugin/.claude-plugin/plugin.json"),
+    ),
+    (
+        ".claude-plugin/marketplace.json",
+        include_str!("../../../packaging/claude-plugin/.claude-plugin/marketplace.json"),
+    ),
+    (HOOKS, include_str!("../../../packaging/claude-plugin/hooks/hooks.json")),
+];
+
+/// Installs the plugin, or removes it.
+pub(super) fn setup(around: &Around, options: &SetupOptions) -> Result<u8, CommandError> {
+    if options.agent.is_some() || options.file.is_some() {
+        let what = "`setup claude` installs a plugin: it takes no agent, and no settings file";
+        return Err(CommandError::Usage(what.to_owned()));
+    }
+    let Some(claude) = around.program("claude") else {
+        let what = "Claude Code was not found: no program `claude` is on PATH";
+        return Err(CommandError::Setup(what.to_owned()));
+    };
+    let folder = around.data.join("claude-plugin");
+    match options.undo {
+        true => remove(&claude, &folder, options),
+        false => install(&claude, &folder, around, options),
+    }
+}
+
+fn install(
+    claude: &Path,
+    folder: &Path,
+    around: &Around,
+    options: &SetupOptions,
+) -> Result<u8, CommandError> {
+    let askbridge = around.askbridge();
+    let askbridge = askbridge.as_deref().and_then(Path::to_str);
+    let askbridge =
+        askbridge.ok_or_else(|| CommandError::Setup("the path of this program is not text".to_owned()))?;
+    tell("Claude Code in a terminal: a plugin with hooks")?;
+    let mut changed = Vec::new();
+    for (name, text) in FILES {
+        let (path, after) = (folder.join(name), with_path(name, text, askbridge));
+        let before = fs::read_to_string(&path).ok();
+        if before.as_deref() != Some(&after) {
+            show(&path, before.as_deref(), Some(&after))?;
+            changed.push((path, after));
+        }
+    }
+    let is_installed = is_installed(claude);
+    if changed.is_empty() && is_installed {
+        tell("nothing to change")?;
+        return Ok(exit::OK);
+    }
+    let add = ["plugin", "marketplace", "add", text(folder)?];
+    let install = ["plugin", "install", PLUGIN, "--scope", "user"];
+    for args in [&add[..], &install] {
+        tell(&format!("$ claude {}", args.join(" ")))?;
+    }
+    if options.print {
+        return Ok(exit::OK);
+    }
+    if !confirm(options.yes, "Install it?")? {
+        return Ok(exit::NOT_DONE);
+    }
+    for (path, text) in changed {
+        write(&path, &text).map_err(|error| at(&path, &error))?;
+    }
+    if is_installed {
+        // What is installed is a copy: it is replaced.
+        run(claude, &["plugin", "uninstall", PLUGIN])?;
+    }
+    run(claude, &add)?;
+    run(claude, &install)?;
+    tell("installed: sessions that start from now on ask in the inbox as well")?;
+    Ok(exit::OK)
+}
+
+fn remove(claude: &Path, folder: &Path, options: &SetupOptions) -> Result<u8, CommandError> {
+    let is_installed = is_installed(claude);
+    if !is_installed && !folder.exists() {
+        tell("the plugin is not installed: there is nothing to undo")?;
+        return Ok(exit::OK);
+    }
+    let uninstall = ["plugin", "uninstall", PLUGIN];
+    let forget = ["plugin", "marketplace", "remove", MARKETPLACE];
+    if is_installed {
+        for args in [&uninstall[..], &forget] {
+            tell(&format!("$ claude {}", args.join(" ")))?;
+        }
+    }
+    tell(&format!("removes {}", folder.display()))?;
+    if options.print {
+        return Ok(exit::OK);
+    }
+    if !confirm(options.yes, "Remove it?")? {
+        return Ok(exit::NOT_DONE);
+    }
+    if is_installed {
+        run(claude, &uninstall)?;
+        run(claude, &forget)?;
+    }
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(folder, &error)),
+        _ => {}
+    }
+    tell("removed: sessions that run go on as they are until they end")?;
+    Ok(exit::OK)
+}
+
+/// Returns a file of the plugin whose command is this program, wherever a session looks for programs.
+fn with_path(name: &str, text: &str, askbridge: &str) -> String {
+    if name != HOOKS {
+        return text.to_owned();
+    }
+    let quoted = format!("'{}' hook claude", askbridge.replace('\'', r"'\''"));
+    // As JSON, without the quotes around it.
+    let json = serde_json::Value::from(quoted).to_string();
+    text.replace(COMMAND, json.trim_matches('"'))
+}
+
+/// Returns whether Claude Code has the plugin. Where it does not say, it has not.
+fn is_installed(claude: &Path) -> bool {
+    let listed = output(claude, &["plugin", "list"]);
+    listed.is_ok_and(|listed| String::from_utf8_lossy(&listed.stdout).contains(PLUGIN))
+}
+
+fn output(claude: &Path, args: &[&str]) -> io::Result<Output> {
+    Command::new(claude).args(args).stdin(Stdio::null()).output()
+}
+
+fn run(claude: &Path, args: &[&str]) -> Result<(), CommandError> {
+    let failed = |why: &str| {
+        let command = args.join(" ");
+        CommandError::Setup(format!("`claude {command}` failed: {}", why.trim()))
+    };
+    let ended = output(claude, args).map_err(|error| failed(&error.to_string()))?;
+    let said = [&ended.stderr[..], &ended.stdout].map(String::from_utf8_lossy).join("\n");
+    if ended.status.success() { Ok(()) } else { Err(failed(&said)) }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(path))?;
+    fs::write(path, text)
+}
+
+fn text(path: &Path) -> Result<&str, CommandError> {
+    path.to_str().ok_or_else(|| CommandError::Setup(format!("{}: not text", path.display())))
+}
+
+fn at(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Setup(format!("{}: {error}", PathBuf::from(path).display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_plugin_runs_this_program_whatever_its_path() {
+        for (path, command) in [
+            ("/usr/bin/askbridge", "'/usr/bin/askbridge' hook claude"),
+            ("/a b/it's \"x\"/askbridge", r#"'/a b/it'\''s "x"/askbridge' hook claude"#),
+        ] {
+            let hooks = with_path(HOOKS, FILES[2].1, path);
+            let hooks: Value = serde_json::from_str(&hooks).expect("JSON");
+            for event in ["PermissionRequest", "Elicitation", "PostToolUse", "Stop", "SessionEnd"] {
+                assert_eq!(hooks["hooks"][event][0]["hooks"][0]["command"], command, "{event}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_plugin_has_the_version_of_this_program() {
+        let plugin: Value = serde_json::from_str(FILES[0].1).expect("JSON");
+        assert_eq!(plugin["version"], env!("CARGO_PKG_VERSION"));
+    }
+}
