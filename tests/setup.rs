@@ -275,6 +275,53 @@ mod setup {
         assert!(!home.at(".config/zed").exists());
     }
 
+    /// A `claude` that notes its plugins as the real one does.
+    const CLAUDE: &str = r#"#!/bin/sh
+echo "$*" >> "$HOME/calls"
+case "$1 $2" in
+"plugin list") /bin/cat "$HOME/plugins" 2> /dev/null ;;
+"plugin install") echo "$3" > "$HOME/plugins" ;;
+"plugin uninstall") /bin/rm "$HOME/plugins" ;;
+esac
+exit "$(/bin/cat "$HOME/code" 2> /dev/null || echo 0)"
+"#;
+
+    #[test]
+    fn the_plugin_of_claude_is_installed_once_and_taken_out() {
+        const FOLDER: &str = ".local/share/askbridge/claude-plugin";
+        let home = Home::new(&["claude"]);
+        home.write("bin/claude", CLAUDE);
+        let calls = || {
+            let calls = fs::read_to_string(home.at("calls")).unwrap_or_default();
+            drop(fs::remove_file(home.at("calls")));
+            calls.lines().filter(|call| *call != "plugin list").map(str::to_owned).collect::<Vec<_>>()
+        };
+        let shown = home.ok(&["setup", "claude", "--print"]);
+        assert!(shown.contains("hook claude") && shown.contains("$ claude plugin install"), "{shown}");
+        assert_eq!((calls(), home.at(FOLDER).exists()), (Vec::new(), false));
+        assert_eq!(home.run(&["setup", "claude"]).code, exit::NOT_DONE);
+
+        home.ok(&["setup", "claude", "--yes"]);
+        let add = format!("plugin marketplace add {}", home.at(FOLDER).display());
+        assert_eq!(calls(), [add.as_str(), "plugin install askbridge@askbridge --scope user"]);
+        let hooks: Value = serde_json::from_str(&home.read(&format!("{FOLDER}/hooks/hooks.json"))).unwrap();
+        let command = &hooks["hooks"]["PermissionRequest"][0]["hooks"][0]["command"];
+        assert_eq!(command, &format!("'{ASKBRIDGE}' hook claude"));
+        assert!(home.ok(&["setup", "claude", "--yes"]).ends_with("nothing to change\n"));
+        assert_eq!(calls(), [""; 0]);
+
+        home.ok(&["setup", "claude", "--undo", "--yes"]);
+        assert_eq!(calls(), ["plugin uninstall askbridge@askbridge", "plugin marketplace remove askbridge"]);
+        assert!(!home.at(FOLDER).exists());
+        assert!(home.ok(&["setup", "claude", "--undo"]).contains("nothing to undo"));
+
+        home.write("code", "3");
+        let failed = home.run(&["setup", "claude", "--yes"]);
+        assert!(failed.code == exit::FAILED && failed.stderr.contains("marketplace add"), "{failed:?}");
+        let missing = Home::new(&[]).run(&["setup", "claude"]);
+        assert!(missing.stderr.contains("no program `claude` is on PATH"), "{missing:?}");
+    }
+
     #[test]
     fn doctor_finds_nothing_wrong_on_a_fresh_machine() {
         let home = Home::new(&[]);
