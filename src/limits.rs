@@ -81,6 +81,8 @@ pub const OPEN_PER_SESSION: usize = 64;
 pub const OPEN: usize = 1024;
 /// Size of all open questions of one asker, in memory or as JSON, whichever is more. Those on their way to it count.
 pub const OPEN_BYTES: usize = 4 * MIB;
+/// Bytes of JSON of the longest record beside its question: the names, two times, the states, and what is between.
+pub const RECORD: usize = 320;
 /// Number of settled questions that are remembered, for responders that come late.
 pub const REMEMBERED: usize = 128;
 /// Size of all remembered questions. The last one is remembered whatever its size.

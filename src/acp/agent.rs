@@ -151,7 +151,7 @@ impl Core {
     }
 
     /// Returns how many bytes a question counts for, if there is room for it.
-    fn weigh(&self, id: &str, question: &Arc<Question>, line: &Line) -> Result<usize, String> {
+    fn weigh(&self, id: &str, question: &Question, line: &Line) -> Result<usize, String> {
         if id.len() > limits::ID {
             return Err(format!("its request id is longer than {} bytes", limits::ID));
         }

@@ -8,7 +8,23 @@ use std::{
 };
 
 use super::{Record, Refusal, Settlement, Submission, refusal::late_verdict};
-use crate::{limits, question::Answer, question::Outcome};
+use crate::{
+    limits,
+    question::{Answer, Outcome, Question},
+};
+
+/// Returns whether a record has the same answer. `None` where that is not known, because its answer had secrets.
+pub(super) fn is_same_answer(record: &Record, answer: &Answer) -> Option<bool> {
+    let Some(Outcome::Answered(given)) = record.settlement.as_ref().map(|settlement| &settlement.outcome)
+    else {
+        return Some(false);
+    };
+    (!has_secrets(&record.question)).then(|| given.clone().canonical() == answer.clone().canonical())
+}
+
+fn has_secrets(question: &Question) -> bool {
+    question.fields.iter().any(|field| field.secret)
+}
 
 /// The last settled questions of a desk, oldest first.
 #[derive(Debug)]
@@ -25,7 +41,7 @@ struct Settled {
     number: u64,
     record: Arc<Record>,
     bytes: usize,
-    /// The digest of the whole answer, by which a later one is compared: the record has no secrets.
+    /// The digest of an answer with secrets, by which a later one is compared: the record has no secrets.
     digest: Option<u64>,
 }
 
@@ -49,7 +65,7 @@ impl Memory {
         settlement: Settlement,
     ) -> Vec<u64> {
         let digest = match &settlement.outcome {
-            Outcome::Answered(answer) => Some(self.digest(answer)),
+            Outcome::Answered(answer) if has_secrets(&record.question) => Some(self.digest(answer)),
             _ => None,
         };
         let record = Arc::new(Arc::unwrap_or_clone(record).settled(settlement));
@@ -71,7 +87,10 @@ impl Memory {
     pub(super) fn judge(&self, number: u64, submission: &Submission) -> Result<(), Refusal> {
         // A question that is forgotten may have been settled in any way.
         let settled = self.find(number).ok_or(Refusal::Unavailable)?;
-        let is_same = |answer: &Answer| Some(settled.digest == Some(self.digest(answer)));
+        let is_same = |answer: &Answer| match settled.digest {
+            Some(digest) => Some(digest == self.digest(answer)),
+            None => is_same_answer(&settled.record, answer),
+        };
         late_verdict(&settled.record, submission, is_same)
     }
 

@@ -9,9 +9,8 @@ use std::{
 
 use super::{Asker, BridgeName, Event, IdPrefix, QuestionId, Record, Refusal, Settlement, State, Submission};
 use crate::{
-    desk::refusal::late_verdict,
+    desk::{memory::is_same_answer, refusal::late_verdict},
     limits,
-    question::{Answer, Outcome},
 };
 
 /// Open questions and the last settled ones. Copies share the records.
@@ -162,16 +161,6 @@ impl Snapshot {
     }
 }
 
-/// Returns whether this is the answer that settled a question; `None` where secrets were left out of the record.
-fn is_same_answer(record: &Record, answer: &Answer) -> Option<bool> {
-    let Some(Outcome::Answered(given)) = record.settlement.as_ref().map(|settlement| &settlement.outcome)
-    else {
-        return Some(false);
-    };
-    let has_secrets = record.question.fields.iter().any(|field| field.secret);
-    (!has_secrets).then(|| given.clone().canonical() == answer.clone().canonical())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,7 +169,7 @@ mod tests {
             Timestamp,
             samples::{answer, answered, name, question},
         },
-        question::{Provenance, Reason},
+        question::{Answer, Outcome, Provenance, Reason},
     };
 
     fn record(id: &str) -> Record {

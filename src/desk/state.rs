@@ -125,11 +125,10 @@ impl Desk {
         }
     }
 
-    /// Returns how many bytes a question counts for that came as this many: what it takes in memory or in a listing,
-    /// whichever is more.
-    pub fn weigh(&self, question: &Arc<Question>, bytes: usize) -> usize {
-        let record = Record::new(self.id(self.next_number()), Arc::clone(question), self.setup.started);
-        question.weight(bytes).max(record.size())
+    /// Returns how many bytes a question counts for that came as this many: at least what it takes in memory or in a
+    /// listing, whichever is more.
+    pub fn weigh(&self, question: &Question, bytes: usize) -> usize {
+        question.weight(bytes).max(limits::RECORD + question.most_json())
     }
 
     /// Checks whether one more question of this session and weight may open. Questions without a session share one

@@ -1,6 +1,14 @@
-//! What a question takes in memory. Which limit that counts for is left to the desk.
+//! What a question takes in memory, and as JSON. Which limit that counts for is left to the desk.
 
-use super::{Field, FieldOption, Kind, Question};
+use super::{Diff, Field, FieldOption, Kind, Question, Subject};
+
+/// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and what is between.
+/// Each is held against the largest part by a test.
+const QUESTION: usize = 400;
+const SUBJECT: usize = 180;
+const DIFF: usize = 50;
+const FIELD: usize = 300;
+const OPTION: usize = 130;
 
 impl Question {
     /// Gives back the room that its lists do not use. A list that was built from a longer one may keep all its room.
@@ -18,5 +26,129 @@ impl Question {
     pub fn weight(&self, json: usize) -> usize {
         let options: usize = self.fields.iter().map(|field| field.kind.options().len()).sum();
         json + self.fields.len() * size_of::<Field>() + options * size_of::<FieldOption>()
+    }
+
+    /// Returns at least how many bytes it takes as JSON, and not many more. That is cheaper than to write it: a bridge
+    /// asks for each permission that passes.
+    pub fn most_json(&self) -> usize {
+        let Question { session, agent, project, request, id, title, message, submit, tool_call, .. } = self;
+        let fields: usize = self.fields.iter().map(field).sum();
+        let subject = self.subject.as_deref().map_or(0, subject);
+        let texts = [id, message]
+            .into_iter()
+            .chain([session, request, title, submit, tool_call].into_iter().flatten());
+        let names = [agent, project].into_iter().flatten().map(|name| text(name));
+        QUESTION + texts.map(|it| text(it)).chain(names).sum::<usize>() + fields + subject
+    }
+}
+
+fn subject(subject: &Subject) -> usize {
+    let Subject {
+        kind,
+        title,
+        description,
+        command,
+        folder,
+        locations,
+        diffs,
+        patch,
+        plan,
+        content,
+        raw_input,
+    } = subject;
+    let texts = [kind, title, description, command, folder, patch, plan, content, raw_input];
+    let diff = |diff: &Diff| DIFF + text(&diff.path) + optional(diff.old.as_ref()) + text(&diff.new);
+    SUBJECT
+        + texts.into_iter().map(|text| optional(text.as_ref())).sum::<usize>()
+        + locations.iter().map(|location| text(location)).sum::<usize>()
+        + diffs.iter().map(diff).sum::<usize>()
+}
+
+fn field(field: &Field) -> usize {
+    let Field { name, label, header, help, kind, .. } = field;
+    let texts = text(name) + text(label) + optional(header.as_ref()) + optional(help.as_ref());
+    let of_kind = match kind {
+        Kind::Text { pattern, format, placeholder, default, .. } => {
+            [pattern, format, placeholder, default].into_iter().map(|text| optional(text.as_ref())).sum()
+        }
+        Kind::Choice { options, default, .. } => {
+            options.iter().map(option).sum::<usize>() + optional(default.as_ref())
+        }
+        Kind::Choices { options, default, .. } => {
+            options.iter().map(option).sum::<usize>() + default.iter().map(|value| text(value)).sum::<usize>()
+        }
+        Kind::Confirm { yes, no } => text(yes) + text(no),
+        Kind::Boolean { .. } | Kind::Number { .. } => 0,
+        // Its members are of another version. It was read from JSON, and can be written again.
+        Kind::Unknown(members) => serde_json::to_string(members).map_or(0, |json| json.len()),
+    };
+    FIELD + texts + of_kind
+}
+
+fn option(option: &FieldOption) -> usize {
+    let preview = option.preview.as_deref().map_or(0, |preview| text(&preview.text));
+    OPTION + text(&option.value) + text(&option.label) + optional(option.description.as_ref()) + preview
+}
+
+fn optional(optional: Option<&String>) -> usize {
+    optional.map_or(0, |it| text(it))
+}
+
+/// Returns how many bytes a text takes as JSON, with its quotes and a comma.
+fn text(text: &str) -> usize {
+    let more = |byte: u8| match byte {
+        0..b' ' => 5,
+        b'"' | b'\\' => 1,
+        _ => 0,
+    };
+    3 + text.len() + text.bytes().map(more).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn held(question: &Question) {
+        let json = serde_json::to_string(question).expect("JSON").len();
+        let most = question.most_json();
+        let parts = question.fields.iter().map(|field| 1 + field.kind.options().len()).sum::<usize>();
+        assert!(json <= most, "{json} > {most}");
+        assert!(most <= json + QUESTION + SUBJECT + DIFF * 2 + FIELD * parts, "{most} is far above {json}");
+    }
+
+    #[test]
+    fn what_it_takes_as_json_is_known_without_writing_it() {
+        let role = "a".repeat(39);
+        let text = "q\"\\\n\u{1}é";
+        let option = json!({ "value": text, "label": text, "description": text, "role": role,
+            "preview": { "format": role, "text": text } });
+        for kind in [
+            json!({ "kind": "text", "multiline": false, "minLength": u32::MAX, "maxLength": u32::MAX, "pattern": text,
+                "format": text, "placeholder": text, "default": text }),
+            json!({ "kind": "choice", "options": [option, option], "other": false, "default": text }),
+            json!({ "kind": "choices", "options": [option], "other": false, "min": u32::MAX, "max": u32::MAX,
+                "default": [text, text] }),
+            json!({ "kind": "boolean", "default": false }),
+            json!({ "kind": "number", "integer": false, "min": f64::MIN, "max": f64::MAX, "step": 1e-300_f64,
+                "default": -1.234_567_890_123_456_7e-300_f64 }),
+            json!({ "kind": "confirm", "yes": text, "no": text }),
+            json!({ "kind": "drawing", "colours": [text, { "x": text }] }),
+        ] {
+            let mut field = json!({ "name": text, "label": text, "header": text, "help": text, "required": false, "secret": true });
+            field.as_object_mut().expect("an object").extend(kind.as_object().expect("an object").clone());
+            let question = json!({
+                "sessionId": text, "agent": text, "project": text, "requestId": text, "questionId": text, "title": text,
+                "message": text, "fields": [field], "submit": text, "toolCallId": text, "purpose": role,
+                "subject": { "kind": text, "title": text, "description": text, "command": text, "folder": text,
+                    "locations": [text, text], "diffs": [{ "path": text, "line": u32::MAX, "old": text, "new": text }],
+                    "patch": text, "plan": text, "content": text, "rawInput": text },
+                "origin": role, "dangerous": false, "blocking": false, "timeoutMs": u64::MAX / 2, "notes": false,
+            });
+            held(&serde_json::from_value(question).expect("a question"));
+        }
+        held(&Question::new(crate::question::Origin::Program, "q", Vec::new()));
     }
 }
