@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::PollSender;
 
 use super::{protocol::Peers, store::Store};
@@ -27,6 +27,7 @@ pub fn pair(store: Store) -> (Port, Submitter, Intake) {
     let (hand_over, handed_over) = mpsc::channel(1);
     let (commands, submitted) = mpsc::channel(limits::COMMANDS);
     let introduced = Arc::<Mutex<Peers>>::default();
+    let opened = Arc::new(Notify::new());
     let port = Port {
         commands: submitted,
         hand_over: PollSender::new(hand_over),
@@ -35,9 +36,10 @@ pub fn pair(store: Store) -> (Port, Submitter, Intake) {
         verdicts: Vec::new(),
         introduced: Arc::clone(&introduced),
         unsaid: None,
+        opened: Arc::clone(&opened),
     };
     let room = Arc::new(Semaphore::new(limits::WAITING_BYTES));
-    (port, Submitter { commands, room, introduced }, Intake { handed_over, store, first: None })
+    (port, Submitter { commands, room, introduced }, Intake { handed_over, store, opened })
 }
 
 /// The bridge's end. Dropping it ends the inbox.
@@ -54,6 +56,7 @@ pub struct Port {
     introduced: Arc<Mutex<Peers>>,
     /// What the peers said while the inbox's thread held that lock.
     unsaid: Option<Peers>,
+    opened: Arc<Notify>,
 }
 
 #[derive(Debug)]
@@ -92,6 +95,11 @@ impl Port {
     /// Keeps a verdict until it is handed over.
     pub fn verdict(&mut self, ticket: Ticket, verdict: Verdict) {
         self.verdicts.extend(self.waiting.remove(&ticket).map(|caller| (caller, verdict)));
+    }
+
+    /// Says that a question opened. What is known of it is handed over by [`Port::poll_hand_over`].
+    pub fn opened(&self) {
+        self.opened.notify_one();
     }
 
     /// Tells responders what the peers said of themselves, in place of what they said before. While the inbox's thread
@@ -178,32 +186,19 @@ impl Submitter {
 pub struct Intake {
     handed_over: mpsc::Receiver<HandOver>,
     store: Store,
-    /// What was handed over before it ran.
-    first: Option<HandOver>,
+    /// Questions that opened since [`Intake::opened`] returned.
+    opened: Arc<Notify>,
 }
 
 impl Intake {
-    /// Waits until something is handed over, which [`Intake::run`] takes over. Dropping the future loses nothing.
-    pub async fn begun(&mut self) {
-        if self.first.is_none() {
-            self.first = self.handed_over.recv().await;
-        }
-        if self.first.is_none() {
-            // The bridge has ended: nothing more comes.
-            std::future::pending::<()>().await;
-        }
-    }
-
-    async fn next(&mut self) -> Option<HandOver> {
-        match self.first.take() {
-            Some(first) => Some(first),
-            None => self.handed_over.recv().await,
-        }
+    /// Waits until a question opens. One that opened since the last call counts. Dropping the future loses nothing.
+    pub async fn opened(&self) {
+        self.opened.notified().await;
     }
 
     /// Runs until the bridge has ended, and then ends the store.
     pub async fn run(mut self) {
-        while let Some(HandOver { changes, verdicts }) = self.next().await {
+        while let Some(HandOver { changes, verdicts }) = self.handed_over.recv().await {
             // First the store, so that a responder that is told finds the question there as it was told (I9).
             if let Some(changes) = changes {
                 self.store.apply(changes);

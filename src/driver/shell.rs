@@ -83,8 +83,10 @@ impl Shell {
 
     fn notice(&mut self, notice: Notice) {
         report::notice(&notice, self.has_inbox);
-        if let Notice::Verdict(ticket, verdict) = notice {
-            self.port.verdict(ticket, verdict);
+        match notice {
+            Notice::Opened(_) => self.port.opened(),
+            Notice::Verdict(ticket, verdict) => self.port.verdict(ticket, verdict),
+            _ => {}
         }
     }
 }
