@@ -56,13 +56,12 @@ pub(crate) fn log(cli: &Cli, settings: &Settings) -> Result<Log, LogError> {
 }
 
 /// Runs a bridge around an agent that it starts.
-pub(crate) fn run(settings: &RunSettings, set: &Settings) -> Result<ExitCode, FatalError> {
+pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
     let words: Vec<_> = settings.agent.iter().map(|word| word.to_string_lossy()).collect();
     let traffic = Arc::new(Traffic::default());
     let parts = Parts {
         bridge: &settings.bridge,
         inbox: &settings.inbox,
-        set,
         grace: settings.grace,
         agent: words.join(" "),
         traffic: Some(Arc::clone(&traffic)),
@@ -71,11 +70,10 @@ pub(crate) fn run(settings: &RunSettings, set: &Settings) -> Result<ExitCode, Fa
 }
 
 /// Runs a bridge under a conductor.
-pub(crate) fn proxy(settings: &ProxySettings, set: &Settings) -> Result<ExitCode, FatalError> {
+pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
     let parts = Parts {
         bridge: &settings.bridge,
         inbox: &settings.inbox,
-        set,
         // The conductor ends the agent: there is none to wait for.
         grace: Duration::ZERO,
         // Only the conductor knows the agent's command.
@@ -87,13 +85,13 @@ pub(crate) fn proxy(settings: &ProxySettings, set: &Settings) -> Result<ExitCode
 }
 
 /// Runs one call of an agent's hook. It never fails: its agent would take that as an answer.
-pub(crate) fn hook(settings: &HookSettings, set: &Settings) -> ExitCode {
-    hook::run(settings, &LocalHosts { set: set.clone() });
+pub(crate) fn hook(settings: &HookSettings) -> ExitCode {
+    hook::run(settings, &LocalHosts);
     ExitCode::SUCCESS
 }
 
 /// Answers agents that run in terminals.
-pub(crate) fn attach(args: &AttachArgs, set: &Settings) -> ExitCode {
+pub(crate) fn attach(args: &AttachArgs) -> ExitCode {
     let finders: Vec<_> = match &args.agent {
         Some(AttachAgent::Codex { socket: Some(socket) }) => {
             vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]
@@ -101,13 +99,13 @@ pub(crate) fn attach(args: &AttachArgs, set: &Settings) -> ExitCode {
         Some(AttachAgent::Codex { socket: None }) => finders(|kind| kind == "codex"),
         None => finders(|_| true),
     };
-    command::run(command::attach(finders, Arc::new(LocalHosts { set: set.clone() })))
+    command::run(command::attach(finders, Arc::new(LocalHosts)))
 }
 
 /// Returns the agents that the inbox attaches to by itself.
 pub(crate) fn attached(set: &Settings) -> Attached {
     let kinds = set.get(&keys::INBOX_ATTACH);
-    (finders(|kind| kinds.has(kind)), Arc::new(LocalHosts { set: set.clone() }))
+    (finders(|kind| kinds.has(kind)), Arc::new(LocalHosts))
 }
 
 /// Returns what finds the agents of each kind that is wanted.
@@ -117,15 +115,12 @@ fn finders(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
 }
 
 /// Gives each agent an inbox in this process, with the notifiers that are set.
-pub(crate) struct LocalHosts {
-    /// All that is set, for notifiers.
-    pub set: Settings,
-}
+pub(crate) struct LocalHosts;
 
 impl Hosts for LocalHosts {
     fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
         let (desk, host) = local::bind_desk(who.agent, who.folder.display().to_string(), who.pid)?;
-        let mut host = with_notifiers(host, &self.set);
+        let mut host = with_notifiers(host);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
         Ok(Hosted { desk, host: Box::new(host) })
     }
@@ -135,8 +130,6 @@ impl Hosts for LocalHosts {
 struct Parts<'a> {
     bridge: &'a BridgeSettings,
     inbox: &'a InboxSettings,
-    /// All that is set, for notifiers.
-    set: &'a Settings,
     grace: Duration,
     agent: String,
     traffic: Option<Arc<Traffic>>,
@@ -163,7 +156,7 @@ fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket
         })
         .ok()?;
     let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
-    let mut host = with_notifiers(host, parts.set);
+    let mut host = with_notifiers(host);
     let services: Vec<_> = http.into_iter().map(|service| Box::new(service) as Box<dyn Service>).collect();
     // Without services, the thread that serves the socket starts with the first connection.
     if !services.is_empty()
@@ -174,15 +167,15 @@ fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket
     Some(host)
 }
 
-/// Lets notifiers be started. A bridge that starts without any follows its questions for them only once it has visitors.
+/// Lets notifiers be started, by a bridge that started without any too.
 #[cfg(feature = "notify")]
-fn with_notifiers(host: Host<Socket>, set: &Settings) -> Host<Socket> {
+fn with_notifiers(host: Host<Socket>) -> Host<Socket> {
     let service = askbridge::notifier::NotifyService::new();
-    let is_wanted = service.is_wanted(set);
-    host.with(Box::new(service), is_wanted)
+    let needs_questions = service.needs_questions();
+    host.with(Box::new(service)).starts_if(needs_questions)
 }
 
 #[cfg(not(feature = "notify"))]
-fn with_notifiers(host: Host<Socket>, _: &Settings) -> Host<Socket> {
+fn with_notifiers(host: Host<Socket>) -> Host<Socket> {
     host
 }

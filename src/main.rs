@@ -3,8 +3,10 @@
 
 mod compose;
 
-use std::io::{ErrorKind, Write};
-use std::process::ExitCode;
+use std::{
+    io::{ErrorKind, Write},
+    process::ExitCode,
+};
 
 #[cfg(feature = "mock")]
 use askbridge::{
@@ -27,10 +29,10 @@ fn main() -> ExitCode {
     };
     explain(&cli.command);
     match &cli.command {
-        Command::Run(args) => ended(compose::run(&args.settings(&settings), &settings)),
-        Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings), &settings)),
-        Command::Hook(args) => compose::hook(&args.settings(&settings), &settings),
-        Command::Attach(args) => compose::attach(args, &settings),
+        Command::Run(args) => ended(compose::run(&args.settings(&settings))),
+        Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings))),
+        Command::Hook(args) => compose::hook(&args.settings(&settings)),
+        Command::Attach(args) => compose::attach(args),
         Command::Inbox(args) => {
             let attached = compose::attached(&settings);
             command::run(command::inbox(&args.options(&settings, &cli.log), attached))

@@ -56,6 +56,27 @@ pub fn user_file() -> Option<PathBuf> {
     base.map(|base| base.join("askbridge/config.toml"))
 }
 
+/// Which text a file has: an edit leads to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    device: u64,
+    file: u64,
+    length: u64,
+    /// The time of the last change in seconds and nanoseconds. No program can set it, unlike that of the modification.
+    changed: (i64, i64),
+}
+
+/// Returns which text the person's own file has, without reading it. `None` where there is none.
+pub fn user_version() -> Option<Version> {
+    let file = fs::metadata(user_file()?).ok()?;
+    Some(Version {
+        device: file.dev(),
+        file: file.ino(),
+        length: file.len(),
+        changed: (file.ctime(), file.ctime_nsec()),
+    })
+}
+
 fn home() -> Option<PathBuf> {
     absolute("HOME")
 }

@@ -408,8 +408,11 @@ exit "$(/bin/cat "$HOME/code" 2> /dev/null || echo 0)"
         let without = "note     BRIDGE: the client, Zed␇, with ACP 1, promises no forms";
         shows(json!({}), &[without, "-> several fields come one after the other there"]);
 
-        let agent = r#"read -r line; echo '{"jsonrpc":"2.0","id":7,"result":{"protocolVersion":1,"agentInfo":{"name":"gemini","title":"Gemini"}}}'; exec /bin/cat"#;
+        // The client initializes twice: what both say last counts.
+        let agent = r#"for name in Old Gemini; do read -r line; echo '{"jsonrpc":"2.0","id":7,"result":{"protocolVersion":1,"agentInfo":{"name":"gemini","title":"'$name'"}}}'; done; exec /bin/cat"#;
         let mut bridge = Process::spawn(&mut home.command(&["run", "--", "/bin/sh", "-c", agent]));
+        bridge.send(r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"Old"}}}"#);
+        bridge.expect("the first response", |line| line.contains("Old"));
         bridge.send(r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":1}}"#);
         bridge.expect("the response", |line| line.contains("Gemini"));
         let report = home.run(&["doctor"]);

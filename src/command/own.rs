@@ -23,7 +23,7 @@ impl Own {
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
         let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind()?;
         #[cfg(feature = "notify")]
-        let host = host.with(Box::new(crate::notifier::NotifyService::new()), true);
+        let host = host.with(Box::new(crate::notifier::NotifyService::new()));
         Ok(Own { inbox, host, _port: port })
     }
 

@@ -213,11 +213,11 @@ enum AskerWork {
 }
 
 impl Work {
-    /// Waits until the bridge hands something over. Dropping the future loses nothing. Pending forever where the
-    /// questions are on a desk of this process.
-    pub async fn begun(&mut self) {
-        match &mut self.asker {
-            AskerWork::Bridge(intake) => intake.begun().await,
+    /// Waits until the agent asks. A question that opened since the last call counts. Dropping the future loses nothing.
+    /// Pending forever where the questions are on a desk of this process, whose thread runs from the start.
+    pub async fn opened(&self) {
+        match &self.asker {
+            AskerWork::Bridge(intake) => intake.opened().await,
             AskerWork::Desk(_) => pending().await,
         }
     }

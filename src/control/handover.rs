@@ -4,17 +4,14 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, PoisonError, TryLockError},
     task::{Context, Poll},
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::PollSender;
 
-use super::{
-    protocol::{PeerStatus, Peers},
-    store::Store,
-};
+use super::{protocol::Peers, store::Store};
 use crate::{
     desk::{Changes, Refusal, Submission, Submitted, Ticket},
     limits,
@@ -29,7 +26,8 @@ pub fn pair(store: Store) -> (Port, Submitter, Intake) {
     // Changes that do not fit wait in the desk, where the last one to a question counts.
     let (hand_over, handed_over) = mpsc::channel(1);
     let (commands, submitted) = mpsc::channel(limits::COMMANDS);
-    let introduced = Arc::<Introduced>::default();
+    let introduced = Arc::<Mutex<Peers>>::default();
+    let opened = Arc::new(Notify::new());
     let port = Port {
         commands: submitted,
         hand_over: PollSender::new(hand_over),
@@ -37,9 +35,11 @@ pub fn pair(store: Store) -> (Port, Submitter, Intake) {
         waiting: BTreeMap::new(),
         verdicts: Vec::new(),
         introduced: Arc::clone(&introduced),
+        unsaid: None,
+        opened: Arc::clone(&opened),
     };
     let room = Arc::new(Semaphore::new(limits::WAITING_BYTES));
-    (port, Submitter { commands, room, introduced }, Intake { handed_over, store, first: None })
+    (port, Submitter { commands, room, introduced }, Intake { handed_over, store, opened })
 }
 
 /// The bridge's end. Dropping it ends the inbox.
@@ -51,15 +51,12 @@ pub struct Port {
     waiting: BTreeMap<Ticket, Caller>,
     /// Verdicts that are still to be handed over. They are bounded as the submissions are.
     verdicts: Vec<(Caller, Verdict)>,
-    introduced: Arc<Introduced>,
-}
-
-/// What the peers said of themselves. Neither side ever waits for the other to read or write it (I7), and it is there
-/// before the inbox is looked at for the first time.
-#[derive(Debug, Default)]
-struct Introduced {
-    client: OnceLock<PeerStatus>,
-    agent: OnceLock<PeerStatus>,
+    /// What the peers said of themselves in the last `initialize`. The bridge never waits for this lock (I7). It is not
+    /// a part of what is handed over, so that the first responder that connects finds it.
+    introduced: Arc<Mutex<Peers>>,
+    /// What the peers said while the inbox's thread held that lock.
+    unsaid: Option<Peers>,
+    opened: Arc<Notify>,
 }
 
 #[derive(Debug)]
@@ -100,12 +97,24 @@ impl Port {
         self.verdicts.extend(self.waiting.remove(&ticket).map(|caller| (caller, verdict)));
     }
 
-    /// Says what the peers said of themselves. What each of them said first counts: a second `initialize` on the same
-    /// connection is not part of the protocol.
-    pub fn introduce(&self, peers: Peers) {
-        for (slot, said) in [(&self.introduced.client, peers.client), (&self.introduced.agent, peers.agent)] {
-            if let Some(said) = said {
-                slot.get_or_init(|| said);
+    /// Says that a question opened. What is known of it is handed over by [`Port::poll_hand_over`].
+    pub fn opened(&self) {
+        self.opened.notify_one();
+    }
+
+    /// Tells responders what the peers said of themselves, in place of what they said before. While the inbox's thread
+    /// reads it, this wakes the task instead, and the next call tells it.
+    pub fn introduce(&mut self, cx: &Context<'_>, news: Option<Peers>) {
+        if news.is_some() {
+            self.unsaid = news;
+        }
+        let Some(peers) = self.unsaid.take() else { return };
+        match self.introduced.try_lock() {
+            Ok(mut introduced) => *introduced = peers,
+            Err(TryLockError::Poisoned(error)) => *error.into_inner() = peers,
+            Err(TryLockError::WouldBlock) => {
+                self.unsaid = Some(peers);
+                cx.waker().wake_by_ref();
             }
         }
     }
@@ -145,7 +154,7 @@ pub struct Submitter {
     commands: mpsc::Sender<Command>,
     /// A permit for each byte that may wait.
     room: Arc<Semaphore>,
-    introduced: Arc<Introduced>,
+    introduced: Arc<Mutex<Peers>>,
 }
 
 impl Submitter {
@@ -161,10 +170,9 @@ impl Submitter {
         judged.await.unwrap_or(Err(Refusal::Unavailable))
     }
 
-    /// Returns what the bridge's peers said of themselves.
+    /// Returns what the bridge's peers said of themselves last.
     pub fn peers(&self) -> Peers {
-        let Introduced { client, agent } = &*self.introduced;
-        Peers { client: client.get().cloned(), agent: agent.get().cloned() }
+        self.introduced.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits until the bridge has ended.
@@ -178,32 +186,19 @@ impl Submitter {
 pub struct Intake {
     handed_over: mpsc::Receiver<HandOver>,
     store: Store,
-    /// What was handed over before it ran.
-    first: Option<HandOver>,
+    /// Questions that opened since [`Intake::opened`] returned.
+    opened: Arc<Notify>,
 }
 
 impl Intake {
-    /// Waits until something is handed over, which [`Intake::run`] takes over. Dropping the future loses nothing.
-    pub async fn begun(&mut self) {
-        if self.first.is_none() {
-            self.first = self.handed_over.recv().await;
-        }
-        if self.first.is_none() {
-            // The bridge has ended: nothing more comes.
-            std::future::pending::<()>().await;
-        }
-    }
-
-    async fn next(&mut self) -> Option<HandOver> {
-        match self.first.take() {
-            Some(first) => Some(first),
-            None => self.handed_over.recv().await,
-        }
+    /// Waits until a question opens. One that opened since the last call counts. Dropping the future loses nothing.
+    pub async fn opened(&self) {
+        self.opened.notified().await;
     }
 
     /// Runs until the bridge has ended, and then ends the store.
     pub async fn run(mut self) {
-        while let Some(HandOver { changes, verdicts }) = self.next().await {
+        while let Some(HandOver { changes, verdicts }) = self.handed_over.recv().await {
             // First the store, so that a responder that is told finds the question there as it was told (I9).
             if let Some(changes) = changes {
                 self.store.apply(changes);
@@ -214,5 +209,58 @@ impl Intake {
             }
         }
         self.store.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        task::{Wake, Waker},
+    };
+
+    use super::*;
+    use crate::control::protocol::PeerStatus;
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn peers(client: &str, agent: Option<&str>) -> Peers {
+        let named = |name: &str| PeerStatus { name: Some(name.to_owned()), ..PeerStatus::default() };
+        Peers { client: Some(named(client)), agent: agent.map(named) }
+    }
+
+    #[test]
+    fn last_initialize_replaces_the_one_before() {
+        let (mut port, submitter, _intake) = pair(Store::default());
+        let cx = Context::from_waker(Waker::noop());
+        for said in [peers("one", None), peers("one", Some("agent")), peers("two", None)] {
+            port.introduce(&cx, Some(said.clone()));
+            assert_eq!(submitter.peers(), said);
+        }
+        port.introduce(&cx, None);
+        assert_eq!(submitter.peers(), peers("two", None));
+    }
+
+    #[test]
+    fn bridge_does_not_wait_while_the_inbox_reads_introductions() {
+        let (mut port, submitter, _intake) = pair(Store::default());
+        let wakes = Arc::new(Wakes::default());
+        let waker = Waker::from(Arc::clone(&wakes));
+        let cx = Context::from_waker(&waker);
+        let reads = submitter.introduced.lock().expect("no reader panicked");
+        port.introduce(&cx, Some(peers("one", None)));
+        port.introduce(&cx, Some(peers("two", None)));
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 2);
+        drop(reads);
+        port.introduce(&cx, None);
+        assert_eq!(submitter.peers(), peers("two", None));
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 2, "all is told: it need not be called again");
     }
 }

@@ -9,11 +9,12 @@ use std::{
     io,
     os::unix::net::{UnixListener, UnixStream},
     pin::Pin,
+    sync::Arc,
     thread,
 };
 
 use futures::future::join_all;
-use tokio::time::sleep;
+use tokio::{sync::oneshot, time::sleep};
 
 use super::{
     bridge_inbox::{BridgeInbox, Work},
@@ -31,6 +32,9 @@ pub trait Service: Send {
     fn run(self: Box<Self>, inbox: BridgeInbox, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
+/// Returns whether a service needs the questions of the bridge now. It may read files, so a thread of its own calls it.
+pub type NeedsQuestions = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// An inbox's socket, and the thread that serves it and the services, until this is dropped. Dropping it waits for the
 /// last replies, and for no longer than [`limits::SERVICE_STOP`].
 ///
@@ -39,8 +43,8 @@ pub struct Host<S> {
     inbox: BridgeInbox,
     /// What is served once there is a thread.
     services: Vec<Box<dyn Service>>,
-    /// Whether the thread starts with the first question, if not before.
-    starts_with_questions: bool,
+    /// Whether the thread starts when a question opens, if not before. `None` starts it with a connection only.
+    needs_questions: Option<NeedsQuestions>,
     /// Until there is a thread.
     idle: Option<(UnixListener, Work)>,
     thread: Option<Thread>,
@@ -70,19 +74,25 @@ impl<S> Host<S> {
         Host {
             inbox,
             services: Vec::new(),
-            starts_with_questions: false,
+            needs_questions: None,
             idle: Some((listener, work)),
             thread: None,
             _socket: socket,
         }
     }
 
-    /// Serves this as well once there is a thread. Where it needs the questions, the thread starts with the first one, if
-    /// not before: it costs memory, so that a bridge without visitors has none otherwise.
+    /// Serves this as well once there is a thread.
     #[must_use]
-    pub fn with(mut self, service: Box<dyn Service>, needs_questions: bool) -> Self {
+    pub fn with(mut self, service: Box<dyn Service>) -> Self {
         self.services.push(service);
-        self.starts_with_questions |= needs_questions;
+        self
+    }
+
+    /// Asks this at each question that opens before there is a thread, and starts the thread as soon as it returns true.
+    /// The thread costs memory, so that a bridge without visitors and notifiers has none.
+    #[must_use]
+    pub fn starts_if(mut self, needs_questions: NeedsQuestions) -> Self {
+        self.needs_questions = Some(needs_questions);
         self
     }
 
@@ -97,12 +107,12 @@ impl<S> Host<S> {
     /// Waits for the first connection, and serves the inbox from then on. If the future is dropped before, the inbox is
     /// not served.
     pub async fn serve_visitors(&mut self) -> io::Result<Infallible> {
-        if let Some((listener, mut work)) = self.idle.take() {
+        if let Some((listener, work)) = self.idle.take() {
             let listener = tokio::net::UnixListener::from_std(listener)?;
             let first = tokio::select! {
                 // What fails now, the thread tries again. It has a runtime of its own.
                 first = listener.accept() => first.ok(),
-                () = work.begun(), if self.starts_with_questions => None,
+                () = questions_needed(&work, self.needs_questions.take()) => None,
             };
             let first = first.map(|(first, _)| first.into_std()).transpose()?;
             self.spawn(listener.into_std()?, first, work, Vec::new())?;
@@ -134,6 +144,25 @@ impl<S> Drop for Host<S> {
             // If the thread panicked, there is nothing more to do.
             drop(handle.join());
         }
+    }
+}
+
+/// Waits until a question opens that a service needs. It asks the service at most once in [`limits::NOTIFY_SETTINGS`].
+async fn questions_needed(work: &Work, needs_questions: Option<NeedsQuestions>) {
+    let Some(needs_questions) = needs_questions else { return pending().await };
+    loop {
+        work.opened().await;
+        let (said, hears) = oneshot::channel();
+        let needs_questions = Arc::clone(&needs_questions);
+        // This is the thread that forwards: it must not wait for a file system (I7).
+        let look = move || said.send(needs_questions()).unwrap_or_default();
+        match thread::Builder::new().name("settings".to_owned()).spawn(look) {
+            Ok(_) if hears.await == Ok(true) => return,
+            Ok(_) => tracing::debug!("no service needs the questions yet"),
+            Err(error) => tracing::debug!(%error, "settings are looked at with the next question"),
+        }
+        // A question that opens meanwhile is looked at then.
+        sleep(limits::NOTIFY_SETTINGS).await;
     }
 }
 
@@ -191,10 +220,16 @@ fn yield_to_the_bridge() {
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::Instant;
+    use std::{
+        pin::pin,
+        sync::atomic::{AtomicBool, Ordering},
+    };
+
+    use futures::FutureExt;
+    use tokio::{sync::mpsc, time::Instant};
 
     use super::*;
-    use crate::control::played::played;
+    use crate::control::played::{played, soon};
 
     struct Hanging;
 
@@ -216,5 +251,36 @@ mod tests {
         let started = Instant::now();
         run_service(Box::new(Hanging), inbox, stop).await;
         assert_eq!(started.elapsed(), limits::SERVICE_STOP);
+    }
+
+    #[tokio::test]
+    async fn question_is_followed_once_a_service_needs_it() {
+        let (_inbox, port, work) = played("b");
+        let is_needed = Arc::new(AtomicBool::new(false));
+        let (calls, mut called) = mpsc::channel(2);
+        let answer = Arc::clone(&is_needed);
+        let needs_questions: NeedsQuestions = Arc::new(move || {
+            let is_needed = answer.load(Ordering::SeqCst);
+            calls.try_send(thread::current().id()).expect("few calls");
+            is_needed
+        });
+        let mut needed = pin!(questions_needed(&work, Some(needs_questions)));
+        assert!(needed.as_mut().now_or_never().is_none());
+        assert!(called.is_empty(), "no question has opened");
+        port.opened();
+        let looked = async {
+            tokio::select! {
+                () = &mut needed => panic!("no service needs it"),
+                thread = called.recv() => thread,
+            }
+        };
+        assert_ne!(
+            soon(looked).await,
+            Some(thread::current().id()),
+            "the thread that forwards reads no files"
+        );
+        is_needed.store(true, Ordering::SeqCst);
+        port.opened();
+        soon(needed).await;
     }
 }

@@ -1,9 +1,8 @@
 //! Whether a person is looking at the questions: programs with a screen say so again and again while they have the focus.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::time::Instant;
 
 use crate::limits;
 
@@ -21,5 +20,28 @@ impl Presence {
     pub(super) fn is_here(&self) -> bool {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_some_and(|last| last.elapsed() < limits::PRESENCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn person_counts_as_present_for_half_a_minute() {
+        let (presence, instant) = (Presence::default(), Duration::from_millis(1));
+        let same = presence.clone();
+        assert!(!same.is_here());
+        for _ in 0..2 {
+            presence.is_here_now();
+            advance(limits::PRESENCE - instant).await;
+            assert!(same.is_here());
+        }
+        advance(instant).await;
+        assert!(!same.is_here());
     }
 }

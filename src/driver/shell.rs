@@ -55,9 +55,7 @@ impl Shell {
 
     /// Hands over what changed, if the inbox has taken what was handed over before.
     pub(super) fn hand_over(&mut self, cx: &mut Context<'_>, bridge: &mut Bridge) {
-        if let Some(introduced) = bridge.take_introductions() {
-            self.port.introduce(peers(introduced));
-        }
+        self.port.introduce(cx, bridge.take_introductions().map(peers));
         let has_changes = bridge.has_changes();
         match self.port.poll_hand_over(cx, has_changes, || bridge.take_changes()) {
             // The inbox wakes the loop once it has room.
@@ -85,8 +83,10 @@ impl Shell {
 
     fn notice(&mut self, notice: Notice) {
         report::notice(&notice, self.has_inbox);
-        if let Notice::Verdict(ticket, verdict) = notice {
-            self.port.verdict(ticket, verdict);
+        match notice {
+            Notice::Opened(_) => self.port.opened(),
+            Notice::Verdict(ticket, verdict) => self.port.verdict(ticket, verdict),
+            _ => {}
         }
     }
 }

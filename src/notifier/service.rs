@@ -9,7 +9,7 @@ use std::{
     path::PathBuf,
     pin::Pin,
     process::Stdio,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -22,11 +22,15 @@ use tokio::{
 
 use super::{clock, slots::BUSY};
 use crate::{
-    control::{BridgeInbox, Inbox, host::Service, stop::Stop},
+    control::{
+        BridgeInbox, Inbox,
+        host::{NeedsQuestions, Service},
+        stop::Stop,
+    },
     desk::{QuestionId, Record, State},
     limits,
     notify::{Around, Plan, Starts},
-    settings::{NotifySettings, Settings},
+    settings::NotifySettings,
     settings_files,
 };
 
@@ -54,9 +58,24 @@ impl NotifyService {
         NotifyService { terminal: terminal.map(PathBuf::from) }
     }
 
-    /// Returns whether the settings that a bridge starts with have a notifier.
-    pub fn is_wanted(&self, settings: &Settings) -> bool {
-        NotifySettings::is_set(settings, self.terminal.is_some())
+    /// Returns whether the settings have a notifier now. They are read again only if the person's own file changed: no
+    /// other file can add a notifier.
+    pub fn needs_questions(&self) -> NeedsQuestions {
+        let has_terminal = self.terminal.is_some();
+        let seen = Mutex::new(None);
+        Arc::new(move || {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            // Before it is read, so that a change in between is seen the next time.
+            let version = settings_files::user_version();
+            match &*seen {
+                Some((known, is_set)) if *known == version => *is_set,
+                _ => {
+                    let is_set = NotifySettings::is_set(&settings_files::read(None), has_terminal);
+                    *seen = Some((version, is_set));
+                    is_set
+                }
+            }
+        })
     }
 }
 
@@ -90,12 +109,20 @@ struct Ended {
     said: Vec<String>,
 }
 
+/// Settings that were read.
+struct Held {
+    read: Instant,
+    /// The person's own file. An edit of it counts at once; one of a project's file after [`limits::NOTIFY_SETTINGS`].
+    version: Option<settings_files::Version>,
+    settings: Option<NotifySettings>,
+}
+
 struct Running {
     terminal: Option<PathBuf>,
     inbox: BridgeInbox,
     starts: Starts,
-    /// The settings of each project, and when they were read.
-    settings: BTreeMap<Option<Arc<str>>, (Instant, Option<NotifySettings>)>,
+    /// The settings of each project.
+    settings: BTreeMap<Option<Arc<str>>, Held>,
     notifiers: JoinSet<Ended>,
     logged: BTreeSet<String>,
 }
@@ -137,18 +164,16 @@ impl Running {
     fn plan(&mut self, record: &Record) -> Option<Plan> {
         let project = record.question.project.clone();
         let has_terminal = self.terminal.is_some();
-        let fresh = self.settings.get(&project).filter(|(read, _)| read.elapsed() < limits::NOTIFY_SETTINGS);
-        let settings = match fresh {
-            Some((_, settings)) => settings.as_ref(),
-            None => {
-                if self.settings.len() >= PROJECTS {
-                    self.settings.clear();
-                }
-                let read = settings_of(project.as_deref().unwrap_or(&self.inbox.identity().folder));
-                self.settings.insert(project.clone(), (Instant::now(), read));
-                self.settings.get(&project).and_then(|(_, settings)| settings.as_ref())
+        let version = settings_files::user_version();
+        let is_fresh = |held: &Held| held.version == version && held.read.elapsed() < limits::NOTIFY_SETTINGS;
+        if !self.settings.get(&project).is_some_and(is_fresh) {
+            if self.settings.len() >= PROJECTS {
+                self.settings.clear();
             }
-        };
+            let settings = settings_of(project.as_deref().unwrap_or(&self.inbox.identity().folder));
+            self.settings.insert(project.clone(), Held { read: Instant::now(), version, settings });
+        }
+        let settings = self.settings.get(&project)?.settings.as_ref();
         Plan::new(settings?, &record.question, has_terminal)
     }
 

@@ -33,3 +33,42 @@ pub(super) fn given(telling: &Telling, message: &Message) -> Given {
         stdin: message.text() + "\n",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::{mpsc, watch};
+
+    use super::*;
+    use crate::{
+        control::played::question,
+        desk::{Record, Timestamp},
+        notifier::command,
+        settings::{NotifySettings, Settings, SettingsFile, Sources},
+    };
+
+    fn telling(text: &str) -> Telling {
+        let user = SettingsFile { path: "c".into(), text: text.to_owned(), is_readable_by_others: false };
+        let settings = Settings::of(Sources { user: Some(user), ..Sources::default() });
+        let settings = Arc::new(NotifySettings::of(&settings, None).expect("it is told"));
+        let id = "b-1".parse().expect("an ID");
+        let record = Arc::new(Record::new(id, Arc::new(question("Go?")), Timestamp::default()));
+        let ((_, over), (said, _)) = (watch::channel(None), mpsc::channel(1));
+        Telling { record, folder: String::new(), settings, terminal: None, over, said }
+    }
+
+    // The clock of the runtime stands still, and jumps to the next deadline while all programs sleep.
+    #[tokio::test(start_paused = true)]
+    async fn programs_that_hang_are_killed_when_their_time_is_over() {
+        let hangs = "command = [\"sh\", \"-c\", \"sleep 600\"]\n";
+        let telling = telling(&format!(
+            "[notify.sound]\n{hangs}[notify.command]\n{hangs}[notify.heartbeat]\nevery = \"7s\"\n{hangs}"
+        ));
+        let message = telling.message(Disclosure::Title);
+        let killed = |seconds| Err(format!("sh did not end within {seconds} s, and was killed"));
+        assert_eq!(tell(&telling, &message).await, killed(60));
+        assert_eq!(command::tell(&telling, &message).await, killed(60));
+        assert_eq!(beat(&telling).await, killed(7));
+    }
+}

@@ -49,3 +49,44 @@ fn text(topic: &str, message: &Message, priority: u8) -> Value {
     };
     json!({ "topic": topic, "title": title, "message": body, "priority": priority })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{desk::Submission, notify::Button};
+
+    fn message(is_urgent: bool) -> Message {
+        let button = Button { label: "Deny".to_owned(), submission: Submission::Reject(None) };
+        Message { title: "title".to_owned(), body: "body".to_owned(), buttons: vec![button], is_urgent }
+    }
+
+    #[test]
+    fn buttons_post_their_values_to_the_reply_topic() {
+        let json = publication("topic", &message(false), "seq", "https://n/reply", &["secret".to_owned()]);
+        let action = json!({
+            "action": "http", "label": "Deny", "url": "https://n/reply", "method": "POST", "body": "secret",
+            "clear": true,
+        });
+        let expected = json!({
+            "topic": "topic", "title": "title", "message": "body", "priority": 3, "sequence_id": "seq",
+            "actions": [action],
+        });
+        assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn urgent_message_has_a_higher_priority_and_its_update_makes_no_sound() {
+        let urgent = message(true);
+        assert_eq!(publication("topic", &urgent, "seq", "", &[String::new()])["priority"], 4);
+        let expected = json!({
+            "topic": "topic", "title": "title", "message": "It is over", "priority": 1, "sequence_id": "seq",
+        });
+        assert_eq!(update("topic", &urgent, "seq", "It is over"), expected);
+    }
+
+    #[test]
+    fn message_of_one_line_has_the_name_of_the_program_above_it() {
+        let expected = json!({ "topic": "t", "title": "askbridge", "message": "Too late", "priority": 3 });
+        assert_eq!(late("t", "Too late"), expected);
+    }
+}

@@ -212,6 +212,7 @@ mod tests {
         let mut plan = plan(
             "[notify.terminal]\nenabled = false\n[notify.heartbeat]\nevery = \"1m\"\ncommand = [\"beat\"]\n",
         );
+        assert_eq!((plan.poll(at(9), AWAY), plan.next_deadline()), (vec![], Some(at(10))));
         assert_eq!(plan.poll(at(10), AWAY), [Step::Beat]);
         assert_eq!((plan.poll(at(500), AWAY), plan.next_deadline()), (vec![], None), "it still runs");
         plan.beaten(at(500));

@@ -585,6 +585,9 @@ mod tests {
             [[notify.project]]
             folder = '~/secret'
             enabled = false
+            [[notify.project]]
+            folder = '/people/ada'
+            enabled = false
         ";
         let all = settings(user, "[notify]\ndelay = '5s'\n", &[]);
         assert_eq!(problems(&all), [""; 0]);

@@ -28,7 +28,7 @@ fn take(stage: &Stage, count: usize) -> Vec<File> {
 fn no_more_notifiers_run_than_may() {
     let stage = Stage::new().with("ASKBRIDGE_NOTIFY_SOUND_COMMAND", r#"["sleep", "600"]"#);
     let places = take(&stage, limits::NOTIFIERS);
-    let (bridge, id) = stage.asking(&question("Go?"));
+    let (mut bridge, id) = stage.asking(&question("Go?"));
     let refused = end(stage.start(&["notify", &id, "--now"]));
     assert_eq!(refused.code, i32::from(exit::FAILED));
     assert!(refused.stderr.contains("as many notifiers run already as may"), "{}", refused.stderr);
@@ -40,6 +40,13 @@ fn no_more_notifiers_run_than_may() {
     });
     assert_eq!(stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
     assert!(told.wait().code().is_some());
+    bridge.close_stdin();
+    let bridge = end(bridge);
+    assert!(
+        !bridge.stderr.contains("notifier"),
+        "a notifier that finds no place is no failure: {}",
+        bridge.stderr
+    );
 }
 
 #[test]

@@ -157,6 +157,12 @@ impl Stand {
         self.runtime.block_on(Desktop::action_invoked(&emitter, id, action)).unwrap();
     }
 
+    /// The person puts a notification away.
+    fn put_away(&self, id: u32) {
+        let emitter = SignalEmitter::new(&self.connection, PATH).unwrap();
+        self.runtime.block_on(Desktop::notification_closed(&emitter, id, 2)).unwrap();
+    }
+
     /// Another program says that the person clicked.
     fn forge(&self, id: u32, action: &str) {
         self.runtime.block_on(async {
@@ -196,6 +202,20 @@ fn a_notification_goes_when_the_question_is_answered_elsewhere() {
     assert_eq!(stand.stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
     bridge.expect("the answer", |line| line.contains("heard"));
     stand.desktop.closed(shown.id);
+}
+
+#[test]
+fn notification_that_is_put_away_ends_its_notifier_and_the_question_waits() {
+    let stand = Stand::new();
+    let (bridge, id) = stand.stage.asking(&question("Deploy?"));
+    let shown = stand.desktop.shown(0);
+    let notifier = notifiers(bridge.id());
+    assert_eq!(notifier.len(), 1);
+    stand.put_away(shown.id + 1);
+    stand.put_away(shown.id);
+    wait("the end of the notifier", || notifiers(bridge.id()).is_empty().then_some(()));
+    assert_eq!(stand.stage.machine.question(), id);
+    assert_eq!(stand.desktop.0.0.lock().unwrap().shown.len(), 1, "it is told once");
 }
 
 #[test]

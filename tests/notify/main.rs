@@ -17,6 +17,9 @@ mod stage;
 mod server;
 
 #[cfg(test)]
+mod when;
+
+#[cfg(test)]
 mod programs;
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::{
+    machine::end,
     server::{Manner, Server},
-    stage::{Stage, permission, question, wait},
+    stage::{Stage, permission, question},
 };
 
 fn stage(server: &Server, text: &str) -> Stage {
@@ -70,15 +71,16 @@ fn strangers_and_forgeries_answer_nothing() {
     };
     let second = server.published("the other message", |json| json.to_string().contains("Drop it?"));
     let (reply, value) = (&second["actions"][0]["url"], &second["actions"][0]["body"]);
-    assert_ne!((reply, value), (&first["actions"][0]["url"], &first["actions"][0]["body"]));
+    assert_ne!(reply, &first["actions"][0]["url"]);
+    assert_ne!(value, &first["actions"][0]["body"]);
     let url = first["actions"][0]["url"].as_str().unwrap();
     for forged in ["yes", "0", "", value.as_str().unwrap(), &"0".repeat(32)] {
         server.tap(url, forged);
     }
     server.tap(&format!("{}/my-phone", server.url), first["actions"][0]["body"].as_str().unwrap());
     // What comes behind them is heard.
-    tap(&server, &first, 0);
-    bridge.expect("the answer", |line| line.contains("heard") && line.contains("yes"));
+    tap(&server, &first, 1);
+    bridge.expect("the answer", |line| line.contains("heard") && line.contains("no"));
     other.send("ping");
     other.expect("no answer before the echo", |line| {
         assert!(!line.contains("\"result\""), "{line}");
@@ -119,7 +121,9 @@ fn a_dangerous_permission_has_no_allow_button() {
 #[test]
 fn by_default_only_the_project_leaves_the_machine() {
     let server = Server::start(Manner::Ntfy);
-    let stage = stage(&server, "none");
+    let stage = Stage::new()
+        .with("ASKBRIDGE_NOTIFY_NTFY_SERVER", &server.url)
+        .with("ASKBRIDGE_NOTIFY_NTFY_TOPIC", "my-phone");
     let (_bridge, _) = stage.asking(&question("Delete the database?"));
     let message = server.published("the message", |json| json["topic"] == "my-phone");
     assert!(message["actions"].as_array().is_none_or(Vec::is_empty), "{message}");
@@ -139,31 +143,32 @@ fn a_question_that_is_answered_within_the_delay_starts_nothing() {
 }
 
 #[test]
-fn nothing_is_told_while_a_person_looks_at_the_questions() {
-    let server = Server::start(Manner::Ntfy);
-    let stage = stage(&server, "none").with("ASKBRIDGE_NOTIFY_DELAY", "2s");
-    let mut bridge = stage.bridge();
-    bridge.send("ping");
-    bridge.expect("the echo", |line| line == "heard ping");
-    let socket = wait("the socket", || {
-        let names = stage.machine.names().into_iter().find(|name| name.ends_with(".sock"));
-        names.map(|name| stage.machine.sockets().join(name))
-    });
-    let call = |method: &str| {
-        use std::io::{BufRead, BufReader, Write};
-        let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
-        stream
-            .write_all(format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\"}}\n").as_bytes())
-            .unwrap();
-        let mut reply = String::new();
-        BufReader::new(stream).read_line(&mut reply).unwrap();
-        serde_json::from_str::<Value>(&reply).unwrap()
-    };
-    assert_eq!(call("question_watch")["result"], Value::Null);
-    assert_eq!(call("bridge_status")["result"][0]["watched"], true);
-    bridge.send(&format!("ask {}", question("Deploy?")));
-    // It is told once the person does not look any more, and not before.
-    let begun = std::time::Instant::now();
-    server.published("the message", |json| json["topic"] == "my-phone");
-    assert!(begun.elapsed() > std::time::Duration::from_secs(15), "{:?}", begun.elapsed());
+fn tap_between_two_streams_is_heard_and_none_is_heard_twice() {
+    let server = Server::start(Manner::Breaks);
+    let stage = stage(&server, "all");
+    let (mut bridge, id) = stage.asking(&question("Deploy?"));
+    let message = server.published("the message", |json| json["topic"] == "my-phone");
+    server.listener();
+    server.tap(message["actions"][0]["url"].as_str().unwrap(), "of a stranger");
+    // The server ends each stream after what it has by then. The second one begins after the pause.
+    let second = server.request("the second stream", 2, |request| request.path.contains("/json?since="));
+    assert!(second.path.ends_with("since=all"), "{second:?}");
+    tap(&server, &message, 1);
+    let third = server.request("the third stream", 3, |request| request.path.contains("/json?since="));
+    assert!(third.path.ends_with("since=m1"), "the stranger's message was read: {third:?}");
+    bridge.expect("the answer", |line| line.contains("heard") && line.contains("no"));
+    assert!(stage.machine.ok(&["show", &id]).contains("answered"));
+}
+
+#[test]
+fn no_secret_is_logged_at_any_level() {
+    let server = Server::start(Manner::Redirects);
+    let stage = stage(&server, "all").with("ASKBRIDGE_LOG_LEVEL", "trace");
+    let (bridge, id) = stage.asking(&question("Deploy?"));
+    let said = bridge.expect_stderr("the failure", |text| text.contains("ntfy: the server redirects"));
+    let by_hand = end(stage.start(&["notify", "--now", &id]));
+    assert!(by_hand.stderr.contains("ntfy: the server redirects"), "{}", by_hand.stderr);
+    for text in [&said, &by_hand.stderr] {
+        assert!(!text.contains("tk_secret") && !text.contains("my-phone"), "{text}");
+    }
 }

@@ -12,6 +12,12 @@ use crate::{
 
 const HOSTILE: &str = "Go? $(touch pwned) `id` '; touch pwned #\u{1b}]0;x\u{7}";
 
+/// Returns whether a process has ended, even if its parent has not looked yet.
+fn is_gone(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.is_empty() || stat.contains(") Z ")
+}
+
 #[test]
 fn a_command_gets_the_question_in_a_private_file_that_is_removed() {
     let stage = Stage::new();
@@ -99,10 +105,6 @@ fn a_notifier_neither_holds_the_bridge_nor_outlives_it() {
     bridge.close_stdin();
     // Its stdout and stderr end with it.
     assert_eq!(end(bridge).code, 0);
-    let is_gone = |pid: u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        stat.is_empty() || stat.contains(") Z ")
-    };
     wait("the end of the notifier", || is_gone(notifier).then_some(()));
     wait("the end of the command", || is_gone(hanging).then_some(()));
 }
@@ -119,6 +121,21 @@ fn the_heartbeat_runs_while_the_question_waits() {
     assert_eq!(stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
     bridge.expect("the answer", |line| line.contains("heard"));
     wait("the end of the notifier", || notifiers(bridge.id()).is_empty().then_some(()));
+}
+
+#[test]
+fn heartbeat_that_hangs_ends_with_its_question() {
+    let stage = Stage::new().with("ASKBRIDGE_NOTIFY_DELAY", "1h");
+    let (_bridge, id) = stage.asking(&question("Go?"));
+    let pid = stage.file("pid");
+    let hang = format!("echo $$ >'{}'; exec sleep 600", pid.display());
+    let stage = stage.with("ASKBRIDGE_NOTIFY_HEARTBEAT_COMMAND", &script(&hang));
+    let mut told = stage.start(&["notify", &id, "--now"]);
+    let hanging: u32 = wait_for_line(&pid, |line| !line.is_empty()).trim().parse().unwrap();
+    assert_eq!(stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
+    // The wait has a shorter deadline than that of what a notifier winds up.
+    assert!(told.wait().code().is_some());
+    wait("the end of the command", || is_gone(hanging).then_some(()));
 }
 
 #[test]

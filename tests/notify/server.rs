@@ -20,6 +20,8 @@ pub(crate) enum Manner {
     Ntfy,
     /// As ntfy did before.
     OldNtfy,
+    /// As ntfy does since 2.16, but it ends each stream after the messages that are there.
+    Breaks,
     /// It never replies.
     Hangs,
     /// It sends everything elsewhere.
@@ -149,8 +151,10 @@ impl Server {
                 );
                 (&stream).write_all(head.as_bytes())
             }
-            Manner::Ntfy | Manner::OldNtfy if path.contains("/json?since=") => self.stream(&stream, &path),
-            Manner::Ntfy | Manner::OldNtfy => reply(&stream, &self.publish(&path, &body)),
+            Manner::Ntfy | Manner::OldNtfy | Manner::Breaks if path.contains("/json?since=") => {
+                self.stream(&stream, &path)
+            }
+            Manner::Ntfy | Manner::OldNtfy | Manner::Breaks => reply(&stream, &self.publish(&path, &body)),
         }
     }
 
@@ -171,7 +175,7 @@ impl Server {
         self.change(|state| {
             let id = format!("m{}", state.messages.len());
             message = json!({ "id": id, "time": 1, "event": "message", "topic": topic, "message": text });
-            if self.manner == Manner::Ntfy && !json["sequence_id"].is_null() {
+            if self.manner != Manner::OldNtfy && !json["sequence_id"].is_null() {
                 message["sequence_id"] = json["sequence_id"].clone();
             }
             state.messages.push((topic.clone(), message.clone()));
@@ -194,6 +198,9 @@ impl Server {
         loop {
             for (_, message) in now.messages[next..].iter().filter(|(of, _)| of == topic) {
                 stream.write_all(format!("{message}\n").as_bytes())?;
+            }
+            if self.manner == Manner::Breaks {
+                return Ok(());
             }
             next = now.messages.len();
             now = more.wait(now).unwrap();

@@ -29,7 +29,11 @@ pub(crate) struct Stage {
 impl Stage {
     /// Returns a machine on which notifiers tell at once.
     pub(crate) fn new() -> Self {
-        Stage { machine: TestMachine::new(), variables: Vec::new() }
+        let machine = TestMachine::new();
+        // The developer's own settings are not those of a test.
+        let settings = machine.path().join("config").display().to_string();
+        Stage { machine, variables: Vec::new() }
+            .with("XDG_CONFIG_HOME", &settings)
             .with("ASKBRIDGE_NOTIFY_DELAY", "0s")
             .with("ASKBRIDGE_NOTIFY_TERMINAL_ENABLED", "false")
     }
@@ -50,9 +54,22 @@ impl Stage {
         Process::spawn(&mut self.command(args))
     }
 
+    /// Replaces the person's settings, at once as `askbridge config set` does.
+    pub(crate) fn set(&self, text: &str) {
+        let folder = self.file("config/askbridge");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("draft"), text).unwrap();
+        fs::rename(folder.join("draft"), folder.join("config.toml")).unwrap();
+    }
+
+    /// Returns the command that runs a bridge around the agent.
+    pub(crate) fn bridge_command(&self) -> Command {
+        self.command(&["run", "--", "sh", "-c", AGENT])
+    }
+
     /// Starts a bridge around the agent.
     pub(crate) fn bridge(&self) -> Process {
-        self.start(&["run", "--", "sh", "-c", AGENT])
+        Process::spawn(&mut self.bridge_command())
     }
 
     /// Starts a bridge whose agent asks, and returns it with the ID of the question.

@@ -1,7 +1,7 @@
 //! The terminal that a bridge was started in: it rings, and gets its title back.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::Read,
     os::fd::OwnedFd,
     process::{Command, Stdio},
@@ -11,7 +11,10 @@ use std::{
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::stage::{Stage, notifiers, question, wait};
+use crate::{
+    machine::end,
+    stage::{Stage, notifiers, question, wait},
+};
 
 /// The person's side of a terminal.
 struct Screen {
@@ -60,7 +63,6 @@ impl Drop for Killed {
 #[test]
 fn the_terminal_of_the_bridge_rings_and_gets_its_title_back() {
     let stage = Stage::new().with("ASKBRIDGE_NOTIFY_TERMINAL_ENABLED", "true").with("TERM", "foot");
-    let stage = stage.with("XDG_CONFIG_HOME", &stage_folder());
     let screen = Screen::open();
     let asks = format!("printf '%s\\n' '{}'; cat >/dev/null", question("Go?\u{1b}]0;x\u{7}"));
     let mut command: Command = stage.command(&["run", "--", "sh", "-c", &asks]);
@@ -77,7 +79,19 @@ fn the_terminal_of_the_bridge_rings_and_gets_its_title_back() {
     wait("the end of the notifier", || notifiers(bridge.0.id()).is_empty().then_some(()));
 }
 
-/// The developer's own settings are not those of the test.
-fn stage_folder() -> String {
-    env!("CARGO_TARGET_TMPDIR").to_owned()
+#[test]
+fn file_that_is_no_terminal_is_not_written() {
+    let stage = Stage::new().with("ASKBRIDGE_NOTIFY_TERMINAL_ENABLED", "true");
+    let (file, link) = (stage.file("file"), stage.file("link"));
+    fs::write(&file, "mine").unwrap();
+    let screen = Screen::open();
+    std::os::unix::fs::symlink(&screen.path, &link).unwrap();
+    let (_bridge, id) = stage.asking(&question("Go?"));
+    for (path, expected) in [(&file, "it is not a terminal"), (&link, "symbolic links")] {
+        let words = ["notify", "--background", "--now", "--terminal", path.to_str().unwrap(), &id];
+        let run = end(stage.start(&words));
+        assert!(run.stderr.contains("terminal: ") && run.stderr.contains(expected), "{run:?}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    assert_eq!(*screen.shown.lock().unwrap(), "");
 }

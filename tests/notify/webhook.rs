@@ -14,13 +14,18 @@ fn body(request: &crate::server::Request) -> Value {
 
 #[test]
 fn no_more_is_posted_than_is_set() {
-    for (text, has_title, has_question) in
-        [("none", false, false), ("title", true, false), ("all", true, true)]
-    {
+    for (text, has_title, has_question) in [
+        (None, false, false),
+        (Some("none"), false, false),
+        (Some("title"), true, false),
+        (Some("all"), true, true),
+    ] {
         let server = Server::start(Manner::Ntfy);
-        let stage = Stage::new()
-            .with("ASKBRIDGE_NOTIFY_WEBHOOK_URL", &format!("{}/hook?secret=1", server.url))
-            .with("ASKBRIDGE_NOTIFY_WEBHOOK_TEXT", text);
+        let mut stage =
+            Stage::new().with("ASKBRIDGE_NOTIFY_WEBHOOK_URL", &format!("{}/hook?secret=1", server.url));
+        if let Some(text) = text {
+            stage = stage.with("ASKBRIDGE_NOTIFY_WEBHOOK_TEXT", text);
+        }
         let (mut bridge, id) = stage.asking(&question("Delete the database?"));
         let opened = body(&server.request("the question", 1, |request| request.path == "/hook?secret=1"));
         assert_eq!((&opened["event"], &opened["id"]), (&"opened".into(), &id.as_str().into()));
