@@ -209,6 +209,17 @@ impl Requests {
         self.open.remove(&key);
     }
 
+    /// Ends the requests of the turns of a thread in which no turn runs any more. How they ended is said soon, as far as it
+    /// is: the status of an interrupted thread comes before that.
+    pub(super) fn turns_over(&mut self, thread: &str, now: Duration) {
+        for request in self.open.values_mut() {
+            let is_of_thread = request.place.thread_id.as_deref() == Some(thread);
+            if is_of_thread && request.place.turn_id.is_some() && matches!(request.stage, Stage::Open) {
+                request.stage = Stage::Ended { until: now.saturating_add(limits::ATTACH_REASON) };
+            }
+        }
+    }
+
     /// Ends the requests of a turn that is over.
     pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, effects: &mut Effects) {
         let is_of_turn = |request: &Request| {
