@@ -109,7 +109,7 @@ impl Core {
             }
             "turn/completed" => {
                 if let Some(completed) = message::read::<message::TurnCompleted>(message.params) {
-                    self.requests.turn_completed(&completed, &mut self.effects);
+                    self.requests.turn_completed(&completed, now, &mut self.effects);
                 }
             }
             "item/started" | "item/completed" => {
@@ -340,6 +340,12 @@ mod tests {
 
     #[test]
     fn an_interrupted_turn_cancels_its_questions() {
+        let until = |client: &mut Client| {
+            if let Some(due) = client.core.next_deadline() {
+                client.core.tick(due);
+                client.collect();
+            }
+        };
         let completed = json!({ "method": "turn/completed",
             "params": { "threadId": "t", "turn": { "id": "u", "items": [], "status": "interrupted" } } });
         for messages in [
@@ -349,6 +355,7 @@ mod tests {
             let mut client = asked();
             client.decides(1, answer("Postgres"), MS(2));
             messages.iter().for_each(|message| client.hears(message, MS(3)));
+            until(&mut client);
             let took = client.took();
             assert_eq!(
                 took.last().expect("an end"),
