@@ -368,7 +368,6 @@ fn play(rounds: std::ops::Range<u64>) {
         }));
         assert!(played.is_ok(), "round {round}");
     }
-    println!("{counts:?}");
     // Each kind of end has to be among them: else the rounds say nothing.
     assert!(counts.delivered > 500 && counts.late > 100 && counts.unknown > 10, "{counts:?}");
 }

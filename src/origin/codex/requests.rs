@@ -156,7 +156,7 @@ impl Requests {
         if let Some(request) = self.open.get_mut(&key) {
             request.stage = Stage::Left;
             // Only its place is needed, so that it is not opened again: what the desk has no room for is not held here.
-            request.question = Box::new(Question::new(Origin::Codex, "", Vec::new()));
+            *request.question = Question::new(Origin::Codex, "", Vec::new());
         }
     }
 
@@ -211,14 +211,19 @@ impl Requests {
     /// Ends the requests of the turns of a thread in which no turn runs any more. How they ended is said soon, as far as it
     /// is: the status of an interrupted thread comes before that.
     pub(super) fn turns_over(&mut self, thread: &str, now: Duration) {
-        for request in self.open.values_mut() {
+        let until = now.saturating_add(limits::ATTACH_REASON);
+        self.open.retain(|_, request| {
             let is_of_thread = request.place.thread_id.as_deref() == Some(thread);
-            if is_of_thread && request.place.turn_id.is_some() && matches!(request.stage, Stage::Open) {
-                let until = now.saturating_add(limits::ATTACH_REASON);
-                let ended = Ended { until, sent: None, is_looked_up: false, is_interrupted: false };
-                request.stage = Stage::Ended(ended);
+            match request.stage {
+                Stage::Open if is_of_thread && request.place.turn_id.is_some() => {
+                    let ended = Ended { until, sent: None, is_looked_up: false, is_interrupted: false };
+                    request.stage = Stage::Ended(ended);
+                    true
+                }
+                Stage::Left => !is_of_thread,
+                _ => true,
             }
-        }
+        });
     }
 
     /// Ends the requests of a turn that is over.
