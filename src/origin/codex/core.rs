@@ -399,8 +399,8 @@ mod tests {
         client.core.connected();
         client.collect();
         client.hears(&question(4), MS(30));
-        let sent = client.sent.last().expect("the answer");
-        assert_eq!((&sent["id"], client.took().len()), (&json!(4), 0));
+        assert_eq!(client.sent.last().expect("the answer")["id"], 4);
+        assert!(client.took().is_empty());
         client.hears(&resolved(4), MS(40));
         assert_eq!(client.took(), ["look 1 /r.jsonl i"]);
     }
@@ -419,7 +419,8 @@ mod tests {
         client.collect();
         client.replies("initialize", &json!({}), MS(20));
         client.replies("thread/loaded/list", &json!({ "data": [] }), MS(20));
-        client.core.tick(client.core.next_deadline().expect("a deadline"));
+        let due = client.core.next_deadline().expect("a deadline");
+        client.core.tick(due);
         client.collect();
         assert_eq!(client.took().len(), 1);
     }
@@ -429,7 +430,8 @@ mod tests {
         let mut client = Client::connected();
         client.hears(&json!({ "id": 2, "error": { "code": -32001, "message": "Server overloaded" } }), MS(0));
         client.sent.clear();
-        client.core.tick(client.core.next_deadline().expect("a deadline"));
+        let due = client.core.next_deadline().expect("a deadline");
+        client.core.tick(due);
         client.collect();
         assert_eq!(client.sent[0]["method"], "thread/loaded/list");
     }
