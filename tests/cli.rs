@@ -66,6 +66,8 @@ mod cli {
             ("help-short", &["-h"]),
             ("help-run", &["run", "--help"]),
             ("help-proxy", &["proxy", "--help"]),
+            ("help-attach", &["attach", "--help"]),
+            ("help-attach-codex", &["attach", "codex", "--help"]),
             ("help-inbox", &["inbox", "--help"]),
             ("help-open", &["open", "--help"]),
             ("help-list", &["list", "--help"]),
@@ -86,6 +88,7 @@ mod cli {
             ("help-man", &["man", "--help"]),
             ("help-mock-agent", &["mock-agent", "--help"]),
             ("help-mock-client", &["mock-client", "--help"]),
+            ("help-mock-codex-daemon", &["mock", "codex-daemon", "--help"]),
             ("help-demo", &["demo", "--help"]),
         ] {
             let run = check(name, args);

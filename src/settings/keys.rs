@@ -124,7 +124,6 @@ pub static INBOX_ALLOW_HOST: Key<Hosts> = Key::own(
     Hosts::default,
     "Host names for which requests are accepted as well: that of a proxy, or of this machine in its network",
 );
-
 /// `inbox.attach`
 pub static INBOX_ATTACH: Key<Attached> = Key::own(
     "inbox.attach",

@@ -467,7 +467,7 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 25] = [
+    const HOSTILE: [(&str, &str, &str); 26] = [
         ("bridge", "timeout", "'1ms'"),
         ("bridge", "client-questions", "'none'"),
         ("bridge", "promise", "false"),
@@ -477,6 +477,7 @@ mod tests {
         ("inbox", "address", "'0.0.0.0:80'"),
         ("inbox", "token-file", "'/dev/null'"),
         ("inbox", "allow-host", "['evil.example']"),
+        ("inbox", "attach", "true"),
         ("log", "level", "'trace'"),
         ("log", "file", "'~/.ssh/authorized_keys'"),
         ("log", "format", "'json'"),

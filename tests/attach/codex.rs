@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{
@@ -175,6 +176,36 @@ fn a_server_that_is_gone_is_not_shown() {
     machine.does(&["answer", &id, "1"]);
     daemon.expect("an answer", |line| line.starts_with("told 0 result"));
     drop(attached);
+}
+
+#[test]
+fn an_attach_that_is_told_to_end_leaves_nothing_behind() {
+    let mut scene = Scene::new();
+    scene.ask("question");
+    let mut attached = scene.attached.take().expect("it runs");
+    let pid = Pid::from_raw(attached.id().cast_signed()).expect("a process");
+    kill_process(pid, Signal::TERM).expect("it runs");
+    assert_eq!(attached.wait().code(), Some(143));
+    assert_eq!(scene.machine.names(), Vec::<String>::new());
+    scene.key("approve");
+    assert!(scene.told(0).starts_with("result keyboard"), "the question stayed open in Codex");
+}
+
+#[test]
+fn the_inbox_attaches_where_that_is_set() {
+    let mut scene = Scene::new();
+    scene.attached = None;
+    let home = scene.machine.path().join("home");
+    std::fs::create_dir_all(home.join("app-server-control")).expect("a folder");
+    let link = home.join("app-server-control/app-server-control.sock");
+    // Codex' own path is a symlink as well.
+    std::os::unix::fs::symlink(socket(&scene.machine), link).expect("a link");
+    let mut command = scene.machine.command(&["inbox", "--addr", "0", "--log", "info"]);
+    let inbox = Process::spawn(command.env("CODEX_HOME", &home).env("ASKBRIDGE_INBOX_ATTACH", "codex"));
+    inbox.expect_stderr("an attachment", |text| text.contains("attached to Codex"));
+    let id = scene.ask("question");
+    scene.machine.does(&["answer", &id, "1"]);
+    assert_eq!(result(&scene.told(0)), answers(&["Postgres"]));
 }
 
 #[test]

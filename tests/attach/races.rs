@@ -310,7 +310,7 @@ impl World {
         assert!(self.asked.is_empty(), "a question is open here that is over in Codex: {:?}", self.asked);
         let open = self.inbox.store().read(|_, snapshot| snapshot.open_count());
         assert_eq!(open, 0, "a question is open for responders");
-        assert!(self.core.is_idle());
+        assert!(self.core.is_idle(), "{:?}", self.core);
         for submitted in &self.submitted {
             let verdict = submitted.verdict.as_ref().expect("every responder is told");
             let (from, to) = submitted.times;
@@ -368,7 +368,6 @@ fn play(rounds: std::ops::Range<u64>) {
         }));
         assert!(played.is_ok(), "round {round}");
     }
-    println!("{counts:?}");
     // Each kind of end has to be among them: else the rounds say nothing.
     assert!(counts.delivered > 500 && counts.late > 100 && counts.unknown > 10, "{counts:?}");
 }

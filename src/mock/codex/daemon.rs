@@ -159,6 +159,7 @@ impl Daemon {
         if open.is_empty() {
             return;
         }
+        self.tell_status(thread);
         if !told_first {
             self.tell_completed(thread, &turn, "interrupted");
         }
@@ -169,7 +170,6 @@ impl Daemon {
         if told_first {
             self.tell_completed(thread, &turn, "interrupted");
         }
-        self.tell_status(thread);
     }
 
     /// Ends the process and starts another one: its clients, threads and requests are gone, and IDs begin at 0 again.
@@ -259,10 +259,10 @@ impl Daemon {
             let item = json!({ "type": kind, "id": open.item, "status": status, "changes": [] });
             self.tell(thread, "item/completed", &json!({ "item": item, "threadId": thread, "turnId": turn }));
         }
+        self.tell_status(thread);
         if is_over {
             self.tell_completed(thread, &turn, "completed");
         }
-        self.tell_status(thread);
     }
 
     /// Sends the open requests of a thread to a client that has joined it.

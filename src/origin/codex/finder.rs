@@ -3,7 +3,7 @@
 use std::{
     env,
     future::Future,
-    path::{Path, PathBuf},
+    path::{Path, PathBuf, absolute},
     pin::Pin,
 };
 
@@ -23,6 +23,8 @@ pub struct CodexFinder {
 impl CodexFinder {
     /// Returns a finder for this socket.
     pub fn at(path: PathBuf) -> Self {
+        // It is shown with its folder, and told from others by its path.
+        let path = absolute(&path).unwrap_or(path);
         let home = path.parent().map(Path::to_owned).unwrap_or_default();
         CodexFinder { path, home }
     }

@@ -38,15 +38,8 @@ pub(super) enum Stage {
         until: Duration,
         result: Box<RawValue>,
     },
-    /// It is over, and it is looked up in the thread's record whether by the response that was sent.
-    Checked {
-        until: Duration,
-        result: Box<RawValue>,
-    },
     /// It is over, and it is not known how yet.
-    Ended {
-        until: Duration,
-    },
+    Ended(Ended),
     /// The connection is over. What was decided since waits for the next one.
     Lost {
         until: Duration,
@@ -56,14 +49,33 @@ pub(super) enum Stage {
     Left,
 }
 
+/// A request that is over. What is not known of its end by then is assumed.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub until: Duration,
+    /// The response that was sent before.
+    pub sent: Option<Box<RawValue>>,
+    /// Whether it is looked up in the thread's record.
+    pub is_looked_up: bool,
+    /// Whether its turn was interrupted.
+    pub is_interrupted: bool,
+}
+
+impl Ended {
+    /// Returns what is assumed of the end of this question.
+    pub(super) fn assumed(&self, key: u64) -> Effect {
+        match (self.is_interrupted, &self.sent) {
+            (true, _) => Effect::End(key, Outcome::Rejected(Reason::Cancelled), Provenance::bridge()),
+            (false, Some(_)) => Effect::Delivered(key),
+            // What the answer was is not known.
+            (false, None) => Effect::End(key, Outcome::Answered(Answer::default()), dialog()),
+        }
+    }
+}
+
 /// Returns the person, at a dialog of Codex' own.
 pub(super) fn dialog() -> Provenance {
     Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) }
-}
-
-/// Returns that it was answered there, where the answer is not known.
-pub(super) fn answered() -> Outcome {
-    Outcome::Answered(Answer::default())
 }
 
 impl Request {
@@ -90,8 +102,9 @@ impl Request {
         matches!(self.reply, CodexReply::UserInput) && self.place.item_id.is_some()
     }
 
+    /// Returns whether it is over, and nothing more will be known of its end than what is said next.
     pub(super) fn has_ended(&self) -> bool {
-        matches!(self.stage, Stage::Ended { .. })
+        matches!(self.stage, Stage::Ended(Ended { is_looked_up: false, .. }))
     }
 
     /// Returns whether its question is open on the desk, or on its way.
@@ -101,10 +114,9 @@ impl Request {
 
     pub(super) fn due(&self) -> Option<Duration> {
         match self.stage {
-            Stage::Sent { until, .. }
-            | Stage::Checked { until, .. }
-            | Stage::Ended { until }
-            | Stage::Lost { until, .. } => Some(until),
+            Stage::Sent { until, .. } | Stage::Lost { until, .. } | Stage::Ended(Ended { until, .. }) => {
+                Some(until)
+            }
             Stage::Open | Stage::Left => None,
         }
     }

@@ -15,14 +15,14 @@ use serde_json::{Value as Json, value::RawValue};
 use super::{
     core::{Effect, Effects},
     message::{self, Item, Place, Resolved, TurnCompleted},
-    request::{NAME, Request, Stage, answered, dialog},
+    request::{Ended, NAME, Request, Stage, dialog},
     threads::Threads,
 };
 use crate::{
     desk::Settlement,
     dialect::codex,
     limits,
-    question::{Outcome, Provenance, Question, Reason},
+    question::{Origin, Outcome, Provenance, Question, Reason},
 };
 
 /// The requests, by the keys of their questions.
@@ -145,8 +145,8 @@ impl Requests {
                 *decided = Some(result);
             }
             // How it ended follows, and tells the responder that it came too late.
-            Stage::Ended { .. } => {}
-            Stage::Sent { .. } | Stage::Checked { .. } | Stage::Left => {
+            Stage::Ended(_) => {}
+            Stage::Sent { .. } | Stage::Left => {
                 effects.push_back(Effect::Undeliverable(key));
             }
         }
@@ -155,6 +155,8 @@ impl Requests {
     pub(super) fn leave(&mut self, key: u64) {
         if let Some(request) = self.open.get_mut(&key) {
             request.stage = Stage::Left;
+            // Only its place is needed, so that it is not opened again: what the desk has no room for is not held here.
+            *request.question = Question::new(Origin::Codex, "", Vec::new());
         }
     }
 
@@ -169,16 +171,15 @@ impl Requests {
         let is_meant = |(_, request): &(&u64, &mut Request)| {
             request.id == resolved.request_id
                 && (resolved.thread_id.is_none() || resolved.thread_id == request.place.thread_id)
-                && !matches!(request.stage, Stage::Lost { .. } | Stage::Ended { .. } | Stage::Checked { .. })
+                && !matches!(request.stage, Stage::Lost { .. } | Stage::Ended(_))
         };
         let Some((&key, request)) = self.open.iter_mut().find(is_meant) else { return };
         let record = request.place.thread_id.as_deref().and_then(|thread| threads.record(thread));
         let look = record.filter(|_| request.is_recorded()).zip(request.place.item_id.clone());
         let time = if look.is_some() { limits::ATTACH_RECORD } else { limits::ATTACH_REASON };
-        let until = now.saturating_add(time);
-        request.stage = match std::mem::replace(&mut request.stage, Stage::Left) {
-            Stage::Open => Stage::Ended { until },
-            Stage::Sent { result, .. } if look.is_some() => Stage::Checked { until, result },
+        let sent = match std::mem::replace(&mut request.stage, Stage::Left) {
+            Stage::Open => None,
+            Stage::Sent { result, .. } if look.is_some() => Some(result),
             stage => {
                 // An approval is over. What is left to Codex' own dialog only goes.
                 if matches!(stage, Stage::Sent { .. }) {
@@ -188,18 +189,16 @@ impl Requests {
                 return;
             }
         };
+        let (until, is_looked_up) = (now.saturating_add(time), look.is_some());
+        request.stage = Stage::Ended(Ended { until, sent, is_looked_up, is_interrupted: false });
         effects.extend(look.map(|(record, item)| Effect::Look(key, record, item)));
     }
 
     /// Takes what the thread's record says of how a request ended.
     pub(super) fn recorded(&mut self, key: u64, output: &str, effects: &mut Effects) {
         let Some(request) = self.open.get(&key) else { return };
-        let is_ours = match &request.stage {
-            Stage::Checked { result, .. } => is_same(result.get(), output),
-            Stage::Ended { .. } => false,
-            _ => return,
-        };
-        if is_ours {
+        let Stage::Ended(Ended { sent, .. }) = &request.stage else { return };
+        if sent.as_ref().is_some_and(|sent| is_same(sent.get(), output)) {
             effects.push_back(Effect::Delivered(key));
         } else {
             // What is not an answer is what the model is told of an interrupted turn. That is said in another message.
@@ -209,21 +208,56 @@ impl Requests {
         self.open.remove(&key);
     }
 
+    /// Ends the requests of the turns of a thread in which no turn runs any more. How they ended is said soon, as far as it
+    /// is: the status of an interrupted thread comes before that.
+    pub(super) fn turns_over(&mut self, thread: &str, now: Duration) {
+        let until = now.saturating_add(limits::ATTACH_REASON);
+        self.open.retain(|_, request| {
+            let is_of_thread = request.place.thread_id.as_deref() == Some(thread);
+            match request.stage {
+                Stage::Open if is_of_thread && request.place.turn_id.is_some() => {
+                    let ended = Ended { until, sent: None, is_looked_up: false, is_interrupted: false };
+                    request.stage = Stage::Ended(ended);
+                    true
+                }
+                Stage::Left => !is_of_thread,
+                _ => true,
+            }
+        });
+    }
+
     /// Ends the requests of a turn that is over.
-    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, effects: &mut Effects) {
+    pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, now: Duration, effects: &mut Effects) {
         let is_of_turn = |request: &Request| {
             request.place.thread_id.as_ref() == Some(&completed.thread_id)
                 && request.place.turn_id.as_ref().is_none_or(|turn| *turn == completed.turn.id)
         };
-        let bridge = Provenance::bridge();
-        if completed.turn.status == "interrupted" {
-            return self.end_all(is_of_turn, &Outcome::Rejected(Reason::Cancelled), &bridge, effects);
-        }
-        let was_answered = |request: &Request| is_of_turn(request) && request.has_ended();
-        self.end_all(was_answered, &answered(), &dialog(), effects);
-        // Requests without a turn may outlive it.
-        let is_over = |request: &Request| is_of_turn(request) && request.place.turn_id.is_some();
-        self.end_all(is_over, &Outcome::Rejected(Reason::Withdrawn), &bridge, effects);
+        let is_interrupted = completed.turn.status == "interrupted";
+        let soon = now.saturating_add(limits::ATTACH_REASON);
+        self.open.retain(|key, request| {
+            if !is_of_turn(request) {
+                return true;
+            }
+            match &mut request.stage {
+                Stage::Ended(ended) => {
+                    ended.is_interrupted |= is_interrupted;
+                    if ended.is_looked_up {
+                        // An answer may have been taken just before the turn was interrupted.
+                        ended.until = if is_interrupted { ended.until.min(soon) } else { ended.until };
+                        return true;
+                    }
+                    effects.push_back(ended.assumed(*key));
+                }
+                Stage::Left => {}
+                // Requests without a turn may outlive it.
+                _ if request.place.turn_id.is_none() && !is_interrupted => return true,
+                Stage::Open | Stage::Sent { .. } | Stage::Lost { .. } => {
+                    let reason = if is_interrupted { Reason::Cancelled } else { Reason::Withdrawn };
+                    effects.push_back(Effect::End(*key, Outcome::Rejected(reason), Provenance::bridge()));
+                }
+            }
+            false
+        });
     }
 
     pub(super) fn thread_closed(&mut self, thread: &str, effects: &mut Effects) {
@@ -263,14 +297,8 @@ impl Requests {
                 effects.push_back(Effect::Undeliverable(*key));
                 false
             }
-            Stage::Ended { .. } => {
-                effects.push_back(Effect::End(*key, answered(), dialog()));
-                false
-            }
-            Stage::Checked { .. } => {
-                effects.push_back(Effect::Delivered(*key));
-                false
-            }
+            // What is looked up is found without a connection.
+            Stage::Ended(_) => true,
             Stage::Left => false,
         });
     }
@@ -287,12 +315,8 @@ impl Requests {
                 request.stage = Stage::Left;
                 true
             }
-            Stage::Checked { until, .. } if *until <= now => {
-                effects.push_back(Effect::Delivered(*key));
-                false
-            }
-            Stage::Ended { until } if *until <= now => {
-                effects.push_back(Effect::End(*key, answered(), dialog()));
+            Stage::Ended(ended) if ended.until <= now => {
+                effects.push_back(ended.assumed(*key));
                 false
             }
             Stage::Lost { until, decided } if is_settled || *until <= now => {
