@@ -95,6 +95,14 @@ pub(super) fn started(pid: u32) -> Option<f64> {
     Some(since.as_secs_f64() * 1000.0)
 }
 
+/// Returns whether a process still runs. Where that is not known, it does.
+pub(super) fn is_running(pid: u32) -> bool {
+    match processes::read(pid) {
+        Ok(process) => !process.has_ended,
+        Err(error) => error.kind() != io::ErrorKind::NotFound || !Path::new("/proc/self").exists(),
+    }
+}
+
 /// Returns the folder that a process works in.
 pub(super) fn folder(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()

@@ -174,7 +174,12 @@ async fn shown(link: &Link) -> Result<Foreground, CallError> {
 async fn rejoin(place: &Place) -> Option<Connection> {
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
     for times in 0.. {
-        match connect(place).await {
+        let again = connect(place).await;
+        if place.pid.is_some_and(|pid| !listeners::is_running(pid)) {
+            // What listens there now is another process, which gets an inbox of its own.
+            return None;
+        }
+        match again {
             Ok(connection) => return Some(connection),
             Err(error) => tracing::debug!(error, port = place.port, "Copilot does not reply"),
         }

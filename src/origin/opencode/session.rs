@@ -25,6 +25,7 @@ use crate::{
         Who,
         answering::{Answerable, Book, Delivery},
         attach::{SharedHosts, back_off},
+        listeners,
     },
     question::{Outcome, Provenance, Question, Responder},
 };
@@ -87,7 +88,8 @@ pub(super) async fn run(client: Client, process: Process, hosts: SharedHosts) ->
     };
     let dialog = Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) };
     let book = Book::new(hosted.desk.clone(), dialog);
-    let mut session = Session { client, folder: folder.into(), directories: BTreeSet::new(), book };
+    let pid = process.pid;
+    let mut session = Session { client, pid, folder: folder.into(), directories: BTreeSet::new(), book };
     session.begin(process).await?;
     tracing::info!(server = %session.client.address(), "attached to opencode");
     loop {
@@ -109,6 +111,7 @@ pub(super) async fn run(client: Client, process: Process, hosts: SharedHosts) ->
 
 struct Session {
     client: Client,
+    pid: Option<u32>,
     /// The folder that the server runs in. What names no other belongs there.
     folder: Arc<str>,
     /// The folders of the projects that are open in the server, as far as they are known.
@@ -178,7 +181,16 @@ impl Session {
     async fn rejoin(&mut self) -> Option<Events> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
         for times in 0.. {
-            match self.try_again().await {
+            let again = server::events(&self.client).await;
+            if self.pid.is_some_and(|pid| !listeners::is_running(pid)) {
+                // What listens there now is another process, which gets an inbox of its own.
+                return None;
+            }
+            let listed = match again {
+                Ok(events) => self.list_again().await.map(|()| events),
+                Err(error) => Err(error),
+            };
+            match listed {
                 Ok(events) => return Some(events),
                 Err(error) => {
                     tracing::debug!(%error, server = %self.client.address(), "opencode does not reply")
@@ -192,8 +204,8 @@ impl Session {
         None
     }
 
-    async fn try_again(&mut self) -> Result<Events, ServerError> {
-        let events = server::events(&self.client).await?;
+    /// Opens what is open now, and ends what is not open any more.
+    async fn list_again(&mut self) -> Result<(), ServerError> {
         let mut listed = Vec::new();
         for directory in &self.directories {
             let open = server::open(&self.client, directory).await?;
@@ -207,6 +219,6 @@ impl Session {
         self.book.reconnected();
         gone.iter().for_each(|id| self.book.withdrawn(id));
         listed.into_iter().for_each(|(directory, request)| self.open(&directory, request));
-        Ok(events)
+        Ok(())
     }
 }
