@@ -33,7 +33,7 @@ pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
 #[cfg(feature = "mock")]
-pub use mock_agents::{CodexDaemonArgs, MockArgs, MockWhat};
+pub use mock_agents::{CodexDaemonArgs, MockArgs, MockWhat, PortArgs};
 #[cfg(feature = "notify")]
 pub use notify::NotifyArgs;
 pub use setup::{DoctorArgs, SetupArgs};

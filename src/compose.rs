@@ -1,7 +1,7 @@
 //! Puts the parts together: the inbox of a bridge, its host with the services beside the socket, and the driver.
 //! What the settings are is left to `cli`; what the parts do is left to them.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{env, process::ExitCode, sync::Arc, time::Duration};
 
 use askbridge::{
     cli::{AttachAgent, AttachArgs, Cli, Command},
@@ -21,7 +21,9 @@ use askbridge::{
         Hosted, Hosts, Who,
         attach::Finder,
         codex::finder::CodexFinder,
+        copilot::CopilotFinder,
         hook::{self, HookSettings},
+        opencode::{Address, OpencodeFinder, Password},
     },
     serve::HttpService,
     settings::{Settings, keys},
@@ -97,6 +99,8 @@ pub(crate) fn attach(args: &AttachArgs) -> ExitCode {
             vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]
         }
         Some(AttachAgent::Codex { socket: None }) => finders(|kind| kind == "codex"),
+        Some(AttachAgent::Opencode { url }) => vec![opencode(url.clone())],
+        Some(AttachAgent::Copilot { port }) => vec![copilot(*port)],
         None => finders(|_| true),
     };
     command::run(command::attach(finders, Arc::new(LocalHosts)))
@@ -111,7 +115,24 @@ pub(crate) fn attached(set: &Settings) -> Attached {
 /// Returns what finds the agents of each kind that is wanted.
 fn finders(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
     let codex = CodexFinder::of_user().map(|finder| Box::new(finder) as Box<dyn Finder>);
-    codex.into_iter().filter(|finder| is_wanted(finder.name())).collect()
+    let all = codex.into_iter().chain([opencode(None), copilot(None)]);
+    all.filter(|finder| is_wanted(finder.name())).collect()
+}
+
+/// Returns what finds opencode at this address, or on this machine. It takes the password from where opencode does.
+fn opencode(url: Option<Address>) -> Box<dyn Finder> {
+    let password = variable("OPENCODE_SERVER_PASSWORD")
+        .map(|password| Password::new(variable("OPENCODE_SERVER_USERNAME"), password));
+    Box::new(OpencodeFinder::new(url, password))
+}
+
+/// Returns what finds Copilot at this port, or on this machine.
+fn copilot(port: Option<u16>) -> Box<dyn Finder> {
+    Box::new(CopilotFinder::new(port, variable("COPILOT_CONNECTION_TOKEN")))
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// Gives each agent an inbox in this process, with the notifiers that are set.

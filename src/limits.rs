@@ -344,3 +344,37 @@ pub const CODEX_CALLS: usize = 8;
 pub const CODEX_CHANGES: usize = 32;
 /// See [`CODEX_CHANGES`].
 pub const CODEX_CHANGE: usize = 256 * KIB;
+/// How long an agent that had another answer first may take to say which. Its responder waits for that.
+pub const ATTACH_LATE: Duration = Duration::from_millis(500);
+/// First pause before an answer is sent again that may not have arrived.
+pub const ATTACH_AGAIN: Duration = Duration::from_millis(100);
+/// How long an agent may take to accept a connection.
+pub const ATTACH_CONNECT: Duration = Duration::from_secs(3);
+/// How long an agent may take for everything else that it is called for, such as a page of a long log.
+pub const ATTACH_CALL: Duration = Duration::from_secs(10);
+/// Number of questions of an agent that are remembered after their end, so that an event from before that opens none.
+pub const ATTACH_ENDED: usize = 1024;
+/// Number of connections and calls of one agent that wait at once.
+pub const ATTACH_CALLS: usize = 64;
+/// Length of opencode's reply, such as a list of what is open, and of one event. A longer event is skipped.
+pub const OPENCODE_REPLY: usize = 4 * MIB;
+/// How long opencode's stream of events may be silent. It has a heartbeat each 10 s, or each 30 s in older versions.
+pub const OPENCODE_SILENCE: Duration = Duration::from_secs(75);
+/// Number of projects of one opencode server that are asked for what is open.
+pub const OPENCODE_PROJECTS: usize = 64;
+/// Length of the head of a message of Copilot.
+pub const COPILOT_HEAD: usize = 4 * KIB;
+/// Length of a message of Copilot: a page of its log may be in one.
+pub const COPILOT_MESSAGE: usize = 32 * MIB;
+/// Events of Copilot's log that are read at once, and pages of them at most.
+pub const COPILOT_PAGE: usize = 1000;
+/// See [`COPILOT_PAGE`].
+pub const COPILOT_PAGES: usize = 50;
+/// Number of sessions of one Copilot that are followed.
+pub const COPILOT_SESSIONS: usize = 16;
+/// Interval at which Copilot is asked for its session while it has none.
+pub const COPILOT_LOOK: Duration = Duration::from_secs(2);
+/// Bytes of a file under `/proc` that are read: a table of sockets of a busy machine is some MiB long.
+pub const PROC_FILE: usize = 16 * MIB;
+/// Number of listening sockets whose process is looked for.
+pub const LISTENERS: usize = 256;

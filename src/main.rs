@@ -11,7 +11,7 @@ use std::{
 #[cfg(feature = "mock")]
 use askbridge::{
     cli::MockWhat,
-    mock::{agent, claude, client, codex, demo},
+    mock::{agent, claude, client, codex, copilot, demo, opencode},
 };
 use askbridge::{
     cli::{Command, explain, parse},
@@ -68,6 +68,8 @@ fn main() -> ExitCode {
                 claude::run(&args.settings()).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
             }
             MockWhat::CodexDaemon(args) => codex::server::run(&args.settings()),
+            MockWhat::Opencode(args) => opencode::server::run(&args.opencode()),
+            MockWhat::Copilot(args) => copilot::server::run(&args.copilot()),
         },
         #[cfg(feature = "mock")]
         Command::Demo(args) => demo::run(&args.settings()),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::help;
+use crate::origin::opencode::Address;
 
 /// Options of `askbridge attach`.
 #[derive(Debug, Args)]
@@ -22,5 +23,15 @@ pub enum AttachAgent {
     Codex {
         /// The socket [default: app-server-control/app-server-control.sock in CODEX_HOME or ~/.codex]
         socket: Option<PathBuf>,
+    },
+    /// opencode, by its HTTP server: `opencode --port PORT`, or `opencode serve`
+    Opencode {
+        /// Where it listens, such as http://127.0.0.1:4096 or 4096 [default: all that listen on this machine]
+        url: Option<Address>,
+    },
+    /// Copilot CLI, by the server of `copilot --ui-server --port PORT`
+    Copilot {
+        /// The port that it listens on, on this machine [default: all that listen there]
+        port: Option<u16>,
     },
 }

@@ -27,6 +27,10 @@ pub mod claude;
 
 pub mod codex;
 
+pub mod opencode;
+
+pub mod copilot;
+
 mod entries;
 
 mod joined_values;

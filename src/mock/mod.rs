@@ -27,6 +27,10 @@ pub mod claude;
 
 pub mod codex;
 
+pub mod copilot;
+
+pub mod opencode;
+
 pub mod demo;
 
 mod tour;

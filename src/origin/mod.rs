@@ -7,6 +7,14 @@ pub mod hook;
 
 pub mod attach;
 
+mod answering;
+
+mod listeners;
+
 pub mod codex;
+
+pub mod copilot;
+
+pub mod opencode;
 
 pub use hosts::{Hosted, Hosts, Who};

@@ -9,7 +9,7 @@ use super::value::{Setting, list, quoted, text, typed_list};
 pub struct Attached(pub Vec<&'static str>);
 
 /// The kinds that can be attached to.
-const KINDS: [&str; 1] = ["codex"];
+const KINDS: [&str; 3] = ["codex", "opencode", "copilot"];
 
 impl Attached {
     /// Returns whether agents of this kind are attached to.

@@ -18,3 +18,12 @@ mod codex;
 
 #[cfg(test)]
 mod claude;
+
+#[cfg(test)]
+mod scene;
+
+#[cfg(test)]
+mod opencode;
+
+#[cfg(test)]
+mod copilot;

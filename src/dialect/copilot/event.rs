@@ -1,0 +1,317 @@
+//! The events of a Copilot session: as they happen, and in its log.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, value::RawValue};
+
+use super::{ending::Ending, request::Request};
+
+/// The types of events that are read. The log is asked for these alone.
+pub const EVENTS: [&str; 8] = [
+    "elicitation.requested",
+    "elicitation.completed",
+    "user_input.requested",
+    "user_input.completed",
+    "permission.requested",
+    "permission.completed",
+    "exit_plan_mode.requested",
+    "exit_plan_mode.completed",
+];
+
+/// What an event tells.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Something is asked.
+    Asked(Box<Request>),
+    /// Something that was asked has ended.
+    Ended {
+        /// Its ID.
+        id: String,
+        /// How it ended.
+        ending: Ending,
+    },
+    /// Something else.
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// The data of all events that tell of an end.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Completed {
+    request_id: String,
+    action: Option<String>,
+    #[serde(default)]
+    content: Option<Map<String, Json>>,
+    answer: Option<String>,
+    result: Option<PermissionResult>,
+    approved: Option<bool>,
+    selected_action: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PermissionResult {
+    kind: String,
+}
+
+/// Reads an event.
+pub fn read(event: &str) -> Event {
+    let Ok(Envelope { kind, data: Some(data) }) = serde_json::from_str(event) else { return Event::Other };
+    match kind.rsplit_once('.') {
+        Some((asked, "completed")) => completed(asked, data.get()).unwrap_or(Event::Other),
+        Some((_, "requested")) => {
+            Request::read(&kind, data.get()).map_or(Event::Other, |request| Event::Asked(Box::new(request)))
+        }
+        _ => Event::Other,
+    }
+}
+
+fn completed(asked: &str, data: &str) -> Option<Event> {
+    let end: Completed = serde_json::from_str(data).ok()?;
+    let ending = match asked {
+        "elicitation" => Ending::Form { action: end.action, content: end.content.unwrap_or_default() },
+        "user_input" => Ending::Text(end.answer),
+        "permission" => Ending::Decided(end.result.map(|result| result.kind).unwrap_or_default()),
+        "exit_plan_mode" => Ending::Plan { approved: end.approved, action: end.selected_action },
+        _ => return None,
+    };
+    Some(Event::Ended { id: end.request_id, ending })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        dialect::copilot::{Call, pending, was_taken},
+        question::{Answer, Kind, Outcome, Purpose, Reason, Role},
+    };
+
+    fn asked(kind: &str, data: Json) -> Option<Request> {
+        match super::read(&json!({ "id": "e", "type": kind, "data": data }).to_string()) {
+            Event::Asked(request) => Some(*request),
+            _ => None,
+        }
+    }
+
+    fn ending(kind: &str, data: Json) -> Ending {
+        match super::read(&json!({ "type": kind, "data": data }).to_string()) {
+            Event::Ended { id, ending } if id == "r" => ending,
+            event => panic!("{event:?}"),
+        }
+    }
+
+    fn answer(values: Json) -> Outcome {
+        Outcome::Answered(Answer {
+            values: serde_json::from_value(values).expect("values"),
+            ..Answer::default()
+        })
+    }
+
+    fn form() -> Request {
+        asked(
+            "elicitation.requested",
+            json!({ "requestId": "r", "message": "Which database?", "toolCallId": "t", "requestedSchema": {
+                "type": "object", "properties": { "db": { "type": "string", "enum": ["Postgres", "SQLite"] } },
+            } }),
+        )
+        .expect("a form")
+    }
+
+    fn permission(prompt: Json) -> Option<Request> {
+        asked(
+            "permission.requested",
+            json!({ "requestId": "r", "permissionRequest": {}, "promptRequest": prompt }),
+        )
+    }
+
+    #[test]
+    fn a_form_is_read_answered_and_ended() {
+        let request = form();
+        let question = &request.question;
+        assert_eq!((&*question.id, question.heading()), ("r", "Which database?"));
+        assert_eq!((question.request.as_deref(), question.fields[0].required), (None, false));
+        let accepted = answer(json!({ "db": "SQLite" }));
+        for (outcome, result, told) in [
+            (
+                accepted.clone(),
+                json!({ "action": "accept", "content": { "db": "SQLite" } }),
+                json!({ "requestId": "r", "action": "accept", "content": { "db": "SQLite" } }),
+            ),
+            (
+                Outcome::Rejected(Reason::User),
+                json!({ "action": "decline" }),
+                json!({ "requestId": "r", "action": "decline" }),
+            ),
+            (
+                Outcome::Rejected(Reason::Cancelled),
+                json!({ "action": "cancel" }),
+                json!({ "requestId": "r", "action": "cancel" }),
+            ),
+        ] {
+            let Call { method, params, ending: ours } = request.call("s", &outcome, Some("unused"));
+            assert_eq!(method, "session.ui.handlePendingElicitation");
+            assert_eq!(params, json!({ "sessionId": "s", "requestId": "r", "result": result }));
+            let told = ending("elicitation.completed", told);
+            assert_eq!(ours, told);
+            assert_eq!(request.outcome(&told), outcome);
+        }
+    }
+
+    #[test]
+    fn a_question_with_choices_takes_a_text_and_has_no_rejection() {
+        let request = asked(
+            "user_input.requested",
+            json!({ "requestId": "r", "question": "Which?", "choices": ["A", "B"], "allowFreeform": true }),
+        )
+        .expect("a question");
+        assert!(matches!(&request.question.fields[0].kind, Kind::Choice { other: true, .. }));
+        for (outcome, response) in [
+            (answer(json!({ "q0": "B" })), json!({ "answer": "B", "wasFreeform": false })),
+            (answer(json!({ "q0": "C" })), json!({ "answer": "C", "wasFreeform": true })),
+        ] {
+            let call = request.call("s", &outcome, None);
+            assert_eq!(call.params["response"], response);
+            assert_eq!(request.outcome(&call.ending), outcome);
+        }
+        let declined = request.call("s", &Outcome::Rejected(Reason::User), Some("Ask later."));
+        let text = "The user declined to answer this question. Ask later.";
+        assert_eq!(declined.params["response"], json!({ "answer": text, "wasFreeform": true }));
+        let told = ending("user_input.completed", json!({ "requestId": "r", "answer": "A" }));
+        assert_eq!(request.outcome(&told), answer(json!({ "q0": "A" })));
+    }
+
+    #[test]
+    fn a_command_is_dangerous_and_is_allowed_by_its_own_options_only() {
+        let prompt = json!({
+            "kind": "commands", "fullCommandText": "rm -rf x", "intention": "Clean up", "commandIdentifiers": ["rm"],
+            "canOfferSessionApproval": true, "toolCallId": "t",
+        });
+        let request = permission(prompt).expect("a permission");
+        let question = &request.question;
+        assert!(question.dangerous && question.purpose == Purpose::Permission);
+        let subject = question.subject.as_ref().expect("a subject");
+        assert_eq!(subject.command.as_deref(), Some("rm -rf x"));
+        assert_eq!(subject.description.as_deref(), Some("Clean up"));
+        let once = json!({ "kind": "approve-once" });
+        let session = json!({ "kind": "approve-for-session", "approval": { "kind": "commands", "commandIdentifiers": ["rm"] } });
+        for (outcome, remark, result, told) in [
+            (answer(json!({ "q0": "approve-once" })), None, once, "approved"),
+            (answer(json!({ "q0": "approve-for-session" })), None, session, "approved-for-session"),
+            (answer(json!({})), None, json!({ "kind": "reject" }), "denied-interactively-by-user"),
+            (
+                Outcome::Rejected(Reason::User),
+                Some("No."),
+                json!({ "kind": "reject", "feedback": "No." }),
+                "denied-interactively-by-user",
+            ),
+        ] {
+            let call = request.call("s", &outcome, remark);
+            assert_eq!(call.params["result"], result);
+            let told =
+                json!({ "requestId": "r", "result": { "kind": told }, "decisionSource": "human_response" });
+            assert_eq!(ending("permission.completed", told), call.ending);
+        }
+        let ended = |kind: &str| request.outcome(&Ending::Decided(kind.to_owned()));
+        assert_eq!(ended("approved"), answer(json!({ "q0": "approve-once" })));
+        assert_eq!(ended("denied-interactively-by-user"), Outcome::Rejected(Reason::User));
+        assert_eq!(ended("cancelled"), Outcome::Rejected(Reason::Cancelled));
+        assert_eq!(ended("denied-by-rules"), Outcome::Rejected(Reason::Policy));
+    }
+
+    #[test]
+    fn a_session_is_approved_only_where_copilot_offers_it() {
+        let roles = |prompt: Json| {
+            let request = permission(prompt).expect("a permission");
+            let options = request.question.fields[0].kind.options().to_vec();
+            options.into_iter().filter_map(|option| option.role.map(|role| *role)).collect::<Vec<_>>()
+        };
+        let both = [Role::AllowOnce, Role::RejectOnce];
+        for prompt in [
+            json!({ "kind": "commands", "fullCommandText": "ls", "commandIdentifiers": ["ls"] }),
+            json!({ "kind": "commands", "fullCommandText": "ls", "canOfferSessionApproval": true }),
+            json!({ "kind": "write", "fileName": "a", "canOfferSessionApproval": true, "managedApprovalRequired": true }),
+            json!({ "kind": "url", "url": "https://example.com" }),
+            json!({ "kind": "mcp", "serverName": "docs", "toolName": "search", "args": { "q": 1 } }),
+        ] {
+            assert_eq!(roles(prompt), both);
+        }
+        let write =
+            json!({ "kind": "write", "fileName": "a", "diff": "+x", "canOfferSessionApproval": true });
+        assert_eq!(roles(write), [Role::AllowOnce, Role::AllowAlways, Role::RejectOnce]);
+    }
+
+    #[test]
+    fn a_plan_is_approved_with_the_way_in_which_it_goes_on() {
+        let data = json!({
+            "requestId": "r", "summary": "Change the port", "planContent": "1. Change it",
+            "actions": ["autopilot", "interactive", "of_next_year"], "recommendedAction": "autopilot",
+        });
+        let request = asked("exit_plan_mode.requested", data).expect("a plan");
+        let subject = request.question.subject.as_ref().expect("a subject");
+        assert_eq!(subject.plan.as_deref(), Some("1. Change it"));
+        let options = request.question.fields[0].kind.options();
+        let known: Vec<_> =
+            options.iter().map(|option| (&*option.value, option.role.as_deref().copied())).collect();
+        let expected = [
+            ("interactive", Some(Role::AllowOnce)),
+            ("autopilot", Some(Role::AllowAlways)),
+            ("reject", Some(Role::RejectOnce)),
+        ];
+        assert_eq!(known, expected, "what asks for nothing more is no simple permission");
+        let approved = answer(json!({ "q0": "interactive" }));
+        let call = request.call("s", &approved, None);
+        assert_eq!(call.params["response"], json!({ "approved": true, "selectedAction": "interactive" }));
+        let told = json!({ "requestId": "r", "approved": true, "selectedAction": "interactive" });
+        assert_eq!(ending("exit_plan_mode.completed", told), call.ending);
+        assert_eq!(request.outcome(&call.ending), approved);
+        let rejected = request.call("s", &Outcome::Rejected(Reason::User), Some("Smaller."));
+        assert_eq!(rejected.params["response"], json!({ "approved": false, "feedback": "Smaller." }));
+        assert_eq!(request.outcome(&rejected.ending), Outcome::Rejected(Reason::User));
+    }
+
+    #[test]
+    fn open_permissions_are_listed() {
+        let result = json!({ "items": [
+            { "requestId": "r", "request": { "kind": "read", "path": "/etc/passwd", "intention": "Look" } },
+            { "requestId": "x", "request": { "kind": "of_next_year" } },
+        ] });
+        let listed = pending(&result.to_string()).expect("a list");
+        let ids: Vec<_> = listed.iter().map(|request| &*request.question.id).collect();
+        assert_eq!(ids, ["r"]);
+        assert_eq!(pending("null"), None);
+        assert_eq!((was_taken(r#"{"success":true}"#), was_taken("{}")), (Some(true), None));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_left_alone() {
+        for (kind, data) in [
+            (
+                "elicitation.requested",
+                json!({ "requestId": "r", "mode": "url", "message": "m", "url": "https://x" }),
+            ),
+            ("elicitation.requested", json!({ "requestId": "r", "message": "m" })),
+            ("elicitation.requested", json!({ "message": "m" })),
+            ("permission.requested", json!({ "requestId": "r", "promptRequest": { "kind": "factory" } })),
+            (
+                "permission.requested",
+                json!({ "requestId": "r", "resolvedByHook": true, "promptRequest": { "kind": "read", "path": "a" } }),
+            ),
+            ("exit_plan_mode.requested", json!({ "requestId": "r", "actions": ["of_next_year"] })),
+            ("auto_mode_switch.requested", json!({ "requestId": "r" })),
+            ("sampling.requested", json!({ "requestId": "r" })),
+        ] {
+            assert_eq!(asked(kind, data), None, "{kind}");
+        }
+        assert_eq!(super::read("<html>"), Event::Other);
+        assert_eq!(super::read(r#"{"type":"assistant.message","data":{}}"#), Event::Other);
+    }
+}

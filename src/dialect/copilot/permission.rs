@@ -1,0 +1,205 @@
+//! Copilot's permissions, from JSON to the model. What is dangerous, and how a subject is cut, is left to `permission`.
+
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use crate::{
+    dialect::permission::Described,
+    question::{Answer, FieldOption, Origin, Outcome, Question, Reason, Role, Subject, Value},
+};
+
+/// What a permission is for: a prompt for people, or the request behind it, which has the same members.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Prompt {
+    kind: String,
+    intention: String,
+    full_command_text: String,
+    resolved_working_directory: Option<String>,
+    command_identifiers: Vec<String>,
+    can_offer_session_approval: bool,
+    managed_approval_required: bool,
+    request_sandbox_bypass: bool,
+    request_sandbox_bypass_reason: Option<String>,
+    warning: Option<String>,
+    file_name: String,
+    resolved_path: Option<String>,
+    diff: String,
+    path: String,
+    paths: Vec<String>,
+    access_kind: String,
+    url: String,
+    server_name: String,
+    tool_name: String,
+    tool_title: String,
+    tool_description: String,
+    tool_call_id: Option<String>,
+    hook_message: Option<String>,
+    fact: String,
+    reason: Option<String>,
+    args: Json,
+    tool_args: Json,
+}
+
+/// The value of the option that allows it this time, which is also its name on the wire.
+const ONCE: &str = "approve-once";
+/// The value of the option that allows it for the rest of the session.
+const FOR_SESSION: &str = "approve-for-session";
+/// The value of the option that refuses it.
+pub(super) const REJECT: &str = "reject";
+
+/// Reads a permission, and what allows it for the rest of the session where Copilot offers that. Returns `None` for a kind
+/// that is not known.
+pub(super) fn read(prompt: &str, id: &str) -> Option<(Question, Option<Json>)> {
+    let prompt: Prompt = serde_json::from_str(prompt).ok()?;
+    let approval = prompt.session_approval();
+    let for_session =
+        approval.as_ref().map(|_| option(FOR_SESSION, &prompt.session_label(), Role::AllowAlways));
+    let once = option(ONCE, "Allow once", Role::AllowOnce);
+    let options = [Some(once), for_session, Some(option(REJECT, "Reject", Role::RejectOnce))];
+    let (title, subject) = prompt.described()?;
+    let described = Described {
+        title: title.filter(|title| !title.is_empty()),
+        subject,
+        is_marked: prompt.request_sandbox_bypass || prompt.warning.is_some(),
+        options: options.into_iter().flatten().collect(),
+        tool_call: prompt.tool_call_id,
+        session: None,
+    };
+    Some((described.question(Origin::Copilot, id)?, approval))
+}
+
+/// Returns an option of a permission.
+pub(super) fn option(value: &str, label: &str, role: Role) -> FieldOption {
+    FieldOption {
+        value: value.to_owned(),
+        label: label.to_owned(),
+        role: Some(Box::new(role)),
+        ..FieldOption::default()
+    }
+}
+
+impl Prompt {
+    /// Returns what would be allowed for the rest of the session, if Copilot offers that.
+    fn session_approval(&self) -> Option<Json> {
+        if !self.can_offer_session_approval || self.managed_approval_required {
+            return None;
+        }
+        match &*self.kind {
+            "commands" if !self.command_identifiers.is_empty() => {
+                Some(json!({ "kind": "commands", "commandIdentifiers": self.command_identifiers }))
+            }
+            "write" => Some(json!({ "kind": "write" })),
+            _ => None,
+        }
+    }
+
+    fn session_label(&self) -> String {
+        match &*self.kind {
+            "commands" => format!("Allow {} in this session", self.command_identifiers.join(", ")),
+            _ => "Allow all changes of files in this session".to_owned(),
+        }
+    }
+
+    /// Returns why Copilot asks, and what speaks against it.
+    fn description(&self) -> Option<String> {
+        let bypass = self.request_sandbox_bypass.then_some("It would run outside of the sandbox.");
+        let texts = [
+            Some(&*self.intention),
+            self.warning.as_deref(),
+            bypass,
+            self.request_sandbox_bypass_reason.as_deref(),
+            self.reason.as_deref(),
+        ];
+        let texts: Vec<_> = texts.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// Returns a heading, where the subject does not say it all, and the subject. `None` for a kind that is not known.
+    fn described(&self) -> Option<(Option<String>, Subject)> {
+        let of = |kind: &str| Subject {
+            kind: Some(kind.to_owned()),
+            description: self.description(),
+            ..Subject::default()
+        };
+        let at = |path: &str| vec![self.resolved_path.as_deref().unwrap_or(path).to_owned()];
+        Some(match &*self.kind {
+            "commands" | "shell" => {
+                let (command, folder) =
+                    (self.full_command_text.clone(), self.resolved_working_directory.clone());
+                (None, Subject { command: Some(command), folder, ..of("execute") })
+            }
+            "write" => {
+                let (patch, locations) = (Some(self.diff.clone()), at(&self.file_name));
+                (Some(self.file_name.clone()), Subject { patch, locations, ..of("edit") })
+            }
+            "read" => (Some(self.path.clone()), Subject { locations: at(&self.path), ..of("read") }),
+            "path" => {
+                let kind = if self.access_kind == "write" { "edit" } else { "read" };
+                let title = format!("Access to {}", self.paths.join(", "));
+                (Some(title), Subject { locations: self.paths.clone(), ..of(kind) })
+            }
+            "url" => (Some(self.url.clone()), of("fetch")),
+            "mcp" => {
+                let tool = if self.tool_title.is_empty() { &self.tool_name } else { &self.tool_title };
+                let raw_input = Some(self.args.to_string());
+                (Some(format!("{}: {tool}", self.server_name)), Subject { raw_input, ..of("other") })
+            }
+            "custom-tool" => {
+                let (raw_input, content) = (Some(self.args.to_string()), Some(self.tool_description.clone()));
+                (Some(self.tool_name.clone()), Subject { raw_input, content, ..of("other") })
+            }
+            "hook" => {
+                let (raw_input, content) = (Some(self.tool_args.to_string()), self.hook_message.clone());
+                (Some(self.tool_name.clone()), Subject { raw_input, content, ..of("other") })
+            }
+            "memory" => (Some(format!("Remember: {}", self.fact)), of("other")),
+            _ => return None,
+        })
+    }
+}
+
+/// Writes an outcome as a decision, and says how Copilot names that when it tells of it. Only its own option allows it
+/// (I12).
+pub(super) fn decision(
+    outcome: &Outcome,
+    remark: Option<&str>,
+    approval: Option<&Json>,
+) -> (Json, &'static str) {
+    let chosen = match outcome {
+        Outcome::Answered(Answer { values, .. }) => values.values().next(),
+        _ => None,
+    };
+    match (chosen, approval) {
+        (Some(Value::Text(text)), _) if text == ONCE => (json!({ "kind": ONCE }), "approved"),
+        (Some(Value::Text(text)), Some(approval)) if text == FOR_SESSION => {
+            (json!({ "kind": FOR_SESSION, "approval": approval }), "approved-for-session")
+        }
+        _ => {
+            let reject = match remark {
+                Some(remark) => json!({ "kind": REJECT, "feedback": remark }),
+                None => json!({ "kind": REJECT }),
+            };
+            (reject, "denied-interactively-by-user")
+        }
+    }
+}
+
+/// Returns the outcome that the end of a permission means.
+pub(super) fn outcome(question: &Question, kind: &str) -> Outcome {
+    let option = match kind {
+        "approved" => ONCE,
+        "approved-for-session" | "approved-for-location" => FOR_SESSION,
+        "denied-interactively-by-user" => return Outcome::Rejected(Reason::User),
+        "cancelled" => return Outcome::Rejected(Reason::Cancelled),
+        kind if kind.starts_with("denied-") => return Outcome::Rejected(Reason::Policy),
+        _ => return Outcome::Rejected(Reason::Withdrawn),
+    };
+    let field = question.fields.first().filter(|field| {
+        // The dialog may have choices that this program does not offer.
+        field.kind.options().iter().any(|known| known.value == option)
+    });
+    let values = field.map(|field| (field.name.clone(), Value::Text(option.to_owned())));
+    Outcome::Answered(Answer { values: values.into_iter().collect(), ..Answer::default() })
+}

@@ -1,0 +1,155 @@
+//! What the mock Copilot asks, and which answer it takes: the first one. How it is reached is left to `server.rs`.
+//!
+//! Source: Copilot CLI 1.0.102 as it was run; its plans and questions with choices, from the types of its SDK.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// A form with one choice.
+    Form,
+    /// A question with choices.
+    Text,
+    /// A permission to run a command.
+    Command,
+    /// A plan.
+    Plan,
+}
+
+impl Sample {
+    /// Returns the sample with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "question" => Sample::Form,
+            "choices" => Sample::Text,
+            "permission" => Sample::Command,
+            "plan" => Sample::Plan,
+            _ => return None,
+        })
+    }
+
+    /// Returns the first part of the types of its events.
+    fn kind(self) -> &'static str {
+        match self {
+            Sample::Form => "elicitation",
+            Sample::Text => "user_input",
+            Sample::Command => "permission",
+            Sample::Plan => "exit_plan_mode",
+        }
+    }
+
+    /// Returns the sample that is answered by this method, and the parameter that has the answer.
+    pub fn of_method(method: &str) -> Option<(Self, &'static str)> {
+        Some(match method {
+            "session.ui.handlePendingElicitation" => (Sample::Form, "result"),
+            "session.ui.handlePendingUserInput" => (Sample::Text, "response"),
+            "session.permissions.handlePendingPermissionRequest" => (Sample::Command, "result"),
+            "session.ui.handlePendingExitPlanMode" => (Sample::Plan, "response"),
+            _ => return None,
+        })
+    }
+}
+
+/// The state of the mock.
+#[derive(Clone, Debug, Default)]
+pub struct Core {
+    asked: u64,
+    open: BTreeMap<u64, (String, Sample, Value)>,
+    /// All events that there were.
+    log: Vec<Value>,
+}
+
+impl Core {
+    /// Asks something. Returns its ID, and the event that tells of it.
+    pub fn ask(&mut self, sample: Sample) -> (String, Value) {
+        self.asked += 1;
+        let id = format!("req-{}", self.asked);
+        let data = data(sample, &id);
+        self.open.insert(self.asked, (id.clone(), sample, data.clone()));
+        let event = self.happened(sample, "requested", data);
+        (id, event)
+    }
+
+    /// Returns the ID of what was asked first of all that is open, and what it is.
+    pub fn oldest(&self) -> Option<(&str, Sample)> {
+        self.open.values().next().map(|(id, sample, _)| (&**id, *sample))
+    }
+
+    /// Returns the open permissions.
+    pub fn permissions(&self) -> Vec<Value> {
+        let open = self.open.values().filter(|(_, sample, _)| *sample == Sample::Command);
+        open.map(|(id, _, data)| json!({ "requestId": id, "request": data["promptRequest"] })).collect()
+    }
+
+    /// Returns all events that there were.
+    pub fn log(&self) -> &[Value] {
+        &self.log
+    }
+
+    /// Ends something by this answer. Returns the event that tells of it, or `None` where it is not open.
+    pub fn end(&mut self, id: &str, sample: Sample, by: &Value, is_keyboard: bool) -> Option<Value> {
+        let is_meant = |open: &&(String, Sample, Value)| open.0 == id && open.1 == sample;
+        let number = self.open.iter().find(|(_, open)| is_meant(open)).map(|(number, _)| *number)?;
+        self.open.remove(&number)?;
+        let mut data = json!({ "requestId": id });
+        match sample {
+            Sample::Command => {
+                let kind = match by["kind"].as_str() {
+                    Some("approve-once") => "approved",
+                    Some("approve-for-session") => "approved-for-session",
+                    _ => "denied-interactively-by-user",
+                };
+                data["result"] = json!({ "kind": kind });
+                if is_keyboard {
+                    data["decisionSource"] = "human_response".into();
+                }
+            }
+            _ => by.as_object().into_iter().flatten().for_each(|(name, value)| data[name] = value.clone()),
+        }
+        Some(self.happened(sample, "completed", data))
+    }
+
+    fn happened(&mut self, sample: Sample, what: &str, data: Value) -> Value {
+        let id = format!("event-{}", self.log.len());
+        let event = json!({ "id": id, "type": format!("{}.{what}", sample.kind()), "data": data });
+        self.log.push(event.clone());
+        event
+    }
+}
+
+fn data(sample: Sample, id: &str) -> Value {
+    match sample {
+        Sample::Form => json!({
+            "requestId": id, "message": "Which database should we use?", "toolCallId": format!("call-{id}"),
+            "requestedSchema": { "type": "object", "properties": {
+                "database": { "type": "string", "title": "Database", "enum": ["Postgres", "SQLite"] },
+            } },
+        }),
+        Sample::Text => json!({
+            "requestId": id, "question": "Which database should we use?", "choices": ["Postgres", "SQLite"],
+            "allowFreeform": true,
+        }),
+        Sample::Command => {
+            let command = "rm -rf build";
+            json!({
+                "requestId": id,
+                "permissionRequest": {
+                    "kind": "shell", "fullCommandText": command, "intention": "Remove the build folder",
+                    "canOfferSessionApproval": true, "toolCallId": format!("call-{id}"),
+                },
+                "promptRequest": {
+                    "kind": "commands", "fullCommandText": command, "intention": "Remove the build folder",
+                    "commandIdentifiers": ["rm"], "canOfferSessionApproval": true,
+                    "toolCallId": format!("call-{id}"),
+                },
+            })
+        }
+        Sample::Plan => json!({
+            "requestId": id, "summary": "Serve on port 8080", "planContent": "1. Change the port\n2. Run the tests",
+            "actions": ["interactive", "autopilot", "exit_only"], "recommendedAction": "interactive",
+        }),
+    }
+}

@@ -1,0 +1,150 @@
+//! What the mock opencode asks, and which answer it takes: the first one. How it is reached is left to `server.rs`.
+//!
+//! Source: opencode 1.18.33 as it was run.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// One question with two options.
+    Question,
+    /// Two questions, of which one takes several options.
+    Several,
+    /// A permission to run a command.
+    Command,
+    /// A permission to change a file.
+    Edit,
+}
+
+impl Sample {
+    /// Returns the sample with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "question" => Sample::Question,
+            "several" => Sample::Several,
+            "permission" => Sample::Command,
+            "edit" => Sample::Edit,
+            _ => return None,
+        })
+    }
+
+    fn is_permission(self) -> bool {
+        matches!(self, Sample::Command | Sample::Edit)
+    }
+}
+
+/// Something that is open.
+#[derive(Clone, Debug)]
+struct Pending {
+    directory: String,
+    request: Value,
+    is_permission: bool,
+}
+
+/// An event, and the project that it happens in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Happened {
+    /// The folder of the project.
+    pub directory: String,
+    /// The event, as it stands in `/event`.
+    pub event: Value,
+}
+
+/// The state of the mock.
+#[derive(Clone, Debug, Default)]
+pub struct Core {
+    asked: u64,
+    events: u64,
+    open: BTreeMap<String, Pending>,
+}
+
+impl Core {
+    /// Asks something in a project. Returns its ID, and the event that tells of it.
+    pub fn ask(&mut self, sample: Sample, directory: &str) -> (String, Happened) {
+        self.asked += 1;
+        let is_permission = sample.is_permission();
+        let id = format!("{}_{:03}", if is_permission { "per" } else { "que" }, self.asked);
+        let request = request(sample, &id, directory);
+        let pending = Pending { directory: directory.to_owned(), request: request.clone(), is_permission };
+        self.open.insert(id.clone(), pending);
+        let kind = if is_permission { "permission.asked" } else { "question.asked" };
+        let happened = self.happened(directory, kind, &request);
+        (id, happened)
+    }
+
+    /// Returns what is open in a project.
+    pub fn list(&self, directory: &str, permissions: bool) -> Vec<Value> {
+        let open = self.open.values();
+        let meant = open.filter(|open| open.directory == directory && open.is_permission == permissions);
+        meant.map(|open| open.request.clone()).collect()
+    }
+
+    /// Returns the ID of what was asked first of all that is open.
+    pub fn oldest(&self) -> Option<&str> {
+        let number = |id: &&String| id.rsplit('_').next().and_then(|number| number.parse::<u64>().ok());
+        self.open.keys().min_by_key(number).map(String::as_str)
+    }
+
+    /// Ends something that is open in a project, by `{"answers": …}`, `{"reply": …}` or `null`, which rejects a question.
+    /// Returns the event that tells of it, or `None` where it is not open there.
+    pub fn end(&mut self, id: &str, directory: Option<&str>, by: &Value) -> Option<Happened> {
+        let is_there = |open: &&Pending| directory.is_none_or(|directory| open.directory == directory);
+        let fits = |open: &&Pending| open.is_permission == by.get("reply").is_some();
+        self.open.get(id).filter(is_there).filter(fits)?;
+        let Pending { directory, request, is_permission } = self.open.remove(id)?;
+        let mut properties = json!({ "sessionID": request["sessionID"], "requestID": id });
+        let kind = match (is_permission, by.get("answers")) {
+            (true, _) => {
+                properties["reply"] = by["reply"].clone();
+                "permission.replied"
+            }
+            (false, Some(answers)) => {
+                properties["answers"] = answers.clone();
+                "question.replied"
+            }
+            (false, None) => "question.rejected",
+        };
+        Some(self.happened(&directory, kind, &properties))
+    }
+
+    fn happened(&mut self, directory: &str, kind: &str, properties: &Value) -> Happened {
+        self.events += 1;
+        let event = json!({ "id": format!("evt_{}", self.events), "type": kind, "properties": properties });
+        Happened { directory: directory.to_owned(), event }
+    }
+}
+
+fn request(sample: Sample, id: &str, directory: &str) -> Value {
+    let tool = json!({ "messageID": "msg_1", "callID": format!("call_{id}") });
+    let option = |label: &str, description: &str| json!({ "label": label, "description": description });
+    let database = json!({
+        "question": "Which database should we use?", "header": "Database",
+        "options": [option("Postgres", "Relational"), option("SQLite", "Embedded")],
+    });
+    let features = json!({
+        "question": "Which parts?", "header": "Parts", "multiple": true,
+        "options": [option("Auth", "Sign in"), option("Search", "Full text")],
+    });
+    match sample {
+        Sample::Question | Sample::Several => {
+            let questions =
+                if sample == Sample::Several { json!([database, features]) } else { json!([database]) };
+            json!({ "id": id, "sessionID": "ses_1", "questions": questions, "tool": tool })
+        }
+        Sample::Command => json!({
+            "id": id, "sessionID": "ses_1", "permission": "bash", "patterns": ["rm -rf build"],
+            "metadata": { "command": "rm -rf build" }, "always": ["rm *"], "tool": tool,
+        }),
+        Sample::Edit => json!({
+            "id": id, "sessionID": "ses_1", "permission": "edit", "patterns": ["src/main.rs"],
+            "metadata": {
+                "filepath": format!("{directory}/src/main.rs"),
+                "diff": "--- src/main.rs\n+++ src/main.rs\n@@ -1 +1 @@\n-serve(80);\n+serve(8080);\n",
+            },
+            "always": ["*"], "tool": tool,
+        }),
+    }
+}

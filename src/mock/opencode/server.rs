@@ -1,0 +1,258 @@
+//! The HTTP server of the mock opencode, its keyboard on stdin, and what it says on stdout.
+//! What is asked, and which answer counts, is left to `core.rs`.
+
+use std::{
+    io::{self, BufRead, Write},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    path::PathBuf,
+    process::ExitCode,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+
+use super::{
+    core::{Core, Happened, Sample},
+    http::{self, Request},
+};
+use crate::{exit, terminal::printable_line};
+
+/// What is said below the options.
+pub const HELP: &str = "\
+Lines on stdin are its keyboard:
+  ask [question|several|permission|edit] [DIRECTORY]
+                      ask in a project, or in the folder that it runs in
+  answer TEXT ...     answer the oldest question with an option or a text
+  approve, always     allow what the oldest permission is for
+  decline             reject what was asked first
+  gap                 close all streams of events
+
+It says on stdout what the model is told, as `told REQUEST CLIENT JSON`; the
+client is `keyboard` for an answer there. `late REQUEST` is an answer that it did
+not take.
+
+Environment:
+  OPENCODE_SERVER_PASSWORD  the password that it wants, with the user `opencode`
+
+Exit codes:
+  0    stdin has ended
+  2    the command line was not understood
+  125  the port cannot be bound";
+
+/// Events that may wait for a client.
+const EVENTS: usize = 256;
+/// Interval of the heartbeats.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// Settings of the mock opencode.
+#[derive(Clone, Debug)]
+pub struct OpencodeSettings {
+    /// The port; 0 stands for any that is free.
+    pub port: u16,
+    /// The folder that it runs in.
+    pub cwd: PathBuf,
+    /// The password that it wants.
+    pub password: Option<String>,
+}
+
+struct Server {
+    cwd: String,
+    authorization: Option<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    core: Core,
+    /// The streams of events, each with whether it is of all projects.
+    streams: Vec<(bool, SyncSender<Value>)>,
+}
+
+/// Runs the mock until stdin ends.
+pub fn run(settings: &OpencodeSettings) -> ExitCode {
+    let served = serve(settings);
+    ExitCode::from(served.err().map_or(exit::OK, |error| {
+        let error = printable_line(&error.to_string()).to_string();
+        writeln!(io::stderr().lock(), "askbridge mock opencode: {error}").unwrap_or_default();
+        exit::FAILED
+    }))
+}
+
+fn serve(settings: &OpencodeSettings) -> io::Result<()> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
+    let authorization = settings.password.as_ref();
+    let server = Arc::new(Server {
+        cwd: settings.cwd.display().to_string(),
+        authorization: authorization
+            .map(|password| format!("Basic {}", STANDARD.encode(format!("opencode:{password}")))),
+        state: Mutex::default(),
+    });
+    say(&format!("listening http://{}", listener.local_addr()?))?;
+    let accepting = Arc::clone(&server);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let server = Arc::clone(&accepting);
+            // A client that is gone needs no reply.
+            thread::spawn(move || server.connection(&stream).unwrap_or_default());
+        }
+    });
+    for line in io::stdin().lock().lines() {
+        server.key(&line?)?;
+    }
+    Ok(())
+}
+
+/// Says something on stdout at once.
+fn say(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{text}")?;
+    stdout.flush()
+}
+
+impl Server {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what a line of the keyboard says.
+    fn key(&self, line: &str) -> io::Result<()> {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match *words {
+            ["ask", ref rest @ ..] => {
+                let sample = rest.first().map_or(Some(Sample::Question), |name| Sample::named(name));
+                let Some(sample) = sample else { return say(&format!("unknown {line}")) };
+                let directory = rest.get(1).map_or(&*self.cwd, |directory| directory);
+                let mut state = self.lock();
+                let (id, happened) = state.core.ask(sample, directory);
+                state.tell(&happened);
+                say(&format!("asked {id}"))
+            }
+            ["answer", ref texts @ ..] => {
+                self.press(&json!({ "answers": texts.iter().map(|text| [text]).collect::<Vec<_>>() }))
+            }
+            ["approve"] => self.press(&json!({ "reply": "once" })),
+            ["always"] => self.press(&json!({ "reply": "always" })),
+            ["decline"] => {
+                let is_permission = self.lock().core.oldest().is_some_and(|id| id.starts_with("per"));
+                self.press(&if is_permission { json!({ "reply": "reject" }) } else { Value::Null })
+            }
+            ["gap"] => {
+                self.lock().streams.clear();
+                say("gap")
+            }
+            _ => say(&format!("unknown {line}")),
+        }
+    }
+
+    /// Answers what was asked first.
+    fn press(&self, by: &Value) -> io::Result<()> {
+        let oldest = self.lock().core.oldest().map(str::to_owned);
+        match oldest {
+            Some(id) => self.end(&id, None, "keyboard", by).map(|_| ()),
+            None => say("nothing is open"),
+        }
+    }
+
+    /// Ends something, unless it has ended before. Returns whether it was open.
+    fn end(&self, id: &str, directory: Option<&str>, client: &str, by: &Value) -> io::Result<bool> {
+        let mut state = self.lock();
+        let Some(happened) = state.core.end(id, directory, by) else {
+            say(&format!("late {id}"))?;
+            return Ok(false);
+        };
+        state.tell(&happened);
+        say(&format!("told {id} {client} {by}"))?;
+        Ok(true)
+    }
+
+    fn connection(&self, stream: &TcpStream) -> io::Result<()> {
+        let request = http::read(stream)?;
+        if self.authorization.is_some() && request.authorization != self.authorization {
+            return http::respond(stream, 401, "text/plain", "");
+        }
+        let directory = request.directory.as_deref().unwrap_or(&self.cwd);
+        let json = |status, body: Value| http::respond(stream, status, "application/json", &body.to_string());
+        let path: Vec<_> = request.path.split('/').skip(1).collect();
+        match (&*request.method, &*path) {
+            ("GET", ["global", "health"]) => json(200, json!({ "healthy": true, "version": "1.18.33" })),
+            ("GET", ["global", "event"]) => self.stream(stream, true),
+            ("GET", ["event"]) => self.stream(stream, false),
+            ("GET", ["path"]) => json(200, json!({ "directory": directory, "worktree": directory })),
+            ("GET", ["project"]) => json(200, json!([])),
+            ("GET", [kind @ ("question" | "permission")]) => {
+                let open = self.lock().core.list(directory, *kind == "permission");
+                json(200, open.into())
+            }
+            ("POST", ["question" | "permission", id, "reply" | "reject"]) if !id.is_empty() => {
+                match self.reply(&request, id, directory)? {
+                    Some(true) => json(200, true.into()),
+                    Some(false) => {
+                        let tag = if path[0] == "question" { "Question" } else { "Permission" };
+                        json(404, json!({ "_tag": format!("{tag}NotFoundError"), "requestID": id }))
+                    }
+                    None => json(400, json!({ "name": "BadRequest" })),
+                }
+            }
+            // Everything else is the web page.
+            _ => http::respond(stream, 200, "text/html", "<!doctype html><title>opencode</title>"),
+        }
+    }
+
+    /// Takes a reply. Returns whether it came in time, or `None` for one of another shape.
+    fn reply(&self, request: &Request, id: &str, directory: &str) -> io::Result<Option<bool>> {
+        let by: Value = match request.path.ends_with("/reject") {
+            true => Value::Null,
+            false => serde_json::from_slice(&request.body).unwrap_or_default(),
+        };
+        let wanted = if request.path.starts_with("/permission") { "reply" } else { "answers" };
+        if by.get(wanted).is_none() && !request.path.ends_with("/reject") {
+            return Ok(None);
+        }
+        self.end(id, Some(directory), "http", &by).map(Some)
+    }
+
+    fn stream(&self, stream: &TcpStream, is_global: bool) -> io::Result<()> {
+        let (tell, told) = sync_channel(EVENTS);
+        self.lock().streams.push((is_global, tell));
+        http::begin_events(stream)?;
+        let connected = json!({ "id": "evt_0", "type": "server.connected", "properties": {} });
+        write_event(stream, &if is_global { json!({ "payload": connected }) } else { connected })?;
+        write_events(stream, is_global, &told)
+    }
+}
+
+fn write_events(stream: &TcpStream, is_global: bool, told: &Receiver<Value>) -> io::Result<()> {
+    let beat = json!({ "id": "evt_0", "type": "server.heartbeat", "properties": {} });
+    let beat = if is_global { json!({ "payload": beat }) } else { beat };
+    loop {
+        match told.recv_timeout(HEARTBEAT) {
+            Ok(event) => write_event(stream, &event)?,
+            Err(RecvTimeoutError::Timeout) => write_event(stream, &beat)?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
+}
+
+fn write_event(mut stream: &TcpStream, event: &Value) -> io::Result<()> {
+    stream.write_all(format!("data: {event}\n\n").as_bytes())
+}
+
+impl State {
+    /// Tells all clients. One that does not read is dropped.
+    fn tell(&mut self, happened: &Happened) {
+        let Happened { directory, event } = happened;
+        self.streams.retain(|(is_global, stream)| {
+            let told = match is_global {
+                true => json!({ "directory": directory, "payload": event }),
+                false => event.clone(),
+            };
+            stream.try_send(told).is_ok()
+        });
+    }
+}

@@ -1,0 +1,517 @@
+//! The open questions of an agent that takes an answer by a call, and tells by events how each of its questions ended.
+//! How it is called, and how its events come, is left to each agent.
+//!
+//! The agent decides between our answer and one at its own dialog: the reply to our call says whether it took ours (I9).
+//! Where no reply comes, the answer is sent again, and an event may say that the first one arrived.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    future::Future,
+    sync::Arc,
+};
+
+use tokio::{
+    sync::oneshot,
+    task::{AbortHandle, Id, JoinSet},
+    time::{Instant, sleep, timeout},
+};
+
+use super::attach::back_off;
+use crate::{
+    control::{Asked, LocalDesk},
+    desk::Settlement,
+    limits,
+    question::{Outcome, Provenance, Question, Reason},
+};
+
+/// What became of an answer that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// The agent took it.
+    Taken,
+    /// The question was not open any more.
+    TooLate,
+    /// The agent refused it, for this reason. It would refuse it again.
+    Refused(String),
+    /// It is not known whether the agent has it, for this reason.
+    Unknown(String),
+}
+
+/// An open question of the agent's, and how it is answered.
+pub(super) trait Answerable: Send + Sync + 'static {
+    /// How a question ends, as the agent tells it.
+    type Ending: PartialEq + Send + Sync + 'static;
+
+    /// Returns how the question ends by this settlement, as the agent would tell it.
+    fn ending(&self, settlement: &Settlement) -> Self::Ending;
+
+    /// Returns the outcome that the end means.
+    fn outcome(&self, ending: &Self::Ending) -> Outcome;
+
+    /// Sends what was decided to the agent, within [`limits::ATTACH_ANSWER`].
+    fn deliver(&self, settlement: &Settlement) -> impl Future<Output = Delivery> + Send;
+}
+
+/// How a question ended, by what the agent told.
+struct Told<E> {
+    /// The end itself, where it is known.
+    ending: Option<E>,
+    outcome: Outcome,
+    by: Provenance,
+}
+
+impl<E> Told<E> {
+    fn end(self, asked: Asked) {
+        asked.end(self.outcome, self.by);
+    }
+}
+
+struct Open<A: Answerable> {
+    request: Arc<A>,
+    tell: oneshot::Sender<Told<A::Ending>>,
+    task: AbortHandle,
+}
+
+/// The open questions of one agent, by its own IDs. Dropping it withdraws them.
+pub(super) struct Book<A: Answerable> {
+    desk: LocalDesk,
+    /// The name of the agent's own dialog, as responders see it.
+    dialog: Provenance,
+    open: BTreeMap<String, Open<A>>,
+    /// The IDs of the last ones that ended.
+    ended: VecDeque<String>,
+    tasks: JoinSet<()>,
+}
+
+impl<A: Answerable> Book<A> {
+    /// Returns a book without questions. `dialog` settles those that are answered at the agent.
+    pub(super) fn new(desk: LocalDesk, dialog: Provenance) -> Self {
+        let (open, ended) = (BTreeMap::new(), VecDeque::new());
+        Book { desk, dialog, open, ended, tasks: JoinSet::new() }
+    }
+
+    /// Returns the IDs of the open questions for which this holds.
+    pub(super) fn ids(&self, is_meant: impl Fn(&A) -> bool) -> Vec<String> {
+        self.open.iter().filter(|(_, open)| is_meant(&open.request)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Opens a question that the agent asks. One that is known already is not opened again.
+    pub(super) fn open(&mut self, question: Question, request: A) {
+        self.reap();
+        let id = question.id.clone();
+        if self.open.contains_key(&id) || self.ended.contains(&id) {
+            return;
+        }
+        let asked = match self.desk.open(question, false) {
+            Ok(asked) => asked,
+            Err(error) => {
+                tracing::warn!(question = id, %error, "a question is left to the agent's own dialog");
+                return;
+            }
+        };
+        let (tell, told) = oneshot::channel();
+        let request = Arc::new(request);
+        let task = self.tasks.spawn(attend(asked, told, Arc::clone(&request)));
+        self.open.insert(id, Open { request, tell, task });
+    }
+
+    /// Records that a question has ended in this way at the agent: by our answer, or at its own dialog.
+    pub(super) fn ended(&mut self, id: &str, ending: A::Ending) {
+        let Some(open) = self.take(id) else { return };
+        let (outcome, by) = (open.request.outcome(&ending), self.dialog.clone());
+        // The task ends at once where it has just told a responder.
+        open.tell.send(Told { ending: Some(ending), outcome, by }).unwrap_or_default();
+    }
+
+    /// Records that a question is not open any more, for a reason that is not known.
+    pub(super) fn withdrawn(&mut self, id: &str) {
+        self.over(id, Reason::Withdrawn);
+    }
+
+    /// Records that the agent is gone.
+    pub(super) fn gone(&mut self) {
+        self.ids(|_| true).iter().for_each(|id| self.over(id, Reason::AgentGone));
+    }
+
+    /// Records that what the agent tells from now on comes over another connection, and perhaps from another process, which
+    /// may use IDs again.
+    pub(super) fn reconnected(&mut self) {
+        self.ended.clear();
+    }
+
+    fn over(&mut self, id: &str, reason: Reason) {
+        // It is not listed any more: no event that is still to come opens it.
+        let Some(open) = self.open.remove(id) else { return };
+        let told = Told { ending: None, outcome: Outcome::Rejected(reason), by: Provenance::bridge() };
+        open.tell.send(told).unwrap_or_default();
+    }
+
+    fn take(&mut self, id: &str) -> Option<Open<A>> {
+        let open = self.open.remove(id)?;
+        if self.ended.len() >= limits::ATTACH_ENDED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(id.to_owned());
+        Some(open)
+    }
+
+    /// Waits until a question has ended here, and forgets it. Pending while there is none. Dropping the future loses
+    /// nothing.
+    pub(super) async fn finished(&mut self) {
+        match self.tasks.join_next_with_id().await {
+            Some(Ok((task, ()))) => self.forget(task),
+            Some(Err(error)) => self.forget(error.id()),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits until all that was told to questions has reached their responders.
+    pub(super) async fn finish(mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+
+    fn reap(&mut self) {
+        while let Some(ended) = self.tasks.try_join_next_with_id() {
+            self.forget(ended.map_or_else(|error| error.id(), |(task, ())| task));
+        }
+    }
+
+    fn forget(&mut self, task: Id) {
+        let id = self.open.iter().find(|(_, open)| open.task.id() == task).map(|(id, _)| id.clone());
+        if let Some(id) = id {
+            self.take(&id);
+        }
+    }
+}
+
+/// Follows a question until it has ended: by what the agent tells, or by what a responder decided.
+async fn attend<A: Answerable>(
+    mut asked: Asked,
+    mut told: oneshot::Receiver<Told<A::Ending>>,
+    request: Arc<A>,
+) {
+    let settlement = tokio::select! {
+        biased;
+        told = &mut told => return match told {
+            Ok(told) => told.end(asked),
+            // Nothing attaches to the agent any more: the question is withdrawn.
+            Err(_) => drop(asked),
+        },
+        settlement = asked.decided() => settlement,
+    };
+    let ours = request.ending(&settlement);
+    let is_ours = |told: &Told<A::Ending>| told.ending.as_ref() == Some(&ours);
+    let give_up = Instant::now() + limits::ATTACH_REJOIN;
+    for times in 0.. {
+        match request.deliver(&settlement).await {
+            Delivery::Taken => {
+                return match told.try_recv() {
+                    // Versions before 1.18 of opencode say so of a late reply as well.
+                    Ok(told) if told.ending.is_some() && !is_ours(&told) => told.end(asked),
+                    _ => asked.delivered(),
+                };
+            }
+            Delivery::TooLate => {
+                return match timeout(limits::ATTACH_LATE, &mut told).await {
+                    // An earlier attempt had arrived.
+                    Ok(Ok(told)) if times > 0 && is_ours(&told) => asked.delivered(),
+                    Ok(Ok(told)) => told.end(asked),
+                    _ if times > 0 => asked.undeliverable(),
+                    _ => asked.end(Outcome::Rejected(Reason::Withdrawn), Provenance::bridge()),
+                };
+            }
+            Delivery::Refused(why) => {
+                tracing::warn!(question = %asked.id(), why, "the agent did not take an answer");
+                return asked.undeliverable();
+            }
+            Delivery::Unknown(why) => tracing::debug!(question = %asked.id(), why, "an answer is sent again"),
+        }
+        let pause = back_off(limits::ATTACH_AGAIN, times, limits::ATTACH_ANSWER);
+        tokio::select! {
+            biased;
+            told = &mut told => return match told {
+                Ok(told) if is_ours(&told) => asked.delivered(),
+                Ok(told) if told.ending.is_some() => told.end(asked),
+                // The question is gone, and perhaps by our answer.
+                _ => asked.undeliverable(),
+            },
+            () = sleep(pause) => {}
+        }
+        if Instant::now() >= give_up {
+            return asked.undeliverable();
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "mock")]
+mod tests {
+    use std::{
+        pin::Pin,
+        sync::{Mutex, MutexGuard},
+        time::{Duration, SystemTime},
+    };
+
+    use futures::future::join_all;
+    use serde_json::Value as Json;
+    use tokio::{
+        sync::mpsc,
+        time::{interval_at, timeout},
+    };
+
+    use super::*;
+    use crate::{
+        control::{BridgeInbox, Identity, Inbox},
+        desk::{Record, Refusal, Submission},
+        dialect::opencode::{Ending, Event, Request, Verdict, read_event, verdict},
+        machine::discovery::bridge_name,
+        mock::opencode::core::{Core, Sample},
+        question::{Answer, Responder, Value},
+    };
+
+    /// Rounds, each with an order of events of its own.
+    const ROUNDS: u64 = 10_000;
+    /// How long a round may take, by tokio's paused clock.
+    const DEADLINE: Duration = Duration::from_secs(3600);
+    /// The project.
+    const DIRECTORY: &str = "/p";
+
+    /// A generator of random numbers: the same number of a round gives the same order of events.
+    struct Dice(u64);
+
+    impl Dice {
+        fn below(&mut self, most: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 11) % most
+        }
+
+        fn time(&mut self) -> Duration {
+            Duration::from_millis(self.below(60))
+        }
+    }
+
+    /// opencode, and a network that takes its time and may lose what it carries.
+    struct World {
+        dice: Dice,
+        core: Core,
+        /// Whether a call, a reply or an event may be lost.
+        loses: bool,
+        /// How the question ended in opencode, when, and whether by a call.
+        end: Option<(Json, Instant, bool)>,
+        events: mpsc::Sender<Vec<u8>>,
+    }
+
+    type Shared = Arc<Mutex<World>>;
+
+    fn lock(world: &Shared) -> MutexGuard<'_, World> {
+        world.lock().expect("no test has failed")
+    }
+
+    impl World {
+        fn is_lost(&mut self) -> bool {
+            self.loses && self.dice.below(4) == 0
+        }
+
+        fn end(&mut self, id: &str, by: &Json, is_call: bool) -> bool {
+            let Some(happened) = self.core.end(id, Some(DIRECTORY), by) else { return false };
+            assert!(self.end.is_none(), "a question ends once");
+            self.end = Some((by.clone(), Instant::now(), is_call));
+            if !self.is_lost() {
+                self.events.try_send(happened.event.to_string().into_bytes()).expect("room");
+            }
+            true
+        }
+    }
+
+    async fn pass(time: Duration) {
+        interval_at(Instant::now() + time, Duration::from_secs(1)).tick().await;
+    }
+
+    struct Called {
+        world: Shared,
+        request: Request,
+    }
+
+    impl Answerable for Called {
+        type Ending = Ending;
+
+        fn ending(&self, settlement: &Settlement) -> Ending {
+            self.request.call(&settlement.outcome, settlement.remark.as_deref()).ending
+        }
+
+        fn outcome(&self, ending: &Ending) -> Outcome {
+            ending.outcome(&self.request.question)
+        }
+
+        fn deliver(&self, settlement: &Settlement) -> impl Future<Output = Delivery> + Send {
+            let call = self.request.call(&settlement.outcome, settlement.remark.as_deref());
+            let body = call.body.map(|body| serde_json::from_str(&body).expect("JSON")).unwrap_or_default();
+            let world = Arc::clone(&self.world);
+            let lost = || Delivery::Unknown("lost".to_owned());
+            async move {
+                let time = lock(&world).dice.time();
+                pass(time).await;
+                let (replied, time) = {
+                    let mut world = lock(&world);
+                    if world.is_lost() {
+                        return lost();
+                    }
+                    let id = call.path.split('/').nth(2).expect("an ID").to_owned();
+                    let taken = world.end(&id, &body, true);
+                    let reply =
+                        if taken { (200, "true") } else { (404, r#"{"_tag":"QuestionNotFoundError"}"#) };
+                    ((!world.is_lost()).then_some(reply), world.dice.time())
+                };
+                pass(time).await;
+                match replied.map(|(status, body)| verdict(status, body.as_bytes())) {
+                    None => lost(),
+                    Some(Verdict::Taken) => Delivery::Taken,
+                    Some(Verdict::TooLate) => Delivery::TooLate,
+                    Some(Verdict::Failed(why)) => panic!("{why}"),
+                }
+            }
+        }
+    }
+
+    /// A submission, when it was made, and what became of it when.
+    struct Submitted {
+        label: &'static str,
+        verdict: Result<Arc<Record>, Refusal>,
+        times: (Instant, Instant),
+    }
+
+    async fn submit(inbox: &BridgeInbox, after: Duration, label: &'static str) -> Submitted {
+        pass(after).await;
+        let (open, start) =
+            (inbox.store().read(|_, snapshot| snapshot.open().into_iter().next()), Instant::now());
+        let verdict = match open {
+            Some(record) => {
+                let values = [("q0".to_owned(), Value::Text(label.to_owned()))].into();
+                let answer = Submission::Answer(Answer { values, ..Answer::default() });
+                let by = Provenance { responder: Responder::Rpc, name: None };
+                inbox.submit(&record.id, answer, by).await
+            }
+            None => Err(Refusal::NotFound),
+        };
+        Submitted { label, verdict, times: (start, Instant::now()) }
+    }
+
+    fn identity() -> Identity {
+        Identity {
+            bridge: bridge_name(),
+            agent: "opencode".to_owned(),
+            folder: DIRECTORY.to_owned(),
+            started_at: SystemTime::UNIX_EPOCH.into(),
+        }
+    }
+
+    /// Plays one question to its end. Returns what the submissions led to.
+    async fn play(round: u64, loses: bool) -> (Shared, Vec<Submitted>, Option<Settlement>) {
+        let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
+        let dialog = Provenance { responder: Responder::Dialog, name: Some("opencode".to_owned()) };
+        let mut book = Book::new(desk, dialog);
+        let (events, mut told) = mpsc::channel(16);
+        let dice = Dice(0x9E37_79B9_7F4A_7C15 ^ (round + 1).wrapping_mul(0xD129_0B26_55A2_9F05));
+        let mut world = World { dice, core: Core::default(), loses, end: None, events };
+        let (_, happened) = world.core.ask(Sample::Question, DIRECTORY);
+        let times = [(); 4].map(|()| world.dice.time());
+        let keyboard =
+            (world.dice.below(3) > 0).then(|| ["Postgres", "SQLite"][usize::from(round.is_multiple_of(2))]);
+        let world = Arc::new(Mutex::new(world));
+        let asked = read_event(happened.event.to_string().as_bytes()).expect("an event");
+        let Event::Asked(request) = asked.event else { panic!("{asked:?}") };
+        let request = *request;
+        let id = request.question.id.clone();
+        book.open(request.question.clone(), Called { world: Arc::clone(&world), request });
+        let press = async {
+            pass(times[0]).await;
+            if let Some(label) = keyboard {
+                lock(&world).end(&id, &serde_json::json!({ "answers": [[label]] }), false);
+            }
+        };
+        let hear = async {
+            loop {
+                tokio::select! {
+                    event = told.recv() => {
+                        let Some(event) = event else { break };
+                        let time = lock(&world).dice.time();
+                        pass(time).await;
+                        let event = read_event(&event).expect("an event").event;
+                        let Event::Ended { id, ending } = event else { panic!("{event:?}") };
+                        book.ended(&id, ending);
+                    }
+                    () = book.finished() => {}
+                }
+            }
+        };
+        let responders = async {
+            let submissions: [Pin<Box<dyn Future<Output = Submitted>>>; 2] = [
+                Box::pin(submit(&inbox, times[1], "Postgres")),
+                Box::pin(submit(&inbox, times[2], "SQLite")),
+            ];
+            let (submitted, ()) = tokio::join!(join_all(submissions), press);
+            // What is still under way arrives.
+            pass(Duration::from_secs(1)).await;
+            submitted
+        };
+        let submitted = tokio::select! {
+            () = hear => panic!("events end last"),
+            submitted = responders => submitted,
+        };
+        let settled = inbox.store().read(|_, snapshot| {
+            snapshot.settled().next().and_then(|record| record.settlement.as_deref().cloned())
+        });
+        (world, submitted, settled)
+    }
+
+    fn check(round: u64, loses: bool, world: &World, submitted: &[Submitted], settled: Option<&Settlement>) {
+        let end =
+            world.end.as_ref().map(|(by, ..)| by["answers"][0][0].as_str().unwrap_or_default().to_owned());
+        for Submitted { label, verdict, times } in submitted {
+            let what = format!("round {round}: {label} when opencode has {end:?}: {verdict:?}");
+            match verdict {
+                // I9: an accepted answer is the one that opencode has.
+                Ok(_) => assert_eq!(end.as_deref(), Some(*label), "{what}"),
+                Err(Refusal::Conflict(_)) => assert!(end.is_some(), "{what}"),
+                Err(Refusal::NotFound | Refusal::Gone(_)) => {}
+                Err(Refusal::Unavailable) => assert!(loses, "{what}"),
+                Err(_) => panic!("{what}"),
+            }
+            let most =
+                if loses { limits::ATTACH_REJOIN + limits::ATTACH_ANSWER } else { limits::ATTACH_ANSWER };
+            assert!(times.1 - times.0 <= most, "{what}: told after {:?}", times.1 - times.0);
+        }
+        if !loses {
+            let by_call = world.end.as_ref().is_some_and(|(.., is_call)| *is_call);
+            let winners =
+                submitted.iter().filter(|one| one.verdict.is_ok() && end.as_deref() == Some(one.label));
+            assert!(!by_call || winners.count() >= 1, "round {round}: an answer was lost");
+            assert_eq!(settled.is_some(), end.is_some(), "round {round}: {settled:?}");
+        }
+        if let Some(Settlement { outcome: Outcome::Answered(answer), .. }) = settled {
+            let label = answer.values.values().next();
+            assert_eq!(label, end.map(Value::Text).as_ref(), "round {round}: what is shown");
+        }
+    }
+
+    #[test]
+    fn races_between_the_dialog_and_responders_have_one_end() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.expect("a runtime").block_on(async {
+            let mut ends = [0; 2];
+            for round in 0..ROUNDS {
+                let loses = round.is_multiple_of(3);
+                let played = timeout(DEADLINE, play(round, loses)).await;
+                let (world, submitted, settled) = played.unwrap_or_else(|_| panic!("round {round} hangs"));
+                let world = lock(&world);
+                check(round, loses, &world, &submitted, settled.as_ref());
+                if let Some((.., is_call)) = world.end {
+                    ends[usize::from(is_call)] += 1;
+                }
+            }
+            assert!(ends.iter().all(|count| *count > 1000), "both sides win: {ends:?}");
+        });
+    }
+}

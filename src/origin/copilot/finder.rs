@@ -1,0 +1,104 @@
+//! Finds Copilot's servers: one whose port was named, or those that listen on this machine.
+
+use std::{future::Future, net::Ipv4Addr, path::Path, pin::Pin, sync::Arc};
+
+use tokio::{sync::Mutex, task::spawn_blocking};
+
+use super::session::{self, NAME, Place};
+use crate::origin::{
+    attach::{Attachment, Finder, Found, SharedHosts},
+    listeners::{self, Listener, Listeners},
+};
+
+/// Finds Copilot's servers.
+#[derive(Debug)]
+pub struct CopilotFinder {
+    /// The port that was named. Without one, all that listen on this machine are found.
+    named: Option<u16>,
+    token: Option<String>,
+    listeners: Listeners,
+    complaint: Complaint,
+}
+
+/// What was said last of a server that cannot be attached to, so that it is said once.
+type Complaint = Arc<Mutex<Option<String>>>;
+
+impl CopilotFinder {
+    /// Returns a finder of the server at this port, or of those on this machine. `token` is what the server was started
+    /// with in `COPILOT_CONNECTION_TOKEN`.
+    pub fn new(named: Option<u16>, token: Option<String>) -> Self {
+        CopilotFinder { named, token, listeners: Listeners::default(), complaint: Complaint::default() }
+    }
+
+    fn found(&self, host: String, port: u16, pid: Option<u32>) -> Found {
+        let key = format!("{NAME} {host} {port}");
+        let place = Place { host, port, token: self.token.clone(), pid };
+        let complaint = Arc::clone(&self.complaint);
+        let attach = move |hosts| Box::pin(attach(place, hosts, complaint)) as Attachment;
+        Found { key, attach: Box::new(attach) }
+    }
+
+    async fn find(&mut self) -> Vec<Found> {
+        if let Some(port) = self.named {
+            return vec![self.found(Ipv4Addr::LOCALHOST.to_string(), port, None)];
+        }
+        let mut listeners = std::mem::take(&mut self.listeners);
+        let looked = spawn_blocking(move || {
+            let found = listeners.look();
+            (listeners, found)
+        });
+        let Ok((listeners, found)) = looked.await else { return Vec::new() };
+        self.listeners = listeners;
+        let servers = found.into_iter().filter(is_copilot);
+        servers.map(|found| self.found(found.ip.to_string(), found.port, Some(found.pid))).collect()
+    }
+}
+
+impl Finder for CopilotFinder {
+    fn name(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>> {
+        Box::pin(self.find())
+    }
+}
+
+/// Returns whether a process is a Copilot with a server beside its terminal, by its command line. Copilot listens for
+/// other reasons, too, and a connection there would be a strange one.
+fn is_copilot(listener: &Listener) -> bool {
+    let is_name = |word: &String| {
+        let name = Path::new(word).file_name().and_then(|name| name.to_str());
+        name == Some("copilot") || word.contains("@github/copilot")
+    };
+    listener.command.iter().take(2).any(is_name) && listener.command.iter().any(|word| word == "--ui-server")
+}
+
+async fn attach(mut place: Place, hosts: SharedHosts, complaint: Complaint) {
+    let port = place.port;
+    if place.pid.is_none() {
+        place.pid = spawn_blocking(move || listeners::process_at(port)).await.unwrap_or_default();
+    }
+    let problem = session::run(place, hosts).await.err();
+    let mut said = complaint.lock().await;
+    if let Some(problem) = problem.as_ref().filter(|problem| said.as_ref() != Some(problem)) {
+        tracing::warn!("Copilot at port {port} {problem}");
+    }
+    *said = problem;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_copilot_with_a_server_is_found() {
+        let is = |command: &[&str]| {
+            let command = command.iter().map(|word| (*word).to_owned()).collect();
+            is_copilot(&Listener { ip: Ipv4Addr::LOCALHOST.into(), port: 1, pid: 1, command })
+        };
+        assert!(is(&["copilot", "--ui-server", "--port", "8850"]));
+        assert!(is(&["node", "/usr/lib/node_modules/@github/copilot/index.js", "--ui-server"]));
+        assert!(!is(&["copilot"]) && !is(&["vim", "x", "copilot", "--ui-server"]));
+    }
+}

@@ -1,0 +1,12 @@
+//! Copilot CLI in a terminal: attached to by the server that `copilot --ui-server --port N` has beside its dialog.
+//! What is asked and replied is in `dialect::copilot`.
+
+mod frame;
+
+mod link;
+
+mod session;
+
+mod finder;
+
+pub use finder::CopilotFinder;

@@ -1,0 +1,216 @@
+//! The listening TCP sockets of this user on this machine, each with its process. Linux tells, under `/proc`; elsewhere,
+//! there are none.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Read},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use crate::{control::processes, limits};
+
+/// A process that listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listener {
+    /// The loopback address at which it is reached.
+    pub ip: IpAddr,
+    pub port: u16,
+    pub pid: u32,
+    /// The words of its command line.
+    pub command: Vec<String>,
+}
+
+/// A listening socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Socket {
+    ip: IpAddr,
+    port: u16,
+    inode: u64,
+}
+
+/// The tables of all TCP sockets, by the family of their addresses.
+const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
+/// The state of a socket that listens.
+const LISTENS: &str = "0A";
+/// Clock ticks of a second in `/proc`, which Linux has on all machines but Alpha.
+const TICKS: f64 = 100.0;
+
+/// What was found out at the last look, so that the next one need not look at all processes again.
+#[derive(Debug, Default)]
+pub(super) struct Listeners {
+    known: BTreeMap<u64, Option<Listener>>,
+}
+
+impl Listeners {
+    /// Returns the listeners of this user that can be reached over loopback. It blocks for some milliseconds when there is
+    /// a new socket.
+    pub(super) fn look(&mut self) -> Vec<Listener> {
+        let user = rustix::process::geteuid().as_raw();
+        let tables = TABLES.iter().filter_map(|table| read(Path::new(table)).ok());
+        let mut sockets: Vec<_> = tables.flat_map(|table| listening(&table, user)).collect();
+        sockets.truncate(limits::LISTENERS);
+        self.known.retain(|inode, _| sockets.iter().any(|socket| socket.inode == *inode));
+        let new: Vec<_> =
+            sockets.into_iter().filter(|socket| !self.known.contains_key(&socket.inode)).collect();
+        if !new.is_empty() {
+            let owners = owners(user);
+            for socket in new {
+                let pid = owners.get(&socket.inode).copied();
+                self.known.insert(socket.inode, pid.and_then(|pid| socket.of(pid)));
+            }
+        }
+        self.known.values().flatten().cloned().collect()
+    }
+}
+
+impl Socket {
+    fn of(self, pid: u32) -> Option<Listener> {
+        let command = read(Path::new(&format!("/proc/{pid}/cmdline"))).ok()?;
+        let command = command.split_terminator('\0').map(str::to_owned).collect();
+        Some(Listener { ip: self.ip, port: self.port, pid, command })
+    }
+}
+
+/// Returns the process that listens on this port of this machine, if it is one of this user.
+pub(super) fn process_at(port: u16) -> Option<u32> {
+    Listeners::default()
+        .look()
+        .into_iter()
+        .find(|listener| listener.port == port)
+        .map(|listener| listener.pid)
+}
+
+/// Returns when a process started, in milliseconds since 1970.
+pub(super) fn started(pid: u32) -> Option<f64> {
+    let uptime = read(Path::new("/proc/uptime")).ok()?;
+    let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
+    #[expect(clippy::cast_precision_loss, reason = "a clock of 2^53 ticks has run for millions of years")]
+    let started = processes::read(pid).ok()?.started as f64 / TICKS;
+    let age = Duration::try_from_secs_f64((uptime - started).max(0.0)).ok()?;
+    let since = SystemTime::now().checked_sub(age)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(since.as_secs_f64() * 1000.0)
+}
+
+/// Returns whether a process still runs. Where that is not known, it does.
+pub(super) fn is_running(pid: u32) -> bool {
+    match processes::read(pid) {
+        Ok(process) => !process.has_ended,
+        Err(error) => error.kind() != io::ErrorKind::NotFound || !Path::new("/proc/self").exists(),
+    }
+}
+
+/// Returns the folder that a process works in.
+pub(super) fn folder(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// Returns the listening sockets of a user that are bound to a loopback address, or to all addresses.
+fn listening(table: &str, user: u32) -> Vec<Socket> {
+    let socket = |row: &str| {
+        let mut fields = row.split_ascii_whitespace().skip(1);
+        let (ip, port) = address(fields.next()?)?;
+        let is_meant = fields.nth(1)? == LISTENS && fields.nth(3)?.parse() == Ok(user);
+        let inode = fields.nth(1)?.parse().ok()?;
+        let ip = match ip {
+            ip if ip.is_loopback() => ip,
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            _ => return None,
+        };
+        is_meant.then_some(Socket { ip, port, inode })
+    };
+    table.lines().skip(1).filter_map(socket).collect()
+}
+
+/// Reads an address: words in the machine's byte order, and a port.
+fn address(written: &str) -> Option<(IpAddr, u16)> {
+    let (host, port) = written.split_once(':')?;
+    let word = |at: usize| Some(u32::from_str_radix(host.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
+    let ip = match host.len() {
+        8 => IpAddr::from(word(0)?),
+        32 => {
+            let words = [word(0)?, word(8)?, word(16)?, word(24)?];
+            IpAddr::from(<[u8; 16]>::try_from(words.concat()).ok()?).to_canonical()
+        }
+        _ => return None,
+    };
+    Some((ip, u16::from_str_radix(port, 16).ok()?))
+}
+
+/// Returns the processes of this user by the inodes of their sockets.
+fn owners(user: u32) -> BTreeMap<u64, u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut owners = BTreeMap::new();
+    for process in processes {
+        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        if process.metadata().is_ok_and(|data| data.uid() != user) {
+            continue;
+        }
+        for file in fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten() {
+            let inode = fs::read_link(file.path())
+                .ok()
+                .and_then(|link| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
+            if let Some(inode) = inode {
+                owners.insert(inode, pid);
+            }
+        }
+    }
+    owners
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limits::PROC_FILE as u64).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn listening_sockets_of_a_user_are_read() {
+        let table =
+            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:20E5 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 11 1 0 100 0 0 10 0
+   1: 0100007F:20E6 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1001        0 12 1 0 100 0 0 10 0
+   2: 0100007F:C350 0100007F:20E5 01 00000000:00000000 00:00000000 00000000  1000        0 13 1 0 20 4 30 10 -1
+   3: 00000000:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 14 1 0 100 0 0 10 0
+   4: 0101A8C0:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 15 1 0 100 0 0 10 0
+   5: 00000000000000000000000001000000:1001 00000000000000000000000000000000:0000 0A 0:0 0:0 0 1000 0 16 1 0";
+        let found: Vec<_> = listening(table, 1000)
+            .into_iter()
+            .map(|Socket { ip, port, inode }| (ip.to_string(), port, inode))
+            .collect();
+        let expected = [("127.0.0.1", 8421, 11), ("127.0.0.1", 4096, 14), ("::1", 4097, 16)];
+        assert_eq!(found, expected.map(|(ip, port, inode)| (ip.to_owned(), port, inode)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn own_listener_is_found_with_its_process() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        assert_eq!(process_at(port), Some(std::process::id()));
+        let mut listeners = Listeners::default();
+        let is_there = |listeners: &mut Listeners| listeners.look().iter().any(|found| found.port == port);
+        assert!(is_there(&mut listeners) && is_there(&mut listeners));
+        drop(listener);
+        assert!(!is_there(&mut listeners));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn this_process_started_in_the_past() {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock").as_secs_f64();
+        let started = started(std::process::id()).expect("a time");
+        assert!(started / 1000.0 <= now + 1.0 && started > 0.0, "{started}");
+    }
+}

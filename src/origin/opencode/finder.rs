@@ -1,0 +1,115 @@
+//! Finds opencode servers: one that was named, or those that listen on this machine.
+
+use std::{future::Future, path::Path, pin::Pin, sync::Arc};
+
+use tokio::{sync::Mutex, task::spawn_blocking};
+
+use super::{
+    address::Address,
+    http::{Client, Password},
+    server,
+    session::{self, NAME, Process},
+};
+use crate::origin::{
+    attach::{Attachment, Finder, Found, SharedHosts},
+    listeners::{self, Listener, Listeners},
+};
+
+/// Finds opencode servers.
+#[derive(Debug)]
+pub struct OpencodeFinder {
+    /// The server that was named. Without one, all that listen on this machine are found.
+    named: Option<Address>,
+    password: Option<Password>,
+    listeners: Listeners,
+    complaint: Complaint,
+}
+
+/// What was said last of a server that cannot be attached to, so that it is said once.
+type Complaint = Arc<Mutex<Option<String>>>;
+
+impl OpencodeFinder {
+    /// Returns a finder of the server at this address, or of those on this machine. The password is that of the server.
+    pub fn new(named: Option<Address>, password: Option<Password>) -> Self {
+        OpencodeFinder { named, password, listeners: Listeners::default(), complaint: Complaint::default() }
+    }
+
+    fn found(&self, address: Address, pid: Option<u32>) -> Found {
+        let client = Client::new(address, self.password.as_ref());
+        let key = format!("{NAME} {}", client.address());
+        let (complaint, is_named) = (Arc::clone(&self.complaint), self.named.is_some());
+        let attach = move |hosts| Box::pin(attach(client, pid, hosts, complaint, is_named)) as Attachment;
+        Found { key, attach: Box::new(attach) }
+    }
+
+    async fn find(&mut self) -> Vec<Found> {
+        if let Some(address) = &self.named {
+            return vec![self.found(address.clone(), None)];
+        }
+        let mut listeners = std::mem::take(&mut self.listeners);
+        let looked = spawn_blocking(move || {
+            let found = listeners.look();
+            (listeners, found)
+        });
+        let Ok((listeners, found)) = looked.await else { return Vec::new() };
+        self.listeners = listeners;
+        let servers = found.into_iter().filter(is_opencode);
+        servers.map(|found| self.found(Address::local(found.ip, found.port), Some(found.pid))).collect()
+    }
+}
+
+impl Finder for OpencodeFinder {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>> {
+        Box::pin(self.find())
+    }
+}
+
+/// Returns whether a process is opencode by its name. What listens is asked as well before it is used.
+fn is_opencode(listener: &Listener) -> bool {
+    let names = listener.command.iter().take(2).filter_map(|word| Path::new(word).file_name()?.to_str());
+    names.into_iter().any(|name| matches!(name, "opencode" | ".opencode" | "opencode-cli"))
+}
+
+async fn attach(client: Client, pid: Option<u32>, hosts: SharedHosts, complaint: Complaint, is_named: bool) {
+    let address = client.address().clone();
+    let process = spawn_blocking(move || {
+        let pid = pid.or_else(|| listeners::process_at(address.local_port()?));
+        Process { pid, started: pid.and_then(listeners::started) }
+    });
+    let process = process.await.unwrap_or_default();
+    let run = async {
+        if !is_named {
+            server::is_opencode(&client).await?;
+        }
+        session::run(client.clone(), process, hosts).await
+    };
+    let problem = run.await.err().map(|error| error.to_string());
+    let mut said = complaint.lock().await;
+    if let Some(problem) = problem.as_ref().filter(|problem| said.as_ref() != Some(problem)) {
+        tracing::warn!("opencode at {} {problem}", client.address());
+    }
+    *said = problem;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_the_names_of_its_program() {
+        let is = |command: &[&str]| {
+            let command = command.iter().map(|word| (*word).to_owned()).collect();
+            is_opencode(&Listener { ip: Ipv4Addr::LOCALHOST.into(), port: 1, pid: 1, command })
+        };
+        assert!(
+            is(&["opencode", "serve"]) && is(&["node", "/usr/lib/node_modules/opencode-ai/bin/.opencode"])
+        );
+        assert!(!is(&["vim", "notes", "opencode"]) && !is(&["askbridge", "inbox"]) && !is(&[]));
+    }
+}

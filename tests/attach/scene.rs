@@ -1,0 +1,122 @@
+//! An agent with a keyboard that listens on a port, and what attaches to it.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{
+    machine::{TestMachine, end},
+    support::Process,
+};
+
+/// A kind of agent: its name in commands, and what the log says once it is attached to.
+pub(crate) struct Kind {
+    pub name: &'static str,
+    pub attached: &'static str,
+}
+
+pub(crate) struct Scene {
+    pub machine: TestMachine,
+    pub agent: Process,
+    pub attached: Option<Process>,
+    pub port: String,
+    kind: &'static Kind,
+}
+
+impl Scene {
+    pub(crate) fn new(kind: &'static Kind) -> Self {
+        Self::with(kind, |_| {})
+    }
+
+    /// Starts the agent and what attaches to it, both with what this changes in their commands.
+    pub(crate) fn with(kind: &'static Kind, change: impl Fn(&mut Command)) -> Self {
+        let mut scene = Self::alone(kind, &change);
+        scene.attach_with(change);
+        scene
+    }
+
+    /// Starts an agent that nothing attaches to yet.
+    pub(crate) fn alone(kind: &'static Kind, change: impl Fn(&mut Command)) -> Self {
+        let machine = TestMachine::new();
+        let mut command = machine.command(&["mock", kind.name]);
+        change(&mut command);
+        let mut agent = Process::spawn(&mut command);
+        let line = agent.expect("a port", |line| line.starts_with("listening "));
+        let port = line.trim_end().rsplit([':', ' ']).next().expect("a port").to_owned();
+        Scene { machine, agent, attached: None, port, kind }
+    }
+
+    /// Attaches to the agent, and waits until its inbox is there. What attached before is killed.
+    pub(crate) fn attach(&mut self) {
+        self.attach_with(|_| {});
+    }
+
+    fn attach_with(&mut self, change: impl Fn(&mut Command)) {
+        self.attached = None;
+        let mut command = self.machine.command(&["attach", self.kind.name, &self.port, "--log", "info"]);
+        change(&mut command);
+        let attached = Process::spawn(&mut command);
+        attached.expect_stderr("an attachment", |text| text.contains(self.kind.attached));
+        self.attached = Some(attached);
+    }
+
+    /// Returns what the attachment has logged so far.
+    pub(crate) fn log(&self) -> String {
+        let attached = self.attached.as_ref().expect("an attachment");
+        attached.expect_stderr("a log", |text| text.contains(self.kind.attached))
+    }
+
+    /// Ends the agent, and starts another one in its place.
+    pub(crate) fn restart(&mut self) {
+        let Scene { machine, port, kind, .. } = self;
+        let other = TestMachine::new();
+        // The one before is killed when the place of its handle is taken.
+        self.agent = Process::spawn(&mut other.command(&["--version"]));
+        self.agent = machine.start(&["mock", kind.name, "--port", port]);
+        self.agent.expect("a port", |line| line.starts_with("listening "));
+    }
+
+    pub(crate) fn key(&mut self, line: &str) {
+        self.agent.send(line);
+    }
+
+    /// Asks, and returns the ID of the question.
+    pub(crate) fn ask(&mut self, what: &str) -> String {
+        self.key(&format!("ask {what}"));
+        self.machine.question()
+    }
+
+    /// Waits until the model is told something, and returns which client told it, and what.
+    pub(crate) fn told(&mut self) -> (String, Value) {
+        let line = self.agent.expect("an end", |line| line.starts_with("told "));
+        let mut words = line.trim_end().splitn(4, ' ');
+        let (client, json) = (words.nth(2).expect("a client"), words.next().expect("an answer"));
+        (client.to_owned(), serde_json::from_str(json).expect("JSON"))
+    }
+
+    /// Waits until no question is open, and returns how this one ended.
+    pub(crate) fn ended(&self, id: &str) -> Value {
+        self.machine.questions(0);
+        let shown = self.machine.ok(&["show", id, "--json"]);
+        let record: Value = serde_json::from_str(&shown).expect("JSON");
+        record["settlement"].clone()
+    }
+
+    /// Answers here and at the keyboard at once, many times. `ours` is what the model is told of the answer here.
+    pub(crate) fn race(&mut self, ours: &Value) {
+        for round in 0..20 {
+            let id = self.ask("question");
+            let mut answering = self.machine.start(&["answer", &id, "SQLite"]);
+            answering.close_stdin();
+            // Another command takes about as long to start: either may be first.
+            if round % 3 != 0 {
+                drop(self.machine.run(if round % 3 == 1 { &["--version"] } else { &["list"] }));
+            }
+            self.key("answer Postgres");
+            let (_, told) = self.told();
+            let answered = end(answering);
+            assert_eq!(answered.code, if told == *ours { 0 } else { 4 }, "{told} {answered:?}");
+            self.machine.questions(0);
+        }
+    }
+}
