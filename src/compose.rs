@@ -4,6 +4,7 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use askbridge::{
+    acp::{self, Bridge},
     cli::{AttachAgent, AttachArgs, Cli, Command},
     command::{self, Attached},
     config::{BridgeSettings, InboxSettings, LogSettings, ProxySettings, RunSettings},
@@ -67,7 +68,7 @@ pub(crate) fn run(settings: &RunSettings, set: &Settings) -> Result<ExitCode, Fa
         agent: words.join(" "),
         traffic: Some(Arc::clone(&traffic)),
     };
-    driver::run(&settings.agent, traffic, || parts.open())
+    driver::run(&settings.agent, traffic, || parts.open(Bridge::new))
 }
 
 /// Runs a bridge under a conductor.
@@ -83,7 +84,7 @@ pub(crate) fn proxy(settings: &ProxySettings, set: &Settings) -> Result<ExitCode
         // One connection carries both directions, so traffic is not counted.
         traffic: None,
     };
-    driver::proxy(|| parts.open())
+    driver::proxy(|| parts.open(Bridge::under_conductor))
 }
 
 /// Runs one call of an agent's hook. It never fails: its agent would take that as an answer.
@@ -144,13 +145,13 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     /// Opens the inbox, and serves it as the settings say. A bridge without a socket still bridges: problems are logged.
-    fn open(self) -> Opened<Socket> {
+    fn open(self, around: impl FnOnce(acp::Config) -> Bridge) -> Opened<acp::Core, Socket> {
         let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent.clone());
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
         let host = if self.inbox.no_inbox { None } else { host(&self, inbox, work) };
         let name = host.is_some().then_some(bridge);
-        let config = askbridge::acp::Config { name, started, key, ..self.bridge.core(self.grace) };
-        Opened { config, port, host }
+        let config = acp::Config { name, started, key, ..self.bridge.core(self.grace) };
+        Opened { bridge: around(config), port, host }
     }
 }
 
