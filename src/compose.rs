@@ -7,17 +7,19 @@ use askbridge::{
     acp::{self, Bridge},
     cli::{AttachAgent, AttachArgs, Cli, Command},
     command::{self, Attached},
-    config::{BridgeSettings, InboxSettings, LogSettings, ProxySettings, RunSettings},
+    config::{BridgeSettings, InboxSettings, LogSettings, Protocol, ProxySettings, RunSettings},
     control::{
         BridgeInbox, Traffic, Work,
         host::{Host, Service},
     },
     driver::{self, FatalError, Opened},
+    engine,
     log::{self, Log, LogError},
     machine::{
         discovery::{DiscoveryError, Socket},
         local::{self, LocalInbox},
     },
+    native::{self, ClaudeBridge, CodexBridge},
     origin::{
         Hosted, Hosts, Who,
         attach::Finder,
@@ -68,7 +70,16 @@ pub(crate) fn run(settings: &RunSettings, set: &Settings) -> Result<ExitCode, Fa
         agent: words.join(" "),
         traffic: Some(Arc::clone(&traffic)),
     };
-    driver::run(&settings.agent, traffic, || parts.open(Bridge::new))
+    let agent = &settings.agent;
+    match settings.protocol {
+        Protocol::Acp => driver::run(agent, traffic, || parts.open(Bridge::new)),
+        Protocol::Claude => {
+            driver::run(agent, traffic, || parts.open(|config| ClaudeBridge::new(of_host(config))))
+        }
+        Protocol::Codex => {
+            driver::run(agent, traffic, || parts.open(|config| CodexBridge::new(of_host(config))))
+        }
+    }
 }
 
 /// Runs a bridge under a conductor.
@@ -145,7 +156,10 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     /// Opens the inbox, and serves it as the settings say. A bridge without a socket still bridges: problems are logged.
-    fn open(self, around: impl FnOnce(acp::Config) -> Bridge) -> Opened<acp::Core, Socket> {
+    fn open<P: engine::Protocol>(
+        self,
+        around: impl FnOnce(acp::Config) -> engine::Bridge<P>,
+    ) -> Opened<P, Socket> {
         let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent.clone());
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
         let host = if self.inbox.no_inbox { None } else { host(&self, inbox, work) };
@@ -153,6 +167,12 @@ impl Parts<'_> {
         let config = acp::Config { name, started, key, ..self.bridge.core(self.grace) };
         Opened { bridge: around(config), port, host }
     }
+}
+
+/// Returns the part of a configuration that is not ACP's.
+fn of_host(config: acp::Config) -> native::Config {
+    let acp::Config { timeout, grace, permissions, name, started, key, .. } = config;
+    native::Config { timeout, grace, permissions, name, started, key }
 }
 
 fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket>> {

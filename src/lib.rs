@@ -75,6 +75,7 @@
 //! 6. [`engine`]: the bridge, whatever protocol its peers speak. What goes in is in [`engine::event`], and so is what
 //!    comes out.
 //! 7. [`acp`]: what the bridge decides where the protocol is ACP.
+//! 8. [`native`]: what it decides where an agent asks the program that hosts it, in a protocol of its own.
 //!
 //! With the feature `cli`, the shell follows: `config`, `settings`, `settings_files`, `control`, `machine`, `driver`, `origin`, `serve`,
 //! `present`, `form`, `notify`, `notifier`, `setup`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and
@@ -96,6 +97,8 @@ pub mod dialect;
 pub mod engine;
 
 pub mod acp;
+
+pub mod native;
 
 #[cfg(feature = "cli")]
 pub mod config;

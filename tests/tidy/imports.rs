@@ -6,8 +6,8 @@ use crate::{
 };
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 9] =
-    ["wire", "question", "desk", "dialect", "engine", "acp", "form", "notify", "settings"];
+const PURE: [&str; 10] =
+    ["wire", "question", "desk", "dialect", "engine", "acp", "native", "form", "notify", "settings"];
 
 /// What a pure module must not name, as a part of any path. The types of times and hashers are pure: what reads the
 /// clock, or draws random keys, is not.
@@ -43,7 +43,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 29] = [
+const MAY_KNOW: [(&str, &[&str]); 30] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -52,6 +52,7 @@ const MAY_KNOW: [(&str, &[&str]); 29] = [
     ("dialect", &["limits", "question", "wire"]),
     ("engine", &["desk", "limits", "question", "wire"]),
     ("acp", &["desk", "dialect", "engine", "limits", "question", "wire"]),
+    ("native", &["desk", "dialect", "engine", "limits", "question", "wire"]),
     // Small rooms that others stand on.
     ("exit", &[]),
     ("terminal", &["limits"]),
