@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 pub use attach::{AttachAgent, AttachArgs};
-pub use bridge::{BridgeArgs, ClientQuestions, Permissions, ProxyArgs, RunArgs};
+pub use bridge::{BridgeArgs, ClientQuestions, Permissions, Protocol, ProxyArgs, RunArgs};
 pub use config::{ConfigAction, ConfigArgs};
 use deferred::Deferred;
 pub use hook::HookArgs;

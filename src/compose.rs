@@ -4,19 +4,22 @@
 use std::{env, process::ExitCode, sync::Arc, time::Duration};
 
 use askbridge::{
+    acp::{self, Bridge},
     cli::{AttachAgent, AttachArgs, Cli, Command},
     command::{self, Attached},
-    config::{BridgeSettings, InboxSettings, LogSettings, ProxySettings, RunSettings},
+    config::{BridgeSettings, InboxSettings, LogSettings, Protocol, ProxySettings, RunSettings},
     control::{
         BridgeInbox, Traffic, Work,
         host::{Host, Service},
     },
     driver::{self, FatalError, Opened},
+    engine,
     log::{self, Log, LogError},
     machine::{
         discovery::{DiscoveryError, Socket},
         local::{self, LocalInbox},
     },
+    native::{self, ClaudeBridge, CodexBridge},
     origin::{
         Hosted, Hosts, Who,
         attach::Finder,
@@ -68,7 +71,16 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
         agent: words.join(" "),
         traffic: Some(Arc::clone(&traffic)),
     };
-    driver::run(&settings.agent, traffic, || parts.open())
+    let agent = &settings.agent;
+    match settings.protocol {
+        Protocol::Acp => driver::run(agent, traffic, || parts.open(Bridge::new)),
+        Protocol::Claude => {
+            driver::run(agent, traffic, || parts.open(|config| ClaudeBridge::new(of_host(config))))
+        }
+        Protocol::Codex => {
+            driver::run(agent, traffic, || parts.open(|config| CodexBridge::new(of_host(config))))
+        }
+    }
 }
 
 /// Runs a bridge under a conductor.
@@ -83,7 +95,7 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
         // One connection carries both directions, so traffic is not counted.
         traffic: None,
     };
-    driver::proxy(|| parts.open())
+    driver::proxy(|| parts.open(Bridge::under_conductor))
 }
 
 /// Runs one call of an agent's hook. It never fails: its agent would take that as an answer.
@@ -158,14 +170,23 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     /// Opens the inbox, and serves it as the settings say. A bridge without a socket still bridges: problems are logged.
-    fn open(self) -> Opened<Socket> {
+    fn open<P: engine::Protocol>(
+        self,
+        around: impl FnOnce(acp::Config) -> engine::Bridge<P>,
+    ) -> Opened<P, Socket> {
         let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent.clone());
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
         let host = if self.inbox.no_inbox { None } else { host(&self, inbox, work) };
         let name = host.is_some().then_some(bridge);
-        let config = askbridge::acp::Config { name, started, key, ..self.bridge.core(self.grace) };
-        Opened { config, port, host }
+        let config = acp::Config { name, started, key, ..self.bridge.core(self.grace) };
+        Opened { bridge: around(config), port, host }
     }
+}
+
+/// Returns the part of a configuration that is not ACP's.
+fn of_host(config: acp::Config) -> native::Config {
+    let acp::Config { timeout, grace, permissions, name, started, key, .. } = config;
+    native::Config { timeout, grace, permissions, name, started, key }
 }
 
 fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket>> {

@@ -10,12 +10,26 @@ use crate::acp;
 pub struct RunSettings {
     /// The agent's command and its arguments.
     pub agent: Vec<OsString>,
+    /// What the agent and its client speak.
+    pub protocol: Protocol,
     /// How long the agent may take to end after the client is gone, before it gets SIGTERM.
     pub grace: Duration,
     /// How questions are treated.
     pub bridge: BridgeSettings,
     /// How responders reach the questions.
     pub inbox: InboxSettings,
+}
+
+/// What an agent and its client speak on stdin and stdout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// The Agent Client Protocol.
+    #[default]
+    Acp,
+    /// The control protocol of Claude Code.
+    Claude,
+    /// The protocol of Codex' app-server.
+    Codex,
 }
 
 /// The settings of `askbridge proxy`: a bridge that a conductor starts.

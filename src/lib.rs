@@ -21,7 +21,7 @@
 //!                   wire  │  bytes ↔ envelope     │
 //!                dialect  │  JSON ↔ question      │
 //!                   desk  │  one question's life  │  pure: no I/O, no clock, no tokio
-//!                    acp  └──▶ route · ask · settle · lifecycle ──┘
+//!                    acp  └──▶ route · ask · settle · engine ───┘
 //!                                       │ changes              ▲ submissions
 //!                                       ▼                      │
 //!                                control: the inbox, on a thread and a socket of its own
@@ -45,8 +45,8 @@
 //!
 //! - **I1** A line that is not intercepted leaves byte for byte as it came.
 //! - **I2** Lines of one direction keep their order. A line of the bridge's own never lands inside another line.
-//! - **I3** `wire`, `question`, `desk`, `dialect` and `acp` are pure: no I/O, no clock, no randomness, no tokio. The same
-//!   calls give the same results.
+//! - **I3** `wire`, `question`, `desk`, `dialect`, `engine`, `acp` and `native` are pure: no I/O, no clock, no randomness, no
+//!   tokio. The same calls give the same results.
 //! - **I4** Every question gets exactly one response on the agent's stdin while the agent lives, whatever happens.
 //! - **I5** stdout carries the protocol and nothing else.
 //! - **I6** Memory is bounded by the constants in [`limits`], whatever the peers send.
@@ -72,7 +72,10 @@
 //! 3. [`question`]: forms, answers and outcomes, whichever agent asks.
 //! 4. [`desk`]: one question's life, from open to settled.
 //! 5. [`dialect`]: JSON of each agent ↔ question.
-//! 6. [`acp`]: the bridge. What goes in is in [`acp::event`], and so is what comes out.
+//! 6. [`engine`]: the bridge, whatever protocol its peers speak. What goes in is in [`engine::event`], and so is what
+//!    comes out.
+//! 7. [`acp`]: what the bridge decides where the protocol is ACP.
+//! 8. [`native`]: what it decides where an agent asks the program that hosts it, in a protocol of its own.
 //!
 //! With the feature `cli`, the shell follows: `config`, `settings`, `settings_files`, `control`, `machine`, `driver`, `origin`, `serve`,
 //! `present`, `form`, `notify`, `notifier`, `setup`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and
@@ -91,7 +94,11 @@ pub mod desk;
 
 pub mod dialect;
 
+pub mod engine;
+
 pub mod acp;
+
+pub mod native;
 
 #[cfg(feature = "cli")]
 pub mod config;

@@ -48,6 +48,10 @@ pub const TOOL_CALLS: usize = 256;
 pub const TOOL_CALL_UPDATE: usize = 16 * KIB;
 /// Size of all updates of tool calls that are remembered.
 pub const TOOL_CALLS_BYTES: usize = 256 * KIB;
+/// Number of file changes of Codex that are remembered for their approvals, which come next.
+pub const CHANGED_ITEMS: usize = 8;
+/// Size of such a change. The approval of a larger one does not show it.
+pub const CHANGED_ITEM: usize = 64 * KIB;
 /// Number of settled request IDs that are remembered, so that a late response is recognised.
 pub const SETTLED: usize = 1024;
 /// Length of a request ID's JSON text. A question with a longer one is refused; a turn or a tool call is not followed.

@@ -1,7 +1,8 @@
 //! Conversations in `fixtures/transcripts` and the folders in it, played on the core alone with a virtual clock.
 //!
 //! What comes in: `client> LINE` and `agent> LINE`, `client>| TEXT` for a last line without terminator,
-//! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else; from another responder
+//! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else, with `protocol=claude` or
+//! `protocol=codex` where the peers do not speak ACP; from another responder
 //! `other> answer NUMBER ANSWER`, `other> reject NUMBER [WHY]` and `other> extend NUMBER 10s`.
 //! What comes out stands behind what led to it: `client< LINE` and `agent< LINE`, `other< VERDICT`, and what is done
 //! with `agent!`, `client!`, `bridge!` and `question!`. `UPDATE=1 cargo test --test transcripts` writes what comes out.
@@ -18,18 +19,20 @@ use std::{fmt::Write, fs};
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer, Tier, Unanswered},
     desk::{Notice, Refusal, Submission, Submitted, Ticket},
+    engine::{self, Protocol},
+    native::{self, ClaudeBridge, CodexBridge},
     question::{Outcome, Provenance, Responder},
 };
 use stage::{Out, Stage};
 
-struct Play {
-    stage: Stage,
+struct Play<P: Protocol> {
+    stage: Stage<P>,
     transcript: String,
 }
 
-impl Play {
-    fn new(config: Config) -> Self {
-        Play { stage: Stage::new(Bridge::new(config)), transcript: String::new() }
+impl<P: Protocol> Play<P> {
+    fn new(bridge: engine::Bridge<P>) -> Self {
+        Play { stage: Stage::new(bridge), transcript: String::new() }
     }
 
     fn play(&mut self, line: &str) {
@@ -134,7 +137,7 @@ impl Play {
     }
 }
 
-fn happen(stage: &mut Stage, text: &str) -> Vec<Out> {
+fn happen<P: Protocol>(stage: &mut Stage<P>, text: &str) -> Vec<Out> {
     match text {
         "the client's output ends" => stage.end(Peer::Client),
         "the client reads no more" => stage.break_off(Peer::Client),
@@ -206,6 +209,8 @@ fn config(options: &str) -> Config {
             "no-promise" => config.advertise = false,
             "no-chat-hint" => config.chat_hint = false,
             "client-questions" => config.tier = Some(tier(value)),
+            // Which bridge it is for.
+            "protocol" => {}
             _ => panic!("not an option: {name}"),
         }
     }
@@ -225,7 +230,19 @@ fn tier(name: &str) -> Tier {
 /// Plays a transcript and returns it with what really comes out.
 fn played(text: &str) -> String {
     let options = text.lines().find_map(|line| line.strip_prefix("config> "));
-    let mut play = Play::new(config(options.unwrap_or_default()));
+    let options = options.unwrap_or_default();
+    let Config { timeout, grace, permissions, name, .. } = config(options);
+    let of_host = native::Config { timeout, grace, permissions, name, ..native::Config::default() };
+    match options.split_whitespace().find_map(|option| option.strip_prefix("protocol=")) {
+        None => played_by(Bridge::new(config(options)), text),
+        Some("claude") => played_by(ClaudeBridge::new(of_host), text),
+        Some("codex") => played_by(CodexBridge::new(of_host), text),
+        Some(other) => panic!("not a protocol: {other}"),
+    }
+}
+
+fn played_by<P: Protocol>(bridge: engine::Bridge<P>, text: &str) -> String {
+    let mut play = Play::new(bridge);
     for line in text.lines() {
         let comes_out = ["client<", "agent<", "other<", "client!", "agent!", "bridge!", "question!"];
         if comes_out.iter().any(|prefix| line.starts_with(prefix)) {

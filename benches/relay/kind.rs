@@ -5,7 +5,7 @@ use std::{env, io, process::Command};
 
 use serde::Serialize;
 
-use crate::subscribers;
+use crate::{lines::Speech, subscribers};
 
 /// A proxy between the client and the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -38,8 +38,8 @@ impl Kind {
         self != Kind::Naive
     }
 
-    /// Returns the command that starts it around an agent of the benchmark.
-    pub(crate) fn command(self, agent: &[String]) -> io::Result<Command> {
+    /// Returns the command that starts it around an agent of the benchmark that speaks this.
+    pub(crate) fn command(self, speech: Speech, agent: &[String]) -> io::Result<Command> {
         let ourselves = env::current_exe()?;
         let mut command = match self {
             Kind::Direct => Command::new(&ourselves),
@@ -50,7 +50,7 @@ impl Kind {
             }
             Kind::Bridge => {
                 let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
-                command.args(["run", "--"]).arg(&ourselves);
+                command.args(["run", "--protocol", speech.name(), "--"]).arg(&ourselves);
                 // The settings of the person who measures must not count.
                 let folder = subscribers::folder()?;
                 command.env("XDG_RUNTIME_DIR", &folder).env("XDG_CONFIG_HOME", folder);

@@ -1,4 +1,4 @@
-//! The traffic: ACP lines of an exact size, as a stream that both ends can generate, count and compare.
+//! The traffic: lines of an exact size, most of them of ACP, as a stream that both ends can generate, count and compare.
 //! Transporting the bytes is left to the caller.
 
 use std::io::{self, Write};
@@ -36,14 +36,14 @@ impl Direction {
     }
 
     /// Returns the parts of a line before its number, between number and text, and after its text.
-    fn frame(self) -> [&'static str; 3] {
-        match self {
-            Direction::ToAgent => [
+    fn frame(self, speech: Speech) -> [&'static str; 3] {
+        match (speech, self) {
+            (Speech::Acp, Direction::ToAgent) => [
                 r#"{"jsonrpc":"2.0","id":"#,
                 r#","method":"session/set_mode","params":{"sessionId":"s","modeId":""#,
                 "\"}}\n",
             ],
-            Direction::ToClient => [
+            (Speech::Acp, Direction::ToClient) => [
                 concat!(
                     r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":"#,
                     r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#
@@ -51,17 +51,64 @@ impl Direction {
                 " ",
                 "\"}}}}\n",
             ],
+            (Speech::Claude, Direction::ToAgent) => [
+                r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":""#,
+                " ",
+                "\"}]},\"parent_tool_use_id\":null}\n",
+            ],
+            (Speech::Claude, Direction::ToClient) => [
+                concat!(
+                    r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"#,
+                    r#""delta":{"type":"text_delta","text":""#
+                ),
+                " ",
+                "\"}}}\n",
+            ],
+            (Speech::Codex, Direction::ToAgent) => [
+                r#"{"id":"#,
+                r#","method":"turn/start","params":{"threadId":"t","input":[{"type":"text","text":""#,
+                "\"}]}}\n",
+            ],
+            (Speech::Codex, Direction::ToClient) => [
+                concat!(
+                    r#"{"method":"item/agentMessage/delta","params":{"threadId":"t","turnId":"u","#,
+                    r#""itemId":"i","delta":""#
+                ),
+                " ",
+                "\"}}\n",
+            ],
         }
     }
 
     /// Returns one line of `size` bytes, newline included.
-    fn line(self, number: &str, size: usize) -> Vec<u8> {
-        let [head, middle, tail] = self.frame();
+    fn line(self, speech: Speech, number: &str, size: usize) -> Vec<u8> {
+        let [head, middle, tail] = self.frame(speech);
         let mut line = [head, number, middle].concat().into_bytes();
         let end = size.saturating_sub(tail.len());
         pad(&mut line, end);
         line.extend_from_slice(tail.as_bytes());
         line
+    }
+}
+
+/// What the peers speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speech {
+    Acp,
+    Claude,
+    Codex,
+}
+
+impl Speech {
+    pub(crate) const ALL: [Speech; 3] = [Speech::Acp, Speech::Claude, Speech::Codex];
+
+    /// Returns its name for `askbridge run --protocol`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Speech::Acp => "acp",
+            Speech::Claude => "claude",
+            Speech::Codex => "codex",
+        }
     }
 }
 
@@ -73,9 +120,10 @@ pub(crate) fn pad(line: &mut Vec<u8>, end: usize) {
     line.resize(end.max(line.len()), b'.');
 }
 
-/// The shape of a stream: its direction, the bytes of a line, and the bytes of a `write` call.
+/// The shape of a stream: what the peers speak, its direction, the bytes of a line, and the bytes of a `write` call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
+    pub(crate) speech: Speech,
     pub(crate) direction: Direction,
     pub(crate) line: usize,
     pub(crate) write: usize,
@@ -109,8 +157,8 @@ impl Shape {
 
     /// Writes one line piece by piece, because neither this process nor the proxy should hold it.
     fn write_long_line(self, out: &mut dyn Write, tally: &mut Tally) -> io::Result<()> {
-        let short = self.direction.line("100000000000", BLOCK);
-        let tail = self.direction.frame()[2].len();
+        let short = self.direction.line(self.speech, "100000000000", BLOCK);
+        let tail = self.direction.frame(self.speech)[2].len();
         let (start, end) = short.split_at(short.len() - tail);
         let filler = vec![b'.'; BLOCK];
         let mut left = self.line;
@@ -143,9 +191,9 @@ impl Block {
         let mut bytes = Vec::with_capacity(BLOCK);
         for place in 0..(BLOCK / shape.line) {
             let number = format!("{FIRST_BLOCK}{place:0PLACE_DIGITS$}");
-            bytes.extend(shape.direction.line(&number, shape.line));
+            bytes.extend(shape.direction.line(shape.speech, &number, shape.line));
         }
-        let number_at = shape.direction.frame()[0].len();
+        let number_at = shape.direction.frame(shape.speech)[0].len();
         Block { bytes, line: shape.line, number_at, next: FIRST_BLOCK }
     }
 
@@ -211,7 +259,7 @@ pub(crate) fn excerpt(line: &[u8]) -> String {
 
 /// Returns the request of one ping.
 pub(crate) fn ping(id: u64, size: usize) -> Vec<u8> {
-    let [head, middle, tail] = Direction::ToAgent.frame();
+    let [head, middle, tail] = Direction::ToAgent.frame(Speech::Acp);
     let mut line = format!("{head}{id}{middle}").into_bytes();
     pad(&mut line, size - tail.len());
     line.extend_from_slice(tail.as_bytes());

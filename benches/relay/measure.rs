@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     kind::{Channel, Kind},
-    lines::{self, Direction, GO, Shape, Tally},
+    lines::{self, Direction, GO, Shape, Speech, Tally},
     process::{self, Subject},
     procfs::Memory,
     rows::{Asks, Metric, Work},
@@ -66,14 +66,20 @@ fn agent_for(shape: Shape, total: u64, contents: bool) -> Vec<String> {
     match shape.direction {
         Direction::ToAgent => vec!["sink".to_owned(), total.to_string(), contents.to_string()],
         Direction::ToClient => {
-            vec!["source".to_owned(), shape.line.to_string(), shape.write.to_string(), total.to_string()]
+            vec![
+                "source".to_owned(),
+                shape.line.to_string(),
+                shape.write.to_string(),
+                total.to_string(),
+                shape.speech.name().to_owned(),
+            ]
         }
     }
 }
 
 fn transfer(shape: Shape, channel: Channel, kind: Kind, total: u64, amount: &Amount) -> io::Result<Sample> {
     let contents = amount.contents && kind.keeps_contents();
-    process::with(kind, channel, &agent_for(shape, total, contents), LIMIT, |subject| {
+    process::with(kind, channel, shape.speech, &agent_for(shape, total, contents), LIMIT, |subject| {
         subject.expect_line("_bench/ready")?;
         let _subscribers = subject.follow(amount.subscribers)?;
         let cpu_before = subject.cpu();
@@ -135,7 +141,7 @@ fn compare(sent: &Tally, arrived: &Tally) -> io::Result<()> {
 
 fn ping(channel: Channel, kind: Kind, amount: &Amount) -> io::Result<Sample> {
     let agent = ["echo".to_owned(), PING.to_string()];
-    process::with(kind, channel, &agent, LIMIT, |subject| {
+    process::with(kind, channel, Speech::Acp, &agent, LIMIT, |subject| {
         let _subscribers = subject.follow(amount.subscribers)?;
         let pings = amount.pings;
         let mut times = Vec::new();
@@ -174,7 +180,7 @@ const INITIALIZE: &[u8] = concat!(
 
 fn asking(asks: Asks, kind: Kind, amount: &Amount) -> io::Result<Sample> {
     let agent = ["asker".to_owned(), asks.name().to_owned()];
-    process::with(kind, Channel::Pipes, &agent, LIMIT, |subject| {
+    process::with(kind, Channel::Pipes, Speech::Acp, &agent, LIMIT, |subject| {
         subject.input().write_all(INITIALIZE)?;
         subject.expect_line("\"protocolVersion\":1")?;
         let _subscribers = subject.follow(amount.subscribers)?;
@@ -215,7 +221,7 @@ fn start(kind: Kind, starts: u32) -> io::Result<Sample> {
     let mut memory: Option<Memory> = None;
     for _ in 0..starts {
         let agent = ["initializer".to_owned()];
-        let (took, now) = process::with(kind, Channel::Pipes, &agent, LIMIT, |subject| {
+        let (took, now) = process::with(kind, Channel::Pipes, Speech::Acp, &agent, LIMIT, |subject| {
             subject.input().write_all(INITIALIZE)?;
             subject.expect_line("\"protocolVersion\":1")?;
             Ok((subject.began().elapsed(), subject.memory()))
@@ -230,7 +236,7 @@ fn start(kind: Kind, starts: u32) -> io::Result<Sample> {
 
 /// Stands still once the peers know each other.
 fn idle(kind: Kind) -> io::Result<Sample> {
-    process::with(kind, Channel::Pipes, &["initializer".to_owned()], LIMIT, |subject| {
+    process::with(kind, Channel::Pipes, Speech::Acp, &["initializer".to_owned()], LIMIT, |subject| {
         subject.input().write_all(INITIALIZE)?;
         subject.expect_line("\"protocolVersion\":1")?;
         Ok(Sample { memory: subject.memory(), ..Sample::default() })
@@ -239,20 +245,27 @@ fn idle(kind: Kind) -> io::Result<Sample> {
 
 /// Holds this many open questions.
 fn open(kind: Kind, count: u32) -> io::Result<Sample> {
-    process::with(kind, Channel::Pipes, &["inquirer".to_owned(), count.to_string()], LIMIT, |subject| {
-        subject.input().write_all(INITIALIZE)?;
-        subject.expect_line("\"protocolVersion\":1")?;
-        for number in 0..count {
-            subject.expect_line(&format!("\"q-{number}\""))?;
-        }
-        Ok(Sample { memory: subject.memory(), ..Sample::default() })
-    })
+    process::with(
+        kind,
+        Channel::Pipes,
+        Speech::Acp,
+        &["inquirer".to_owned(), count.to_string()],
+        LIMIT,
+        |subject| {
+            subject.input().write_all(INITIALIZE)?;
+            subject.expect_line("\"protocolVersion\":1")?;
+            for number in 0..count {
+                subject.expect_line(&format!("\"q-{number}\""))?;
+            }
+            Ok(Sample { memory: subject.memory(), ..Sample::default() })
+        },
+    )
 }
 
 /// Moves a single line.
 fn long_line(shape: Shape, kind: Kind) -> io::Result<Sample> {
     let total = shape.whole_lines(0);
-    process::with(kind, Channel::Pipes, &agent_for(shape, total, true), LONG_LIMIT, |subject| {
+    process::with(kind, Channel::Pipes, shape.speech, &agent_for(shape, total, true), LONG_LIMIT, |subject| {
         subject.expect_line("_bench/ready")?;
         carry(subject, shape, total, true)?;
         Ok(Sample { memory: subject.memory(), ..Sample::default() })
@@ -262,7 +275,7 @@ fn long_line(shape: Shape, kind: Kind) -> io::Result<Sample> {
 /// Lets the agent write while the client does not read, then reads all of it.
 fn stall(shape: Shape, kind: Kind, total: u64, stall: Duration) -> io::Result<Sample> {
     let total = shape.whole_lines(total);
-    process::with(kind, Channel::Pipes, &agent_for(shape, total, true), LONG_LIMIT, |subject| {
+    process::with(kind, Channel::Pipes, shape.speech, &agent_for(shape, total, true), LONG_LIMIT, |subject| {
         subject.expect_line("_bench/ready")?;
         let (mut sent, mut arrived) = (Tally::new(true), Tally::new(true));
         subject.input().write_all(GO)?;

@@ -15,7 +15,7 @@ use std::{
 
 use crate::{
     kind::{Channel, Kind},
-    lines::{self, Tally},
+    lines::{self, Speech, Tally},
     procfs::{self, Memory},
     subscribers::{self, Subscribers},
 };
@@ -40,18 +40,25 @@ pub(crate) struct Subject {
 pub(crate) fn with<T>(
     kind: Kind,
     channel: Channel,
+    speech: Speech,
     agent: &[String],
     limit: Duration,
     work: impl FnOnce(&mut Subject) -> io::Result<T>,
 ) -> io::Result<T> {
-    let mut subject = Subject::start(kind, channel, agent, limit)?;
+    let mut subject = Subject::start(kind, channel, speech, agent, limit)?;
     let worked = work(&mut subject).and_then(|value| subject.finish().map(|()| value));
     worked.map_err(|error| subject.explain(&error))
 }
 
 impl Subject {
-    fn start(kind: Kind, channel: Channel, agent: &[String], limit: Duration) -> io::Result<Self> {
-        let command = kind.command(agent)?;
+    fn start(
+        kind: Kind,
+        channel: Channel,
+        speech: Speech,
+        agent: &[String],
+        limit: Duration,
+    ) -> io::Result<Self> {
+        let command = kind.command(speech, agent)?;
         let began = Instant::now();
         let (child, input, output) = match channel {
             Channel::Pipes => spawn_on_pipes(command)?,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     kind::{Channel, Kind},
-    lines::{Direction, Shape},
+    lines::{Direction, Shape, Speech},
 };
 
 const KIB: usize = 1 << 10;
@@ -91,9 +91,21 @@ pub(crate) fn all(long_line: usize, stalled: u64) -> Vec<Row> {
             (64 * KIB, 64 * KIB),
             (MIB, MIB),
         ] {
-            rows.push(transfer(Shape { direction, line, write }, Channel::Pipes));
+            rows.push(transfer(Shape { speech: Speech::Acp, direction, line, write }, Channel::Pipes));
         }
-        rows.push(transfer(Shape { direction, line: 4 * KIB, write: 64 * KIB }, Channel::Sockets));
+        rows.push(transfer(
+            Shape { speech: Speech::Acp, direction, line: 4 * KIB, write: 64 * KIB },
+            Channel::Sockets,
+        ));
+    }
+    for speech in [Speech::Claude, Speech::Codex] {
+        for direction in directions {
+            for line in [200, 4 * KIB] {
+                let shape = Shape { speech, direction, line, write: 64 * KIB };
+                let Row { name, work } = transfer(shape, Channel::Pipes);
+                rows.push(Row { name: format!("{name}, {}", speech.name()), work });
+            }
+        }
     }
     for channel in [Channel::Pipes, Channel::Sockets] {
         rows.push(Row { name: format!("ping{}", channel.suffix()), work: Work::Ping(channel) });
@@ -105,11 +117,11 @@ pub(crate) fn all(long_line: usize, stalled: u64) -> Vec<Row> {
     rows.push(Row { name: "idle".to_owned(), work: Work::Idle });
     rows.push(Row { name: "1,024 open questions".to_owned(), work: Work::Open(1024) });
     for direction in directions {
-        let shape = Shape { direction, line: long_line, write: MIB };
+        let shape = Shape { speech: Speech::Acp, direction, line: long_line, write: MIB };
         let name = format!("a line of {}, {}", size(long_line), direction.name());
         rows.push(Row { name, work: Work::LongLine(shape) });
     }
-    let shape = Shape { direction: Direction::ToClient, line: 4 * KIB, write: 64 * KIB };
+    let shape = Shape { speech: Speech::Acp, direction: Direction::ToClient, line: 4 * KIB, write: 64 * KIB };
     let name = format!("{} to a client that stalls", size(usize::try_from(stalled).unwrap_or(usize::MAX)));
     rows.push(Row { name, work: Work::Stall(shape, stalled) });
     rows

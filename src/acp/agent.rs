@@ -3,16 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    action::{Action, Line},
-    capabilities::{self, Introduction},
+    capabilities,
     core::Core,
-    event::Peer,
     pending::{Closing, Open},
     presentation::Presentation,
 };
 use crate::{
     desk::{Opening, Refusal},
     dialect::{self, Asked, ReplyFormat, elicitation::FormReply, kiro::KiroReply, permission},
+    engine::{Action, Line, Peer},
     limits,
     question::{Outcome, Provenance, Purpose, Question, Reason},
     wire::{
@@ -27,7 +26,7 @@ use crate::{
 impl Core {
     /// Handles an intercepted line of the agent.
     pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {
-        let Some(message) = line.message() else { return self.actions.push(Action::Forward) };
+        let Some(message) = line.message() else { return self.base.actions.push(Action::Forward) };
         match (message.method.as_deref(), message.id) {
             (Some(CANCEL_REQUEST), None) => self.agent_withdraws(&message, now),
             (Some(method), Some(id)) if line.whole => {
@@ -43,7 +42,7 @@ impl Core {
                 self.agent_talks(method, &message);
             }
             (None, Some(id)) if message.responds() => self.agent_response(id, &message, line),
-            _ => self.actions.push(Action::Forward),
+            _ => self.base.actions.push(Action::Forward),
         }
     }
 
@@ -53,7 +52,7 @@ impl Core {
             self.tool_calls.update(message);
             self.hint_before(message);
         }
-        self.actions.push(Action::Forward);
+        self.base.actions.push(Action::Forward);
     }
 
     fn agent_request(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
@@ -81,9 +80,9 @@ impl Core {
         // The client's responses to two permissions of the same id cannot be told apart: both go on as they are.
         if self.pending.get(number).is_some_and(Open::is_permission) {
             self.pending.abandon(number);
-            self.desk.end(number, Outcome::Failed, Provenance::bridge(), now);
-            self.desk.delivered(number);
-            self.tell();
+            self.base.desk.end(number, Outcome::Failed, Provenance::bridge(), now);
+            self.base.desk.delivered(number);
+            self.base.tell();
         }
         false
     }
@@ -104,22 +103,22 @@ impl Core {
 
     fn refuse(&mut self, id: &str, wrong: &str) {
         let error = line::error(id, line::INVALID_PARAMS, &format!("invalid question: {wrong}"));
-        self.actions.push(Action::Send(Peer::Agent, error));
+        self.base.actions.push(Action::Send(Peer::Agent, error));
     }
 
     fn question(&mut self, id: &str, asked: Asked, line: &Line, now: Duration) {
         match self.closed {
             // No agent is left that could be told.
-            Some(Reason::AgentGone) => return self.actions.push(Action::Forward),
+            Some(Reason::AgentGone) => return self.base.actions.push(Action::Forward),
             Some(reason) => {
                 let rejected = line::response(id, &asked.reply_format.write_rejection(reason.into()));
-                return self.actions.push(Action::Send(Peer::Agent, rejected));
+                return self.base.actions.push(Action::Send(Peer::Agent, rejected));
             }
             None => {}
         }
         if self.pending.number(id).is_some() {
             let error = line::error(id, line::INVALID_REQUEST, "a question with this id is still open");
-            return self.actions.push(Action::Send(Peer::Agent, error));
+            return self.base.actions.push(Action::Send(Peer::Agent, error));
         }
         let Asked { mut question, reply_format } = asked;
         if question.purpose == Purpose::Permission {
@@ -134,7 +133,7 @@ impl Core {
             Ok(weight) => self.open(id, question, reply_format, weight, line, now),
             Err(_) if question.purpose == Purpose::Permission => {
                 self.pending.forget(id);
-                self.actions.push(Action::Forward);
+                self.base.actions.push(Action::Forward);
             }
             Err(wrong) => self.refuse(id, &wrong),
         }
@@ -160,8 +159,8 @@ impl Core {
             Purpose::Permission => 0,
             _ => line.message().and_then(|message| message.params).map_or(0, <[u8]>::len),
         };
-        let weight = self.desk.weigh(question, bytes);
-        let room = self.desk.check_room(question.session.as_deref(), weight);
+        let weight = self.base.desk.weigh(question, bytes);
+        let room = self.base.desk.check_room(question.session.as_deref(), weight);
         room.map(|()| weight).map_err(|full: Refusal| full.to_string())
     }
 
@@ -198,12 +197,12 @@ impl Core {
             } else {
                 splice::replace_member(&line.bytes, "id", shown_as.as_str())
             };
-            self.actions.push(renamed.map_or(Action::Forward, |bytes| Action::ForwardAs(bytes.into())));
+            self.base.actions.push(renamed.map_or(Action::Forward, |bytes| Action::ForwardAs(bytes.into())));
         }
         let elsewhere = matches!(presentation, Presentation::None);
         let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere };
-        let number = self.desk.open(opening, now);
-        self.tell();
+        let number = self.base.desk.open(opening, now);
+        self.base.tell();
         self.pending.open(Open {
             id,
             number,
@@ -233,27 +232,27 @@ impl Core {
         let number = id.and_then(|id| self.pending.number(id));
         let Some((number, open)) = number.and_then(|number| Some((number, self.pending.get_mut(number)?)))
         else {
-            return self.actions.push(Action::Forward);
+            return self.base.actions.push(Action::Forward);
         };
         if !open.awaiting_response {
             return self.withdrawn(number, now);
         }
         open.closing = Some(Closing::Withdrawn);
-        self.actions.push(match open.presentation {
+        self.base.actions.push(match open.presentation {
             Presentation::Own if open.shown_as == open.id => Action::Forward,
             _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
         });
-        self.desk.close(number, now.saturating_add(limits::WITHDRAW));
+        self.base.desk.close(number, now.saturating_add(limits::WITHDRAW));
     }
 
     fn agent_initialized(&mut self, message: &Message<'_>, line: &Line) {
         self.protocol = message.result.map(capabilities::protocol).unwrap_or_default();
         self.agent = message.result.and_then(capabilities::agent_name);
-        self.introduced.agent = message.result.map(Introduction::of_agent);
-        self.is_introduced = true;
+        let agent = message.result.map(capabilities::introduction_of_agent);
+        self.base.introduce(|said| said.agent = agent);
         let advertises = self.config.advertise && line.whole;
         let advertised = if advertises { capabilities::advertise_to_client(&line.bytes) } else { None };
-        self.actions.push(match advertised {
+        self.base.actions.push(match advertised {
             Some(bytes) => Action::Send(Peer::Client, bytes.into()),
             None => Action::Forward,
         });
@@ -266,19 +265,19 @@ impl Core {
         }
         if self.sessions.awaits(id) {
             self.sessions.responded(id, message.result);
-            return self.actions.push(Action::Forward);
+            return self.base.actions.push(Action::Forward);
         }
         let session = self.turns.end(id);
         if let Some(session) = &session {
             self.hint_at_end(session);
         }
-        self.actions.push(Action::Forward);
+        self.base.actions.push(Action::Forward);
         let Some(session) = session else { return };
         if self.turns.runs_in(&session) {
             return;
         }
         if let Some(held) = self.turns.release(&session) {
-            self.actions.push(Action::Send(Peer::Agent, held.line));
+            self.base.actions.push(Action::Send(Peer::Agent, held.line));
             self.turns.start(&held.id, held.session);
         }
     }

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::{
-    action::Action,
-    core::Core,
-    event::{Peer, Unanswered},
-    hint,
+use super::{core::Core, hint};
+use crate::{
+    dialect::permission::Protocol,
+    engine::{Action, Peer, Unanswered},
+    wire::envelope::Message,
 };
-use crate::{dialect::permission::Protocol, wire::envelope::Message};
 
 impl Core {
     /// Says in the chat, once, that this question waits for other responders. If the agent goes on meanwhile, it may
@@ -59,10 +58,10 @@ impl Core {
         // In version 2 of ACP, every client takes notices.
         let as_notice = self.client.notices || self.protocol == Protocol::V2;
         for number in numbers {
-            let id = self.config.name.as_ref().map(|_| self.desk.id(number).to_string());
+            let id = self.config.name.as_ref().map(|_| self.base.desk.id(number).to_string());
             if let Some(open) = self.pending.get(number) {
                 let line = hint::write(&open.question, id.as_deref(), as_notice, number);
-                self.actions.push(Action::Send(Peer::Client, line));
+                self.base.actions.push(Action::Send(Peer::Client, line));
             }
         }
     }

@@ -6,9 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{
-    action::Action,
     core::Core,
-    event::{Peer, Unanswered},
     known_clients,
     pending::Open,
     presentation::{Presentation, Tier},
@@ -19,6 +17,7 @@ use crate::{
         permission::{self, PermissionReply, Protocol},
         sandboxagent,
     },
+    engine::{Action, Peer, Unanswered},
     question::Question,
     wire::{
         line,
@@ -123,11 +122,11 @@ impl Core {
 
     /// Sends the client the request that this question's presentation asks for.
     pub(super) fn show(&mut self, number: u64, now: Duration) {
-        let id = self.config.name.as_ref().map(|_| self.desk.id(number).to_string());
+        let id = self.config.name.as_ref().map(|_| self.base.desk.id(number).to_string());
         let Some(open) = self.pending.get_mut(number) else { return };
         match open.request(self.protocol, id.as_deref()) {
             Some(request) => {
-                self.actions.push(Action::Send(Peer::Client, request));
+                self.base.actions.push(Action::Send(Peer::Client, request));
                 self.listen(number, now);
             }
             None => self.unanswered(number, Unanswered::NoWay, now),

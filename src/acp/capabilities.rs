@@ -5,6 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     dialect::permission::Protocol,
+    engine::Introduction,
     limits,
     wire::{scan, splice},
 };
@@ -20,44 +21,22 @@ const NOTICES: [&str; 2] = ["session", "notices"];
 /// The members that say that Kiro's questions are shown.
 const KIRO: [&str; 3] = ["_meta", "kiro", "userInput"];
 
-/// What a peer said of itself in `initialize`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Introduction {
-    /// Its own name. A long one is left out.
-    pub name: Option<String>,
-    /// The version of the protocol that it speaks.
-    pub protocol: u32,
-    /// What it promises that has to do with questions: `questions`, `forms`, `notices` or `kiro`.
-    pub promises: Vec<&'static str>,
+/// Returns what a peer says of itself in a part of `initialize`.
+fn introduce(part: &[u8], name: Option<String>, promises: &[(bool, &'static str)]) -> Introduction {
+    Introduction {
+        name: name.filter(|name| name.len() <= limits::AGENT),
+        protocol: if protocol(part) == Protocol::V2 { 2 } else { 1 },
+        promises: promises.iter().filter(|(given, _)| *given).map(|(_, name)| *name).collect(),
+    }
 }
 
-/// What both peers said of themselves last. `None` before they did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Introductions {
-    /// The client.
-    pub client: Option<Introduction>,
-    /// The agent.
-    pub agent: Option<Introduction>,
-}
-
-impl Introduction {
-    fn new(part: &[u8], name: Option<String>, promises: &[(bool, &'static str)]) -> Self {
-        let name = name.filter(|name| name.len() <= limits::AGENT);
-        let protocol = if protocol(part) == Protocol::V2 { 2 } else { 1 };
-        let promises = promises.iter().filter(|(given, _)| *given).map(|(_, name)| *name).collect();
-        Introduction { name, protocol, promises }
-    }
-
-    /// Reads the `result` of an agent's `initialize`.
-    pub(super) fn of_agent(result: &[u8]) -> Self {
-        let capabilities = scan::member(result, names(result, "agentCapabilities", "capabilities"));
-        let says = |path: &[&str]| member(capabilities?, path).and_then(flag);
-        let questions = says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)) == Some(true);
-        let name = agent_name(result).map(|name| name.as_ref().to_owned());
-        Introduction::new(result, name, &[(questions, "questions")])
-    }
+/// Reads what an agent says of itself in the `result` of its `initialize`.
+pub(super) fn introduction_of_agent(result: &[u8]) -> Introduction {
+    let capabilities = scan::member(result, names(result, "agentCapabilities", "capabilities"));
+    let says = |path: &[&str]| member(capabilities?, path).and_then(flag);
+    let questions = says(&EXTENSION).or_else(|| says(&OTHER_EXTENSION)) == Some(true);
+    let name = agent_name(result).map(|name| name.as_ref().to_owned());
+    introduce(result, name, &[(questions, "questions")])
 }
 
 /// What the client can show, as far as it said so.
@@ -109,7 +88,7 @@ impl Client {
             (self.notices, "notices"),
             (self.kiro, "kiro"),
         ];
-        Introduction::new(params, self.name.clone(), &promises)
+        introduce(params, self.name.clone(), &promises)
     }
 }
 

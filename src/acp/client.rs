@@ -6,15 +6,14 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::{
-    action::{Action, Line},
-    capabilities::{self, Introductions},
+    capabilities,
     core::Core,
-    event::Peer,
     pending::{Closing, Open},
     route::ClientMethod,
     turns::Held,
 };
 use crate::{
+    engine::{Action, Introductions, Line, Peer},
     limits,
     question::Reason,
     wire::{
@@ -39,7 +38,7 @@ impl Core {
             (Some(ClientMethod::CancelRequest), None) => self.client_cancels(&message),
             // Whatever else stands in it, an agent may take it for a response.
             (_, Some(id)) if message.responds() => self.client_response(id, &message, line, now),
-            _ => self.actions.push(Action::Forward),
+            _ => self.base.actions.push(Action::Forward),
         }
     }
 
@@ -53,21 +52,21 @@ impl Core {
         };
         match id {
             Some(id) => self.client_response(id, &Message::default(), line, now),
-            None => self.actions.push(Action::Forward),
+            None => self.base.actions.push(Action::Forward),
         }
     }
 
     fn client_initialize(&mut self, id: &str, message: &Message<'_>, line: &Line) {
         let params = message.params.unwrap_or_default();
         self.client = message.params.map(capabilities::Client::read).unwrap_or_default();
-        self.introduced = Introductions { client: Some(self.client.introduction(params)), agent: None };
-        self.is_introduced = true;
+        let client = Some(self.client.introduction(params));
+        self.base.introduce(|said| *said = Introductions { client, agent: None });
         let advertises = self.config.advertise && line.whole;
         let advertised = if advertises { capabilities::advertise_to_agent(&line.bytes) } else { None };
         if id.len() <= limits::ID {
             self.initialize = Some(RequestId::new(id));
         }
-        self.actions.push(match advertised {
+        self.base.actions.push(match advertised {
             Some(bytes) => Action::Send(Peer::Agent, bytes.into()),
             None => Action::Forward,
         });
@@ -77,19 +76,19 @@ impl Core {
         if let Some(folder) = folder(message) {
             self.sessions.request(id, &folder);
         }
-        self.actions.push(Action::Forward);
+        self.base.actions.push(Action::Forward);
     }
 
     fn open_session(&mut self, message: &Message<'_>) {
         if let (Some(session), Some(folder)) = (message.session(), folder(message)) {
             self.sessions.open(&session, &folder);
         }
-        self.actions.push(Action::Forward);
+        self.base.actions.push(Action::Forward);
     }
 
     /// A prompt while a question is open is the person's answer, given in the chat.
     fn prompt(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
-        let Some(session) = message.session() else { return self.actions.push(Action::Forward) };
+        let Some(session) = message.session() else { return self.base.actions.push(Action::Forward) };
         let session = session.into_owned();
         // A chat message says nothing of a permission.
         let in_session = |open: &Open| {
@@ -105,16 +104,16 @@ impl Core {
             let held = Held { id, session, line: Bytes::copy_from_slice(&line.bytes) };
             if let Err(refused) = self.turns.hold(held) {
                 self.turns.start(&refused.id, refused.session);
-                self.actions.push(Action::Forward);
+                self.base.actions.push(Action::Forward);
             }
             return;
         }
         self.turns.start(&id, session);
-        self.actions.push(Action::Forward);
+        self.base.actions.push(Action::Forward);
     }
 
     fn cancel_turn(&mut self, message: &Message<'_>, now: Duration) {
-        self.actions.push(Action::Forward);
+        self.base.actions.push(Action::Forward);
         if let Some(session) = message.session() {
             self.leave_permissions(&session, now);
             self.end_session(&session, Reason::Cancelled, now);
@@ -125,7 +124,7 @@ impl Core {
         if let Some(session) = message.session() {
             self.end_session(&session, Reason::SessionClosed, now);
         }
-        self.actions.push(Action::Forward);
+        self.base.actions.push(Action::Forward);
     }
 
     /// A client that cancels a turn responds to its permissions as cancelled, as the protocol wants it. After some time
@@ -141,7 +140,7 @@ impl Core {
                 continue;
             };
             open.closing = Some(Closing::Cancelled);
-            self.desk.close(number, now.saturating_add(limits::CANCEL));
+            self.base.desk.close(number, now.saturating_add(limits::CANCEL));
         }
     }
 
@@ -153,14 +152,14 @@ impl Core {
         self.reject_where(ends, reason, now);
         while let Some(held) = self.turns.release(session) {
             let cancelled = line::response(held.id.as_str(), &json!({"stopReason": "cancelled"}));
-            self.actions.push(Action::Send(Peer::Client, cancelled));
+            self.base.actions.push(Action::Send(Peer::Client, cancelled));
         }
     }
 
     /// A prompt that is held back was never sent, so that its cancellation is answered here.
     fn client_cancels(&mut self, message: &Message<'_>) {
         let id = message.param("requestId").and_then(|id| std::str::from_utf8(id).ok());
-        self.actions.push(match id.and_then(|id| self.turns.cancel(id)) {
+        self.base.actions.push(match id.and_then(|id| self.turns.cancel(id)) {
             Some(held) => {
                 let error =
                     line::error(held.id.as_str(), line::REQUEST_CANCELLED, "the prompt was cancelled");

@@ -9,13 +9,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{
-    action::{Action, Line},
-    core::Core,
-    event::{Output, Peer},
-    link::Link,
-};
+use super::core::Core;
 use crate::{
+    engine::{self, Action, Line, Output, Peer, SharedConnection, steps},
     limits,
     wire::{
         envelope::{Envelope, Message, peek},
@@ -38,29 +34,29 @@ const LATE_METHOD: &str = "a line of more than 1 MiB whose method does not stand
 /// The peer whose connection is the conductor's.
 const CONDUCTOR: Peer = Peer::Client;
 
+type Link = engine::Link<Core>;
+
 /// The one connection of a bridge whose two peers are behind a conductor.
 #[derive(Debug, Default)]
-pub(super) struct Component {
+pub struct Component {
     /// How the conductor spelled its `initialize`, once it came.
     spelling: Option<Spelling>,
     /// What becomes of the rest of the long line that is going through.
     tail: Tail,
     /// When the bridge ends, whatever the conductor has not read by then.
-    pub ends: Option<Duration>,
+    ends: Option<Duration>,
 }
 
-impl Component {
-    /// Returns what becomes of a line, or of the beginning of a long one. Most are looked at: only the responses that
-    /// mean nothing to the core pass as they are.
-    pub(super) fn judge(core: &Core, line: &[u8]) -> Verdict {
+impl SharedConnection<Core> for Component {
+    /// Most lines are looked at: only the responses that mean nothing to the core pass as they are.
+    fn judge(&self, core: &Core, line: &[u8]) -> Verdict {
         match peek(line) {
             Envelope::Response(id) if id != "null" && whose(core, line).is_none() => Verdict::Forward,
             _ => Verdict::Intercept,
         }
     }
 
-    /// Takes a piece of what the conductor says.
-    pub(super) fn take(&mut self, link: &mut Link, piece: Piece, now: Duration) {
+    fn take(&mut self, link: &mut Link, piece: Piece, now: Duration) {
         let line = match piece {
             Piece::Run(bytes) => return self.tail.edit(bytes, |bytes| link.forward(CONDUCTOR, bytes)),
             Piece::Line(bytes) => Line { bytes, whole: true },
@@ -84,8 +80,7 @@ impl Component {
         }
     }
 
-    /// Carries out an action that is about no line.
-    pub(super) fn carry_out(&mut self, link: &mut Link, action: Action, now: Duration) {
+    fn carry_out(&mut self, link: &mut Link, action: Action, now: Duration) {
         match action {
             // There is no line to forward.
             Action::Forward | Action::ForwardAs(_) => {}
@@ -103,6 +98,12 @@ impl Component {
         }
     }
 
+    fn ends(&self) -> Option<Duration> {
+        self.ends
+    }
+}
+
+impl Component {
     /// Ends once the conductor has read what is queued, but waits only for a moment.
     fn finish(&mut self, link: &mut Link, now: Duration) {
         if self.ends.is_none() {
@@ -200,7 +201,7 @@ impl Component {
         };
         let actions = match link.core.judge(from, &line.bytes) {
             Verdict::Forward => vec![Action::Forward],
-            Verdict::Intercept => link.core.line(from, line, now),
+            Verdict::Intercept => steps::line(&mut link.core, from, line, now),
         };
         for action in actions {
             match action {

@@ -1,10 +1,6 @@
-//! ACP between an agent and a client: what the bridge intercepts, how it asks the client, and when it ends. Bytes,
-//! events and the time go in; bytes and outputs come out ([`Bridge`]). The lives of the questions are left to
+//! ACP between an agent and a client: what the bridge intercepts, how it asks the client, and how questions end
+//! ([`Bridge`]). Bytes and the end of processes are left to [`crate::engine`], the lives of the questions to
 //! [`crate::desk`], and how they are spelled to [`crate::dialect`].
-
-pub mod event;
-
-mod action;
 
 mod presentation;
 
@@ -14,15 +10,11 @@ mod pending;
 
 mod turns;
 
-mod sessions;
-
 mod tool_calls;
 
 mod known_clients;
 
 mod capabilities;
-
-mod lifecycle;
 
 mod core;
 
@@ -44,15 +36,14 @@ mod silence;
 
 mod announce;
 
-mod link;
-
 mod component;
 
 pub mod bridge;
 
 pub use bridge::Bridge;
-pub use capabilities::{Introduction, Introductions};
-pub use component::NO_CONDUCTOR;
+pub use component::{Component, NO_CONDUCTOR};
 pub use config::Config;
-pub use event::{Event, Output, Peer, Unanswered};
+pub use core::Core;
 pub use presentation::Tier;
+
+pub use crate::engine::{Event, Introduction, Introductions, Output, Peer, Unanswered};

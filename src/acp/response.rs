@@ -6,14 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{
-    action::{Action, Line},
     core::Core,
-    event::{Peer, Unanswered},
     pending::{Awaited, Open},
     presentation::Presentation,
 };
 use crate::{
     dialect::{Reply, ReplyFormat, elicitation, permission::PromptStep, sandboxagent},
+    engine::{Action, Line, Peer, Unanswered},
     question::{Answer, Outcome, Provenance, Question, Responder, check},
     wire::{envelope::Message, id::key, line, splice},
 };
@@ -38,7 +37,7 @@ impl Core {
         let number = match self.pending.responded(id) {
             Awaited::Question(number) => number,
             Awaited::Nothing => return,
-            Awaited::Unknown => return self.actions.push(Action::Forward),
+            Awaited::Unknown => return self.base.actions.push(Action::Forward),
         };
         let Some(open) = self.pending.get(number) else { return };
         let (own, withdrawn) = (matches!(open.presentation, Presentation::Own), open.is_withdrawn());
@@ -89,7 +88,7 @@ impl Core {
                 (Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)), outcome)
             }
         };
-        self.actions.extend([action, Action::Deliver(number)]);
+        self.base.actions.extend([action, Action::Deliver(number)]);
         self.settled_by_client(number, outcome, now);
     }
 
@@ -97,7 +96,7 @@ impl Core {
     fn failed(&mut self, number: u64, message: &Message<'_>, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let failure = line::failure(open.id.as_str(), message.error.unwrap_or_default());
-        self.actions.extend([Action::Send(Peer::Agent, failure), Action::Deliver(number)]);
+        self.base.actions.extend([Action::Send(Peer::Agent, failure), Action::Deliver(number)]);
         self.settled_by_client(number, Outcome::Failed, now);
     }
 

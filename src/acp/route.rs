@@ -1,8 +1,9 @@
 //! Which lines the core intercepts. All others pass without being parsed.
 
-use super::{action::Line, core::Core, event::Peer};
+use super::core::Core;
 use crate::{
     dialect::{self, permission},
+    engine::{Line, Peer},
     limits,
     wire::{
         envelope::{Envelope, Message, peek, responds_to},

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use super::{
-    action::Action,
     core::Core,
-    event::Peer,
     pending::{Closing, Open},
 };
 use crate::{
     desk::{Submission, Submitted},
     dialect::Rejection,
+    engine::{Action, Peer},
     question::{Outcome, Provenance, Reason},
     wire::line,
 };
@@ -23,13 +22,13 @@ impl Core {
             Submission::Reject(remark) => remark.clone(),
             _ => None,
         };
-        if let Some(outcome) = self.desk.submit(submitted, now) {
+        if let Some(outcome) = self.base.desk.submit(submitted, now) {
             self.respond(number, &outcome, remark.as_deref());
             if let Some(open) = self.pending.settle(number) {
                 self.say_no_more(number, open.silent_at);
             }
         }
-        self.tell();
+        self.base.tell();
     }
 
     /// Settles a question with an outcome that is put in the format that its agent expects.
@@ -49,10 +48,10 @@ impl Core {
             // The client's own response goes on instead.
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
-        self.actions.push(Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)));
-        self.actions.push(Action::Deliver(number));
+        self.base.actions.push(Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)));
+        self.base.actions.push(Action::Deliver(number));
         if open.awaiting_response {
-            self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
+            self.base.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
         }
     }
 
@@ -81,8 +80,8 @@ impl Core {
 
     /// Ends what has reached its deadline, and warns of what soon will.
     pub(super) fn expire(&mut self, now: Duration) {
-        let over = self.desk.tick(now);
-        self.tell();
+        let over = self.base.desk.tick(now);
+        self.base.tell();
         for number in over {
             self.reject(number, Reason::Timeout, now);
         }
@@ -100,17 +99,17 @@ impl Core {
         if !is_agent_gone {
             let rejected =
                 line::response(open.id.as_str(), &open.reply_format.write_rejection(reason.into()));
-            self.actions.push(Action::Send(Peer::Agent, rejected));
-            self.actions.push(Action::Deliver(number));
+            self.base.actions.push(Action::Send(Peer::Agent, rejected));
+            self.base.actions.push(Action::Deliver(number));
         }
         if open.awaiting_response && !open.is_withdrawn() && !is_agent_gone && reason != Reason::ClientGone {
-            self.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
+            self.base.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
         }
         self.settled(number, Outcome::Rejected(reason), Provenance::bridge(), now);
         if is_agent_gone {
             // There is nothing to deliver, and no agent to deliver it to.
-            self.desk.delivered(number);
-            self.tell();
+            self.base.desk.delivered(number);
+            self.base.tell();
         }
     }
 
@@ -118,8 +117,8 @@ impl Core {
     pub(super) fn withdrawn(&mut self, number: u64, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let cancelled = line::error(open.id.as_str(), line::REQUEST_CANCELLED, "the question was withdrawn");
-        self.actions.push(Action::Send(Peer::Agent, cancelled));
-        self.actions.push(Action::Deliver(number));
+        self.base.actions.push(Action::Send(Peer::Agent, cancelled));
+        self.base.actions.push(Action::Deliver(number));
         self.settled(number, Outcome::Rejected(Reason::Withdrawn), Provenance::bridge(), now);
     }
 
@@ -128,7 +127,7 @@ impl Core {
         let Some(open) = self.pending.settle(number) else { return };
         self.say_no_more(number, open.silent_at);
         let outcome = if open.is_withdrawn() { Outcome::Rejected(Reason::Withdrawn) } else { outcome };
-        self.desk.end(number, outcome, by, now);
-        self.tell();
+        self.base.desk.end(number, outcome, by, now);
+        self.base.tell();
     }
 }

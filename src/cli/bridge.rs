@@ -72,6 +72,10 @@ pub struct BridgeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = help::RUN)]
 pub struct RunArgs {
+    /// What the agent and its client speak on stdin and stdout
+    #[arg(long, value_name = "PROTOCOL", default_value = "acp")]
+    pub protocol: Protocol,
+
     /// How long the agent may take to end once the client is gone, before it gets SIGTERM [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = values::span)]
     pub grace: Option<humantime::Duration>,
@@ -83,6 +87,17 @@ pub struct RunArgs {
     /// How questions are dealt with.
     #[command(flatten)]
     pub bridge: BridgeArgs,
+}
+
+/// What the agent and its client speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Protocol {
+    /// The Agent Client Protocol.
+    Acp,
+    /// The stream-json of `claude -p`, with a host that answers permissions.
+    Claude,
+    /// The JSON lines of `codex app-server`.
+    Codex,
 }
 
 /// How the client is asked.

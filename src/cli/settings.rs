@@ -6,7 +6,7 @@ use clap::{ValueEnum, builder::PossibleValue};
 
 use super::{
     AnswerArgs, AskArgs, BridgeArgs, ClientQuestions, Command, HttpArgs, InboxArgs, ListArgs, LogArgs,
-    LogFormat, LogLevel, OpenArgs, Permissions, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
+    LogFormat, LogLevel, OpenArgs, Permissions, Protocol, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
 };
 use crate::{
     acp::Tier,
@@ -36,6 +36,7 @@ impl RunArgs {
     pub fn settings(&self, settings: &Settings) -> config::RunSettings {
         config::RunSettings {
             agent: self.agent.clone(),
+            protocol: self.protocol.setting(),
             grace: self.grace.map_or_else(|| settings.get(&keys::BRIDGE_GRACE), Into::into),
             bridge: self.bridge.settings(settings),
             inbox: self.bridge.inbox(settings),
@@ -98,6 +99,17 @@ impl ClientQuestions {
             ClientQuestions::Elicitation => Some(Tier::Elicitation),
             ClientQuestions::Permission => Some(Tier::Permission),
             ClientQuestions::None => Some(Tier::None),
+        }
+    }
+}
+
+impl Protocol {
+    /// Returns what the peers speak.
+    fn setting(self) -> config::Protocol {
+        match self {
+            Protocol::Acp => config::Protocol::Acp,
+            Protocol::Claude => config::Protocol::Claude,
+            Protocol::Codex => config::Protocol::Codex,
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio_util::io::poll_read_buf;
 
 use super::stdio::{Reader, Writer};
 use crate::{
-    acp::{Bridge, Peer},
+    engine::{Bridge, Peer, Protocol},
     limits,
     wire::outbox::Outbox,
 };
@@ -71,10 +71,10 @@ impl Target {
 
     /// Writes the outbox of this peer until it is idle. Ready with an error once the peer reads no more; the writer
     /// is closed then.
-    pub(super) fn poll_drain(
+    pub(super) fn poll_drain<P: Protocol>(
         &mut self,
         cx: &mut Context<'_>,
-        bridge: &mut Bridge,
+        bridge: &mut Bridge<P>,
         peer: Peer,
     ) -> Poll<io::Result<()>> {
         let drained = self.poll_write_all(cx, bridge, peer);
@@ -84,10 +84,10 @@ impl Target {
         drained
     }
 
-    fn poll_write_all(
+    fn poll_write_all<P: Protocol>(
         &mut self,
         cx: &mut Context<'_>,
-        bridge: &mut Bridge,
+        bridge: &mut Bridge<P>,
         peer: Peer,
     ) -> Poll<io::Result<()>> {
         let Some(writer) = &mut self.0 else { return Poll::Ready(Ok(())) };
@@ -137,7 +137,7 @@ mod tests {
     use tokio::{io::AsyncReadExt, net::unix::pipe};
 
     use super::*;
-    use crate::acp::Config;
+    use crate::acp::{Bridge, Config};
 
     #[tokio::test]
     async fn more_pieces_than_are_written_at_once_all_arrive_in_order() {

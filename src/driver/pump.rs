@@ -23,8 +23,8 @@ use super::{
     timer::Timer,
 };
 use crate::{
-    acp::{Bridge, Config, Event, Peer},
-    control::{Port, Traffic},
+    control::Traffic,
+    engine::{Bridge, Event, Peer, Protocol},
     exit, limits,
     signals::Signals,
 };
@@ -43,8 +43,8 @@ struct Stream {
     target: Target,
 }
 
-struct Pump {
-    bridge: Bridge,
+struct Pump<P: Protocol> {
+    bridge: Bridge<P>,
     shell: Shell,
     signals: Signals,
     started: Instant,
@@ -63,16 +63,16 @@ struct Pump {
 }
 
 /// Starts the agent and forwards until it has ended. Returns the agent's exit code.
-pub(super) async fn run(
-    config: Config,
-    port: Port,
+pub(super) async fn run<P: Protocol>(
+    bridge: Bridge<P>,
+    mut shell: Shell,
     traffic: Arc<Traffic>,
     command: &[OsString],
     signals: Signals,
 ) -> Result<ExitCode, FatalError> {
     let (agent, agent_stdin, agent_stdout) = Agent::start(command)?;
-    let has_inbox = config.name.is_some();
-    let mut pump = Pump::new(Bridge::new(config), Shell::new(port, Some(agent), has_inbox), signals)?;
+    shell.agent = Some(agent);
+    let mut pump = Pump::new(bridge, shell, signals)?;
     pump.agent = Some(Stream { source: Source::new(agent_stdout), target: Target::new(agent_stdin) });
     pump.traffic = Some(traffic);
     pump.run().await;
@@ -80,20 +80,18 @@ pub(super) async fn run(
 }
 
 /// Forwards until the conductor has left.
-pub(super) async fn run_under_conductor(
-    config: Config,
-    port: Port,
+pub(super) async fn run_under_conductor<P: Protocol>(
+    bridge: Bridge<P>,
+    shell: Shell,
     signals: Signals,
 ) -> Result<ExitCode, FatalError> {
-    let has_inbox = config.name.is_some();
-    let shell = Shell::new(port, None, has_inbox);
-    let mut pump = Pump::new(Bridge::under_conductor(config), shell, signals)?;
+    let mut pump = Pump::new(bridge, shell, signals)?;
     pump.run().await;
     if pump.shell.lacks_conductor { Err(FatalError::NoConductor) } else { Ok(ExitCode::from(exit::OK)) }
 }
 
-impl Pump {
-    fn new(bridge: Bridge, shell: Shell, signals: Signals) -> Result<Self, FatalError> {
+impl<P: Protocol> Pump<P> {
+    fn new(bridge: Bridge<P>, shell: Shell, signals: Signals) -> Result<Self, FatalError> {
         let failed = |source| FatalError::SetUp { what: "stdin and stdout", source };
         let (stdin, stdout) = stdio::take().map_err(failed)?;
         Ok(Pump {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    acp::{Peer, Unanswered},
     desk::{Notice, Record, Settlement, Submitted},
+    engine::{Peer, Unanswered},
     log,
     question::Outcome,
     terminal::printable_bytes,

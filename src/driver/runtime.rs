@@ -3,18 +3,19 @@
 
 use std::{convert::Infallible, ffi::OsString, future::pending, process::ExitCode, sync::Arc};
 
-use super::{FatalError, pump};
+use super::{FatalError, pump, shell::Shell};
 use crate::{
-    acp,
     control::{Port, Traffic, host::Host},
+    engine::{Bridge, Protocol},
     signals::{self, Signals},
 };
 
-/// What a bridge runs with, beside its peers. `S` is what keeps the file of the inbox's socket.
+/// What a bridge runs with, beside its peers. `P` is the core of their protocol, `S` what keeps the file of the inbox's
+/// socket.
 #[derive(Debug)]
-pub struct Opened<S> {
-    /// The configuration of the core.
-    pub config: acp::Config,
+pub struct Opened<P: Protocol, S> {
+    /// The bridge.
+    pub bridge: Bridge<P>,
     /// The bridge's port to its inbox.
     pub port: Port,
     /// What serves the inbox; `None` where only the client can answer.
@@ -25,22 +26,24 @@ pub struct Opened<S> {
 ///
 /// `open` opens the inbox of the agent's questions. It is called once no signal ends the process by itself.
 /// The process becomes a child subreaper, and all of its children are reaped, whatever started them.
-pub fn run<S>(
+pub fn run<P: Protocol, S>(
     agent: &[OsString],
     traffic: Arc<Traffic>,
-    open: impl FnOnce() -> Opened<S>,
+    open: impl FnOnce() -> Opened<P, S>,
 ) -> Result<ExitCode, FatalError> {
     start(|signals| {
-        let Opened { config, port, host } = open();
-        (pump::run(config, port, traffic, agent, signals), host)
+        let Opened { bridge, port, host } = open();
+        let has_inbox = host.is_some();
+        (pump::run(bridge, Shell::new(port, has_inbox), traffic, agent, signals), host)
     })
 }
 
 /// Runs the bridge as a component of a conductor until that has left. `open` is that of [`run`].
-pub fn proxy<S>(open: impl FnOnce() -> Opened<S>) -> Result<ExitCode, FatalError> {
+pub fn proxy<P: Protocol, S>(open: impl FnOnce() -> Opened<P, S>) -> Result<ExitCode, FatalError> {
     start(|signals| {
-        let Opened { config, port, host } = open();
-        (pump::run_under_conductor(config, port, signals), host)
+        let Opened { bridge, port, host } = open();
+        let has_inbox = host.is_some();
+        (pump::run_under_conductor(bridge, Shell::new(port, has_inbox), signals), host)
     })
 }
 

@@ -4,9 +4,9 @@ use std::task::{Context, Poll};
 
 use super::{agent::Agent, report};
 use crate::{
-    acp::{Bridge, Introduction, Introductions, Output},
     control::{PeerStatus, Peers, Port},
     desk::Notice,
+    engine::{Bridge, Introduction, Introductions, Output, Protocol},
 };
 
 /// How far the bridge is on its way to the end.
@@ -22,7 +22,7 @@ pub(super) enum Course {
 /// What the bridge acts on.
 pub(super) struct Shell {
     pub port: Port,
-    /// The agent's process. Under a conductor there is none.
+    /// The agent's process, once it was started. Under a conductor there is none.
     pub agent: Option<Agent>,
     /// Whether responders other than the client find the questions.
     pub has_inbox: bool,
@@ -34,11 +34,11 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// Returns a shell around this agent.
-    pub(super) fn new(port: Port, agent: Option<Agent>, has_inbox: bool) -> Self {
+    /// Returns a shell without an agent.
+    pub(super) fn new(port: Port, has_inbox: bool) -> Self {
         Shell {
             port,
-            agent,
+            agent: None,
             has_inbox,
             course: Course::Running,
             agent_is_ending: false,
@@ -47,14 +47,14 @@ impl Shell {
     }
 
     /// Carries out all that the bridge tells, in its order.
-    pub(super) fn carry_out(&mut self, bridge: &mut Bridge) {
+    pub(super) fn carry_out<P: Protocol>(&mut self, bridge: &mut Bridge<P>) {
         while let Some(output) = bridge.poll() {
             self.perform(output);
         }
     }
 
     /// Hands over what changed, if the inbox has taken what was handed over before.
-    pub(super) fn hand_over(&mut self, cx: &mut Context<'_>, bridge: &mut Bridge) {
+    pub(super) fn hand_over<P: Protocol>(&mut self, cx: &mut Context<'_>, bridge: &mut Bridge<P>) {
         self.port.introduce(cx, bridge.take_introductions().map(peers));
         let has_changes = bridge.has_changes();
         match self.port.poll_hand_over(cx, has_changes, || bridge.take_changes()) {

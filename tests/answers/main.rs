@@ -60,6 +60,9 @@ mod by_hand;
 mod delivery;
 
 #[cfg(test)]
+mod hosted;
+
+#[cfg(test)]
 mod sockets;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::{
     lines,
-    program::{ASKBRIDGE, Running, assert_same, bridge, exchange, read_line, sh, talk},
+    program::{ASKBRIDGE, Running, assert_same, bridge, bridge_with, exchange, read_line, sh, talk},
 };
 
 const QUESTION: &str = concat!(
@@ -106,6 +106,49 @@ fn hostile_lines_pass_after_a_question_was_settled() {
     let stream = lines::stream();
     assert_same(&talk(input, output, &stream, 10_000), &stream);
     assert_eq!(running.wait().code(), Some(0));
+}
+
+#[test]
+fn hostile_lines_pass_whatever_the_peers_speak() {
+    // I1, I2: with nothing to look for, and with a request open. The agent says back what it hears: the request is its
+    // own then, and so is the rejection at the end.
+    let stream = lines::stream();
+    let asked = r#"{"question":"Which?","id":"q","options":[{"label":"a"}]}"#;
+    let claude = format!(
+        concat!(
+            r#"{{"type":"control_request","request_id":"asked","request":{{"subtype":"can_use_tool","#,
+            r#""tool_name":"AskUserQuestion","input":{{"questions":[{}]}}}}}}"#
+        ),
+        asked
+    );
+    let codex = format!(
+        concat!(
+            r#"{{"method":"item/tool/requestUserInput","id":"asked","params":{{"threadId":"t","turnId":"u","#,
+            r#""itemId":"i","questions":[{}]}}}}"#
+        ),
+        asked
+    );
+    for (protocol, request, rejected) in
+        [("claude", claude, r#""behavior":"deny""#), ("codex", codex, r#""result":{"answers":{}}"#)]
+    {
+        let started = || bridge_with(&["--protocol", protocol], &["cat"]);
+        for piece in [4095, 65_537] {
+            let (output, status) = exchange(started(), &stream, piece);
+            assert_same(&output, &stream);
+            assert_eq!(status.code(), Some(0));
+        }
+        let (stdin, mut input) = io::pipe().unwrap();
+        let (mut output, stdout) = io::pipe().unwrap();
+        let mut running = Running::start(started(), stdin, stdout);
+        input.write_all(format!("{request}\n").as_bytes()).unwrap();
+        assert_eq!(read_line(&mut output), format!("{request}\n"));
+        let back = talk(input, output, &stream, 65_536);
+        let (passed, end) = back.split_at(stream.len());
+        assert_same(passed, &stream);
+        let end = String::from_utf8_lossy(end);
+        assert!(end.starts_with('\n') && end.contains("\"asked\"") && end.contains(rejected), "{end}");
+        assert_eq!(running.wait().code(), Some(0));
+    }
 }
 
 #[test]

@@ -25,3 +25,6 @@ mod chunking;
 
 #[cfg(test)]
 mod bounds;
+
+#[cfg(test)]
+mod hosted;

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use askbridge::{
-    acp::{Bridge, Event, Output, Peer},
+    acp::Core,
+    engine::{Bridge, Event, Output, Peer, Protocol},
     limits::HOLD,
 };
 
@@ -18,15 +19,15 @@ pub(crate) enum Out {
 }
 
 /// A bridge and its clock. All that it queues arrives at once, in its order, unless the agent is made to stop reading.
-pub(crate) struct Stage {
-    pub(crate) bridge: Bridge,
+pub(crate) struct Stage<P: Protocol = Core> {
+    pub(crate) bridge: Bridge<P>,
     pub(crate) now: Duration,
     /// Whether the agent reads its stdin.
     pub(crate) agent_reads: bool,
 }
 
-impl Stage {
-    pub(crate) fn new(bridge: Bridge) -> Self {
+impl<P: Protocol> Stage<P> {
+    pub(crate) fn new(bridge: Bridge<P>) -> Self {
         Stage { bridge, now: Duration::ZERO, agent_reads: true }
     }
 
@@ -148,7 +149,7 @@ pub(crate) fn lines(out: &[Out], at: Peer) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use askbridge::acp::Config;
+    use askbridge::acp::{Bridge, Config};
 
     use super::*;
 

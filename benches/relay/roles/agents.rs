@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    lines::{self, Direction, READY, Shape, Tally},
+    lines::{self, Direction, READY, Shape, Speech, Tally},
     rows::Asks,
 };
 
@@ -31,10 +31,16 @@ pub(super) fn sink(arguments: &[String]) -> io::Result<ExitCode> {
     until_end(&mut input)
 }
 
-/// Waits for a line, then writes `TOTAL` bytes: `source LINE WRITE TOTAL`.
+/// Waits for a line, then writes `TOTAL` bytes: `source LINE WRITE TOTAL SPEECH`.
 pub(super) fn source(arguments: &[String]) -> io::Result<ExitCode> {
-    let shape =
-        Shape { direction: Direction::ToClient, line: number(arguments, 0)?, write: number(arguments, 1)? };
+    let speech =
+        Speech::ALL.into_iter().find(|speech| arguments.get(3).is_some_and(|it| it == speech.name()));
+    let shape = Shape {
+        speech: speech.unwrap_or(Speech::Acp),
+        direction: Direction::ToClient,
+        line: number(arguments, 0)?,
+        write: number(arguments, 1)?,
+    };
     let total = number(arguments, 2)?;
     let (input, mut output) = stdio()?;
     let mut input = BufReader::new(input);

@@ -17,6 +17,10 @@ mod suggestion;
 
 pub mod form;
 
+pub mod control;
+
+pub mod request;
+
 pub mod hook;
 
 pub mod watch;
@@ -27,4 +31,5 @@ mod tests;
 pub use call::{ClaudeReply, ToolCall, read};
 pub use form::ClaudeForm;
 pub use hook::{HookCall, HookEvent, HookReply};
+pub use request::ControlReply;
 pub use watch::Watch;

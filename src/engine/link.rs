@@ -1,13 +1,12 @@
-//! What both faces of the core share: the connections to the peers, the stream of outputs, and the outcomes that are on
-//! their way to the agent.
+//! The core of a protocol and its connections to the peers, the stream of outputs, and the outcomes that are on their way
+//! to the agent.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 
 use super::{
-    action::Action,
-    core::Core,
+    base::HasBase,
     event::{Output, Peer},
 };
 use crate::wire::{
@@ -32,10 +31,11 @@ impl Connection {
     }
 }
 
-/// The core and its connections.
+/// The core of a protocol and its connections.
 #[derive(Debug)]
-pub(super) struct Link {
-    pub core: Core,
+pub struct Link<P> {
+    /// The core.
+    pub core: P,
     client: Connection,
     agent: Connection,
     outputs: VecDeque<Output>,
@@ -45,9 +45,9 @@ pub(super) struct Link {
     deliveries: VecDeque<(Mark, u64)>,
 }
 
-impl Link {
+impl<P: HasBase> Link<P> {
     /// Links this core to its peers. What is for the agent goes to the outbox of `to_agent`.
-    pub(super) fn new(core: Core, to_agent: Peer) -> Self {
+    pub(super) fn new(core: P, to_agent: Peer) -> Self {
         Link {
             core,
             client: Connection::new(),
@@ -73,7 +73,7 @@ impl Link {
     }
 
     /// Returns the core, for its judgement, and a connection at the same time.
-    pub(super) fn judge_and_connection(&mut self, peer: Peer) -> (&Core, &mut Connection) {
+    pub(super) fn judge_and_connection(&mut self, peer: Peer) -> (&P, &mut Connection) {
         match peer {
             Peer::Client => (&self.core, &mut self.client),
             Peer::Agent => (&self.core, &mut self.agent),
@@ -81,22 +81,22 @@ impl Link {
     }
 
     /// Queues bytes that go through.
-    pub(super) fn forward(&mut self, to: Peer, bytes: Bytes) {
+    pub fn forward(&mut self, to: Peer, bytes: Bytes) {
         self.queue(to, |outbox| outbox.forward(bytes));
     }
 
     /// Queues a line of the bridge's own.
-    pub(super) fn send(&mut self, to: Peer, line: Bytes) {
+    pub fn send(&mut self, to: Peer, line: Bytes) {
         self.queue(to, |outbox| outbox.send(line));
     }
 
     /// Ends the stream to a peer behind what is queued.
-    pub(super) fn end(&mut self, to: Peer) {
+    pub fn end(&mut self, to: Peer) {
         self.queue(to, Outbox::end);
     }
 
     /// Records that the outcome of a question is delivered once all that goes to the agent by now has been written.
-    pub(super) fn deliver(&mut self, number: u64) {
+    pub fn deliver(&mut self, number: u64) {
         let outbox = &mut self.connection_mut(self.to_agent).outbox;
         match outbox.mark() {
             Some(mark) => self.deliveries.push_back((mark, number)),
@@ -112,8 +112,8 @@ impl Link {
             && self.connection(self.to_agent).outbox.has_passed(mark)
         {
             self.deliveries.pop_front();
-            let actions = self.core.delivered(number);
-            self.tell(actions);
+            self.core.base_mut().desk.delivered(number);
+            self.tell();
         }
     }
 
@@ -128,7 +128,7 @@ impl Link {
     }
 
     /// Adds to the stream of outputs.
-    pub(super) fn output(&mut self, output: Output) {
+    pub fn output(&mut self, output: Output) {
         self.outputs.push_back(output);
     }
 
@@ -140,20 +140,19 @@ impl Link {
     /// Returns about how many bytes are held for the peers and their questions.
     pub(super) fn held_bytes(&self) -> usize {
         let connections = [&self.client, &self.agent].map(|connection| connection.outbox.held_bytes());
-        connections.iter().sum::<usize>() + self.core.desk.weight()
+        connections.iter().sum::<usize>() + self.core.base().desk.weight()
     }
 
     fn undeliverable(&mut self, number: u64) {
-        let actions = self.core.undeliverable(number);
-        self.tell(actions);
+        self.core.base_mut().desk.undeliverable(number);
+        self.tell();
     }
 
-    /// Passes on actions that are for the shell alone.
-    fn tell(&mut self, actions: Vec<Action>) {
-        self.outputs.extend(actions.into_iter().filter_map(|action| match action {
-            Action::Tell(output) => Some(output),
-            _ => None,
-        }));
+    /// Passes on what the desk tells. It is for the shell alone.
+    fn tell(&mut self) {
+        while let Some(notice) = self.core.base_mut().desk.poll() {
+            self.outputs.push_back(Output::Notice(notice));
+        }
     }
 
     fn queue(&mut self, to: Peer, change: impl FnOnce(&mut Outbox)) {

@@ -1,13 +1,13 @@
-//! What the core takes in and what it decides, for the two faces that carry it out. Has no logic.
+//! What a protocol takes in and what it decides, for the bridge that carries it out. Has no logic.
 
 use bytes::Bytes;
 
 use super::event::{Output, Peer};
 use crate::wire::envelope::Message;
 
-/// A line that the core intercepted.
+/// A line that was intercepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub struct Line {
     /// Its bytes, terminator included where there is one.
     pub bytes: Bytes,
     /// Whether this is all of it. Of a line that is too long to hold, it is the beginning.
@@ -16,14 +16,14 @@ pub(super) struct Line {
 
 impl Line {
     /// Reads the line, or as much as there is of it.
-    pub(super) fn message(&self) -> Option<Message<'_>> {
+    pub fn message(&self) -> Option<Message<'_>> {
         if self.whole { Message::read(&self.bytes) } else { Message::read_prefix(&self.bytes) }
     }
 }
 
 /// What is to be done, in this order.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Action {
+pub enum Action {
     /// The line goes on as it is, with what is still to come of it. Without this or the next, it is dropped.
     Forward,
     /// These bytes go on in the place of the line, or of its beginning, with what is still to come of it.

@@ -1,5 +1,5 @@
-//! The folders of the sessions, as the client names them when it opens a session. A question of a session says which
-//! project it belongs to. Sessions that no client opened through this bridge have no folder here.
+//! The folders of the sessions, as the peers name them when a session opens. A question of a session says which project
+//! it belongs to. Sessions that were not opened through this bridge have no folder here.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -13,7 +13,7 @@ use crate::{
 
 /// The folders of the last sessions.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
+pub struct Sessions {
     folders: BTreeMap<String, Arc<str>>,
     /// The sessions in `folders`, oldest first.
     order: VecDeque<String>,
@@ -22,8 +22,8 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// The client asks for a new session in this folder: the agent's response names it.
-    pub(super) fn request(&mut self, id: &str, folder: &str) {
+    /// Remembers that the client asks for a new session in this folder: the agent's response names it.
+    pub fn request(&mut self, id: &str, folder: &str) {
         if id.len() > limits::ID || folder.len() > limits::FOLDER {
             return;
         }
@@ -34,12 +34,12 @@ impl Sessions {
     }
 
     /// Returns whether this is the id of a request for a new session.
-    pub(super) fn awaits(&self, id: &str) -> bool {
+    pub fn awaits(&self, id: &str) -> bool {
         self.requested.iter().any(|(requested, _)| requested.is(id))
     }
 
-    /// The agent has answered a request for a new session: with this result, or with none.
-    pub(super) fn responded(&mut self, id: &str, result: Option<&[u8]>) {
+    /// Records that the agent has answered a request for a new session: with this result, or with none.
+    pub fn responded(&mut self, id: &str, result: Option<&[u8]>) {
         let place = self.requested.iter().position(|(requested, _)| requested.is(id));
         let Some((_, folder)) = place.and_then(|place| self.requested.remove(place)) else { return };
         if let Some(session) = result.and_then(|result| scan::text(scan::member(result, "sessionId")?)) {
@@ -47,8 +47,8 @@ impl Sessions {
         }
     }
 
-    /// The client opens a session that it knows in this folder.
-    pub(super) fn open(&mut self, session: &str, folder: &str) {
+    /// Records that a session that has a name is open in this folder.
+    pub fn open(&mut self, session: &str, folder: &str) {
         if folder.len() <= limits::FOLDER {
             self.insert(session, folder.into());
         }
@@ -69,7 +69,7 @@ impl Sessions {
     }
 
     /// Returns the folder of a session.
-    pub(super) fn folder(&self, session: &str) -> Option<&Arc<str>> {
+    pub fn folder(&self, session: &str) -> Option<&Arc<str>> {
         self.folders.get(session)
     }
 }

@@ -1,0 +1,269 @@
+//! The control protocol between Claude Code and the program that hosts it, one JSON object a line (`--output-format
+//! stream-json`): what a line is, and its parts. What a request asks is left to `request.rs`.
+//!
+//! Source: runs of Claude Code 2.1.330, and the types of its agent SDK. Qwen Code has the same envelopes.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::wire::scan::{Members, Stop, Text, leading_string, member, text};
+
+/// What a line of either side is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind<'a> {
+    /// None of the others: what the model says, what the person says, and so on.
+    Other,
+    /// A request of this subtype.
+    Request(Text<'a>),
+    /// A response to the request with this id, as JSON text.
+    Response(&'a str),
+    /// A request is taken back by its sender.
+    Cancel,
+    /// The agent says how it is set up.
+    Init,
+    /// The bytes end before it is clear.
+    Undecided,
+}
+
+/// The type and subtype of the line in which the agent says how it is set up.
+const INIT: (&str, &str) = ("system", "init");
+
+/// Returns what a line is, or a prefix of one. It reads as little as it takes.
+#[inline]
+pub fn peek(line: &[u8]) -> Kind<'_> {
+    // Nearly every line begins like this, and is told by the first byte of its type.
+    if let Some(kind) = line.strip_prefix(br#"{"type":""#)
+        && !matches!(kind.first(), None | Some(b'c' | b's' | b'\\'))
+    {
+        return Kind::Other;
+    }
+    decide(line).unwrap_or_else(|stop| if stop == Stop::Short { Kind::Undecided } else { Kind::Other })
+}
+
+fn decide(line: &[u8]) -> Result<Kind<'_>, Stop> {
+    let Some(kind) = text_at(line, "type")? else { return Ok(Kind::Other) };
+    if kind.is("control_request") {
+        let subtype = text_at(object_at(line, "request")?, "subtype")?;
+        return Ok(subtype.map_or(Kind::Other, Kind::Request));
+    }
+    if kind.is("control_response") {
+        let id = value_at(object_at(line, "response")?, "request_id")?;
+        return Ok(id.and_then(|id| std::str::from_utf8(id).ok()).map_or(Kind::Other, Kind::Response));
+    }
+    if kind.is("control_cancel_request") {
+        return Ok(Kind::Cancel);
+    }
+    if kind.is(INIT.0) {
+        let subtype = text_at(line, "subtype")?;
+        return Ok(if subtype.is_some_and(|it| it.is(INIT.1)) { Kind::Init } else { Kind::Other });
+    }
+    Ok(Kind::Other)
+}
+
+/// Returns the bytes from the first value of this member on.
+fn begin_at<'a>(object: &'a [u8], name: &str) -> Result<Option<&'a [u8]>, Stop> {
+    let mut members = Members::enter(object)?;
+    while let Some(key) = members.key()? {
+        if key.is(name) {
+            members.value_start()?;
+            return Ok(Some(members.rest()));
+        }
+        members.value()?;
+    }
+    Ok(None)
+}
+
+fn object_at<'a>(object: &'a [u8], name: &str) -> Result<&'a [u8], Stop> {
+    begin_at(object, name)?.filter(|value| value.starts_with(b"{")).ok_or(Stop::Bad)
+}
+
+fn text_at<'a>(object: &'a [u8], name: &str) -> Result<Option<Text<'a>>, Stop> {
+    begin_at(object, name)?.filter(|value| value.starts_with(b"\"")).map(leading_string).transpose()
+}
+
+fn value_at<'a>(object: &'a [u8], name: &str) -> Result<Option<&'a [u8]>, Stop> {
+    let mut members = Members::enter(object)?;
+    while let Some(key) = members.key()? {
+        let value = members.value()?;
+        if key.is(name) {
+            return Ok(Some(value));
+        }
+    }
+    Ok(None)
+}
+
+/// A request, in parts of its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// The id, as JSON text.
+    pub id: &'a str,
+    /// The JSON of the request itself.
+    pub body: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// Reads a whole line, or a whole request in another line. `None` where a part is missing or stands twice.
+    pub fn read(line: &'a [u8]) -> Option<Self> {
+        let id = request_id(line)?;
+        let body = member(line, "request").filter(|body| body.starts_with(b"{"))?;
+        Some(Request { id, body })
+    }
+
+    /// Returns its subtype.
+    pub fn subtype(&self) -> Option<Cow<'a, str>> {
+        text(member(self.body, "subtype")?)
+    }
+}
+
+/// Returns the id of a request, or of the request that is taken back, as JSON text.
+pub fn request_id(line: &[u8]) -> Option<&str> {
+    std::str::from_utf8(member(line, "request_id")?).ok()
+}
+
+/// Returns the id of the request that a response is to, as JSON text.
+pub fn responded_id(line: &[u8]) -> Option<&str> {
+    request_id(member(line, "response")?)
+}
+
+/// Returns the result of a whole response. `None` where it is an error, or a part is missing or stands twice.
+pub fn result(line: &[u8]) -> Option<&[u8]> {
+    let response = member(line, "response")?;
+    let subtype = text(member(response, "subtype")?)?;
+    member(response, "response").filter(|_| subtype == "success")
+}
+
+/// The requests that the agent says, in its response to a repeated `initialize`, it still waits for.
+#[derive(Debug, Default, Deserialize)]
+pub struct Waiting<'a> {
+    #[serde(borrow, default)]
+    pending_permission_requests: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    pending_elicitation_requests: Vec<&'a RawValue>,
+}
+
+impl<'a> Waiting<'a> {
+    /// Reads a whole response. The lists stand beside its result.
+    pub fn read(line: &'a [u8]) -> Self {
+        let response = member(line, "response").unwrap_or_default();
+        serde_json::from_slice(response).unwrap_or_default()
+    }
+
+    /// Returns the requests, each as the JSON of its line.
+    pub fn requests(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
+        let lists = [&self.pending_permission_requests, &self.pending_elicitation_requests];
+        lists.into_iter().flatten().map(|request| request.get().as_bytes())
+    }
+}
+
+/// What the agent says of itself.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Init<'a> {
+    /// The session.
+    #[serde(borrow)]
+    pub session_id: Option<Cow<'a, str>>,
+    /// The folder that the session works in.
+    #[serde(borrow)]
+    pub cwd: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    qwen_code_version: Option<&'a RawValue>,
+}
+
+impl<'a> Init<'a> {
+    /// Reads a whole line. What is of another shape is left out.
+    pub fn read(line: &'a [u8]) -> Self {
+        serde_json::from_slice(line).unwrap_or_default()
+    }
+
+    /// Returns whether this is Qwen Code, which speaks the same protocol.
+    pub fn is_qwen(&self) -> bool {
+        self.qwen_code_version.is_some()
+    }
+}
+
+/// Returns the line that answers a request.
+pub fn response(id: &str, result: &RawValue) -> Bytes {
+    let success = r#"{"type":"control_response","response":{"subtype":"success","request_id":"#;
+    format!("{success}{id},\"response\":{result}}}}}\n").into()
+}
+
+/// Returns the line that takes a request back.
+pub fn cancel(id: &str) -> Bytes {
+    format!("{{\"type\":\"control_cancel_request\",\"request_id\":{id}}}\n").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(line: &[u8]) -> Option<String> {
+        match peek(line) {
+            Kind::Request(subtype) => subtype.unescaped().map(Cow::into_owned),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn lines_are_told_apart_by_their_first_members() {
+        let asked = br#"{"type":"control_request","request_id":"a","request":{"subtype":"can_use_tool","#;
+        assert_eq!(request(asked).as_deref(), Some("can_use_tool"));
+        let other = br#"{ "request": {"a": [1], "subtype": "interrupt"}, "request_id": "b", "type": "control_request" }"#;
+        assert_eq!(request(other).as_deref(), Some("interrupt"));
+        let escaped = br#"{"type":"\u0063ontrol_request","request":{"subtype":"can_use\u005ftool"}}"#;
+        assert_eq!(request(escaped).as_deref(), Some("can_use_tool"));
+        let response =
+            br#"{"type": "control_response", "response": {"subtype": "success", "request_id": "r", "#;
+        assert_eq!(peek(response), Kind::Response("\"r\""));
+        assert_eq!(peek(br#"{"type":"control_cancel_request","request_id":"r"}"#), Kind::Cancel);
+        assert_eq!(peek(br#"{"type":"system","subtype":"init","cwd":"/p"#), Kind::Init);
+        for line in [
+            &br#"{"type":"assistant","message":{"type":"control_request"#[..],
+            br#"{"type":"system","subtype":"status"}"#,
+            br#"{"type":"stream_event","event":{}}"#,
+            br#"{"type":"control_request","request":5}"#,
+            br#"{"type":"control_request","request":{"subtype":5}}"#,
+            br#"{"type":"control_response","response":{"subtype":"success"}}"#,
+            br#"{"type":5}"#,
+            b"[]",
+            b"text",
+        ] {
+            assert_eq!(peek(line), Kind::Other, "{}", line.escape_ascii());
+        }
+        for line in
+            [&b""[..], b"{", br#"{"type""#, br#"{"type":""#, br#"{"type":"control_request","request":{"#]
+        {
+            assert_eq!(peek(line), Kind::Undecided, "{}", line.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn what_the_agent_still_waits_for_stands_beside_the_result() {
+        let line = br#"{"type":"control_response","response":{"subtype":"success","request_id":"i2","response":{},
+            "pending_permission_requests":[{"type":"control_request","request_id":"a","request":{"subtype":"x"}}],
+            "pending_user_dialog_requests":[{"request_id":"b","request":{}}]}}"#;
+        let waiting = Waiting::read(line);
+        let ids: Vec<_> = waiting.requests().filter_map(Request::read).map(|request| request.id).collect();
+        assert_eq!(ids, ["\"a\""]);
+        assert_eq!(responded_id(line), Some("\"i2\""));
+        assert_eq!(Waiting::read(b"{}").requests().count(), 0);
+    }
+
+    #[test]
+    fn lines_of_the_bridge_have_the_shape_that_runs_showed() {
+        let result = RawValue::from_string(r#"{"behavior":"allow"}"#.to_owned()).unwrap();
+        let line = response("\"a\"", &result);
+        assert_eq!(
+            line,
+            "{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":\"a\",\
+             \"response\":{\"behavior\":\"allow\"}}}\n"
+        );
+        assert_eq!(super::result(&line), Some(&br#"{"behavior":"allow"}"#[..]));
+        let failed =
+            br#"{"type":"control_response","response":{"subtype":"error","request_id":"a","error":"no"}}"#;
+        assert_eq!(super::result(failed), None);
+        assert_eq!(peek(&cancel("\"a\"")), Kind::Cancel);
+    }
+}

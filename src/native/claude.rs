@@ -1,0 +1,163 @@
+//! Claude Code under a program that hosts it, by its control protocol. Qwen Code speaks the same.
+//! How a line and its parts look is left to the dialect.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use super::spoken::{Ask, Glance, Said, Spoken};
+use crate::{
+    dialect::{
+        Rejection,
+        claude::{
+            ControlReply,
+            control::{self, Init, Kind, Request, Waiting},
+            request,
+        },
+    },
+    engine::{Introduction, Introductions, Peer, Sessions},
+    limits,
+    question::{Answer, Outcome, Question},
+    wire::id::RequestId,
+};
+
+/// The subtype of the request with which the host begins, and joins again.
+const INITIALIZE: &str = "initialize";
+
+/// What is known of Claude Code and its host.
+#[derive(Debug, Default)]
+pub struct Claude {
+    sessions: Sessions,
+    /// The session that the agent said last. There is one for each process.
+    session: Option<String>,
+    /// The host's `initialize` requests that the agent has not answered yet.
+    initialize: VecDeque<RequestId>,
+    introduced: Introductions,
+    is_introduced: bool,
+}
+
+impl Spoken for Claude {
+    type Reply = ControlReply;
+
+    const AGENT: &'static str = "Claude Code";
+
+    #[inline]
+    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> Glance<'a> {
+        match (control::peek(line), from) {
+            (Kind::Request(subtype), Peer::Agent) if request::may_ask(|name| subtype.is(name)) => {
+                Glance::Look
+            }
+            (Kind::Request(subtype), Peer::Client) if subtype.is(INITIALIZE) => Glance::Look,
+            (Kind::Request(_), _) => Glance::Call,
+            (Kind::Cancel | Kind::Init, Peer::Agent) => Glance::Look,
+            (Kind::Response(id), _) => Glance::Response(id),
+            (Kind::Undecided, _) => Glance::Undecided,
+            (Kind::Cancel | Kind::Init | Kind::Other, _) => Glance::Ordinary,
+        }
+    }
+
+    fn awaits(&self, id: &str) -> bool {
+        self.initialize.iter().any(|initialize| initialize.is(id))
+    }
+
+    fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
+        control::request_id(line)
+    }
+
+    fn agent_says(&mut self, line: &[u8], _: &str) -> Said<ControlReply> {
+        match control::peek(line) {
+            Kind::Request(_) => match Request::read(line).and_then(|request| self.ask(request)) {
+                Some(ask) => Said::Asks(Box::new(ask)),
+                None => Said::Nothing,
+            },
+            Kind::Cancel => control::request_id(line).map_or(Said::Nothing, |id| Said::Over(id.to_owned())),
+            Kind::Response(id) => {
+                self.initialize.retain(|initialize| !initialize.is(id));
+                self.introduce();
+                let waiting = Waiting::read(line);
+                Said::Waits(waiting.requests().filter_map(|line| self.ask(Request::read(line)?)).collect())
+            }
+            Kind::Init => {
+                self.init(&Init::read(line));
+                Said::Nothing
+            }
+            Kind::Other | Kind::Undecided => Said::Nothing,
+        }
+    }
+
+    fn host_says(&mut self, line: &[u8]) {
+        let Some(id) = control::request_id(line).filter(|id| id.len() <= limits::ID) else { return };
+        if self.initialize.len() == limits::REQUESTED_SESSIONS {
+            self.initialize.pop_front();
+        }
+        self.initialize.push_back(RequestId::new(id));
+    }
+
+    fn take_introductions(&mut self) -> Option<Introductions> {
+        std::mem::take(&mut self.is_introduced).then(|| self.introduced.clone())
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    fn read_response(&self, reply: &ControlReply, question: &Question, line: &[u8]) -> Option<Outcome> {
+        reply.read(question, control::result(line)?)
+    }
+
+    fn write_answer(&self, reply: &ControlReply, question: &Question, answer: &Answer) -> Box<RawValue> {
+        reply.write_answer(question, answer)
+    }
+
+    fn write_rejection(&self, reply: &ControlReply, _: &Question, rejection: Rejection<'_>) -> Box<RawValue> {
+        reply.write_rejection(rejection)
+    }
+
+    fn bytes(reply: &ControlReply) -> usize {
+        reply.bytes()
+    }
+
+    fn response(&self, id: &str, result: &RawValue) -> Bytes {
+        control::response(id, result)
+    }
+
+    fn cancel(&self, id: &str) -> Option<Bytes> {
+        Some(control::cancel(id))
+    }
+}
+
+impl Claude {
+    fn ask(&self, request: Request<'_>) -> Option<Ask<ControlReply>> {
+        let (mut question, reply) = request::read(request)?;
+        question.session.clone_from(&self.session);
+        Some(Ask { id: request.id.to_owned(), question, reply })
+    }
+
+    /// Both have said what they are. Neither names itself.
+    fn introduce(&mut self) {
+        self.introduced.client.get_or_insert_default();
+        self.introduced.agent.get_or_insert_with(|| introduction(Self::AGENT));
+        self.is_introduced = true;
+    }
+
+    fn init(&mut self, init: &Init<'_>) {
+        let name = if init.is_qwen() { "Qwen Code" } else { Self::AGENT };
+        let agent = Some(introduction(name));
+        if self.introduced.agent != agent {
+            self.introduced.agent = agent;
+            self.is_introduced = true;
+        }
+        let Some(session) = init.session_id.as_deref().filter(|id| id.len() <= limits::SESSION) else {
+            return;
+        };
+        if let Some(folder) = init.cwd.as_deref() {
+            self.sessions.open(session, folder);
+        }
+        self.session = Some(session.to_owned());
+    }
+}
+
+fn introduction(name: &str) -> Introduction {
+    Introduction { name: Some(name.to_owned()), ..Introduction::default() }
+}

@@ -1,0 +1,198 @@
+//! Codex' app-server under a program that hosts it: JSON-RPC without the `jsonrpc` member, one message a line.
+//! How a request and its result look is left to the dialect.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use super::spoken::{Ask, Glance, Said, Spoken};
+use crate::{
+    dialect::{
+        Rejection,
+        codex::{self, CodexReply},
+    },
+    engine::{Introduction, Introductions, Peer, Sessions},
+    limits,
+    question::{Answer, Outcome, Question},
+    wire::{
+        envelope::{Envelope, Message, peek},
+        id::RequestId,
+        scan::{self, Members, Text, member},
+    },
+};
+
+/// The host says what it is.
+const INITIALIZE: &str = "initialize";
+/// The host opens a thread. The response names it and its folder.
+const THREADS: [&str; 3] = ["thread/start", "thread/resume", "thread/fork"];
+/// A request is over, whichever client responded first.
+const RESOLVED: &str = "serverRequest/resolved";
+/// An item begins. That of a file change has the changes, which its approval does not have.
+const ITEM_STARTED: &str = "item/started";
+/// What stands in the line of an item that is a file change.
+const FILE_CHANGE: &[u8] = b"fileChange";
+
+/// What is known of Codex and its host.
+#[derive(Debug, Default)]
+pub struct Codex {
+    sessions: Sessions,
+    /// The host's requests for a thread that the agent has not answered yet.
+    threads: VecDeque<RequestId>,
+    /// The last items that are file changes, as JSON, oldest first.
+    changes: VecDeque<Box<[u8]>>,
+    introduced: Introductions,
+    is_introduced: bool,
+}
+
+impl Spoken for Codex {
+    type Reply = CodexReply;
+
+    const AGENT: &'static str = "Codex";
+
+    #[inline]
+    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> Glance<'a> {
+        match (peek(line), from) {
+            (Envelope::Call(method), Peer::Agent) => of_agent(method, line),
+            (Envelope::Call(method), Peer::Client) => of_host(method),
+            (Envelope::Response(id), _) => Glance::Response(id),
+            (Envelope::Batch | Envelope::Opaque, _) => Glance::Ordinary,
+            (Envelope::Undecided, _) => Glance::Undecided,
+        }
+    }
+
+    fn awaits(&self, id: &str) -> bool {
+        self.threads.iter().any(|thread| thread.is(id))
+    }
+
+    fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
+        // Codex writes the id before the parameters, which are most of the line.
+        let mut members = Members::enter(line).ok()?;
+        while let Some(key) = members.key().ok()?.filter(|key| !key.is("params")) {
+            let value = members.value().ok()?;
+            if key.is("id") {
+                return std::str::from_utf8(value).ok();
+            }
+        }
+        None
+    }
+
+    fn agent_says(&mut self, line: &[u8], fallback_id: &str) -> Said<CodexReply> {
+        let Some(message) = Message::read_prefix(line) else { return Said::Nothing };
+        let params = message.params.unwrap_or_default();
+        match (message.method.as_deref(), message.id) {
+            (Some(RESOLVED), None) => {
+                let id = member(params, "requestId").and_then(|id| std::str::from_utf8(id).ok());
+                id.map_or(Said::Nothing, |id| Said::Over(id.to_owned()))
+            }
+            (Some(ITEM_STARTED), None) => {
+                self.item_started(params);
+                Said::Nothing
+            }
+            (Some(method), Some(id)) => match codex::read(method, params, fallback_id) {
+                Some((mut question, reply)) => {
+                    self.changes.iter().for_each(|item| codex::complete(&mut question, item));
+                    Said::Asks(Box::new(Ask { id: id.to_owned(), question, reply }))
+                }
+                None => Said::Nothing,
+            },
+            (None, Some(id)) => {
+                self.thread_opened(id, message.result.unwrap_or_default());
+                Said::Nothing
+            }
+            _ => Said::Nothing,
+        }
+    }
+
+    fn host_says(&mut self, line: &[u8]) {
+        let Some(message) = Message::read_prefix(line) else { return };
+        if message.method.as_deref() == Some(INITIALIZE) {
+            let name = message.param("clientInfo").and_then(|info| scan::text(member(info, "name")?));
+            let name = name.filter(|name| name.len() <= limits::AGENT).map(|name| name.into_owned());
+            self.introduced.client = Some(Introduction { name, ..Introduction::default() });
+            let agent = Introduction { name: Some(Self::AGENT.to_owned()), ..Introduction::default() };
+            self.introduced.agent = Some(agent);
+            self.is_introduced = true;
+        } else if let Some(id) = message.id.filter(|id| id.len() <= limits::ID) {
+            if self.threads.len() == limits::REQUESTED_SESSIONS {
+                self.threads.pop_front();
+            }
+            self.threads.push_back(RequestId::new(id));
+        }
+    }
+
+    fn take_introductions(&mut self) -> Option<Introductions> {
+        std::mem::take(&mut self.is_introduced).then(|| self.introduced.clone())
+    }
+
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    fn read_response(&self, reply: &CodexReply, question: &Question, line: &[u8]) -> Option<Outcome> {
+        reply.read(question, Message::read_prefix(line)?.result?)
+    }
+
+    fn write_answer(&self, reply: &CodexReply, question: &Question, answer: &Answer) -> Box<RawValue> {
+        reply.write_answer(question, answer)
+    }
+
+    fn write_rejection(
+        &self,
+        reply: &CodexReply,
+        question: &Question,
+        rejection: Rejection<'_>,
+    ) -> Box<RawValue> {
+        reply.write_rejection(question, rejection)
+    }
+
+    fn bytes(_: &CodexReply) -> usize {
+        0
+    }
+
+    fn response(&self, id: &str, result: &RawValue) -> Bytes {
+        format!("{{\"id\":{id},\"result\":{result}}}\n").into()
+    }
+
+    /// Codex tells all of its clients itself that a request is over.
+    fn cancel(&self, _: &str) -> Option<Bytes> {
+        None
+    }
+}
+
+fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> Glance<'a> {
+    // The bulk of all traffic has other methods: what the model says, piece by piece.
+    if method.is(ITEM_STARTED) {
+        let is_change = memchr::memmem::find(line, FILE_CHANGE).is_some();
+        return if is_change { Glance::Look } else { Glance::Ordinary };
+    }
+    let matters = method.is(RESOLVED) || codex::METHODS.iter().any(|known| method.is(known));
+    if matters { Glance::Look } else { Glance::Call }
+}
+
+fn of_host<'a>(method: Text<'_>) -> Glance<'a> {
+    let matters = method.is(INITIALIZE) || THREADS.iter().any(|known| method.is(known));
+    if matters { Glance::Look } else { Glance::Call }
+}
+
+impl Codex {
+    fn item_started(&mut self, params: &[u8]) {
+        let Some(item) = member(params, "item").filter(|item| item.len() <= limits::CHANGED_ITEM) else {
+            return;
+        };
+        if self.changes.len() == limits::CHANGED_ITEMS {
+            self.changes.pop_front();
+        }
+        self.changes.push_back(item.into());
+    }
+
+    fn thread_opened(&mut self, id: &str, result: &[u8]) {
+        self.threads.retain(|thread| !thread.is(id));
+        let thread = member(result, "thread").unwrap_or_default();
+        let text = |json: &'_ [u8], name: &str| Some(scan::text(member(json, name)?)?.into_owned());
+        let folder = text(result, "cwd").or_else(|| text(thread, "cwd"));
+        if let (Some(thread), Some(folder)) = (text(thread, "id"), folder) {
+            self.sessions.open(&thread, &folder);
+        }
+    }
+}

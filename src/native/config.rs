@@ -1,0 +1,39 @@
+//! What can be set for a bridge between an agent and its host.
+
+use std::time::Duration;
+
+use crate::{
+    desk::{BridgeName, Timestamp},
+    limits,
+};
+
+/// The settings of a bridge.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How long a question stays open; `None` for as long as it takes.
+    pub timeout: Option<Duration>,
+    /// How long the agent may take to end once the host is gone.
+    pub grace: Duration,
+    /// Whether other responders may answer what the agent asks permission for. Otherwise only the host does.
+    pub permissions: bool,
+    /// The name under which other responders find the bridge's questions; `None` where they cannot.
+    pub name: Option<BridgeName>,
+    /// The time of day at which the bridge started. All other times that it is told have passed since then.
+    pub started: Timestamp,
+    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
+    pub key: u64,
+}
+
+impl Default for Config {
+    /// Waits as long as it takes, and lets other responders answer permissions.
+    fn default() -> Self {
+        Config {
+            timeout: None,
+            grace: limits::GRACE,
+            permissions: true,
+            name: None,
+            started: Timestamp::default(),
+            key: 0,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Which lines are looked at, and what each leads to. The agent's lines reach the host as they came, all of them; the
+//! host's reach the agent, but for a response that comes too late.
+//! How a question ends is left to `settle.rs`.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    config::Config,
+    pending::{Awaited, Open, Pending},
+    spoken::{Ask, Glance, Said, Spoken},
+};
+use crate::{
+    desk::{Asker, Opening, Setup},
+    engine::{Action, Base, Line, Peer},
+    limits,
+    question::{Purpose, Question, Reason},
+    wire::{envelope::is_json, frame::Verdict, id::RequestId},
+};
+
+/// The core of a protocol between an agent and its host. Decides: a line or an event and the time go in, actions come
+/// out.
+#[derive(Debug)]
+pub struct Core<S: Spoken> {
+    pub(super) base: Base,
+    pub(super) config: Config,
+    pub(super) spoken: S,
+    pub(super) pending: Pending<S::Reply>,
+    /// What the host calls itself.
+    pub(super) host: Option<String>,
+    /// What people call the agent.
+    agent: Arc<str>,
+    /// The number of the last question id that was made up.
+    made_up: u64,
+    /// Why no question can be asked any more.
+    pub(super) closed: Option<Reason>,
+}
+
+impl<S: Spoken> Core<S> {
+    pub(super) fn new(config: Config) -> Self {
+        let setup = Setup {
+            bridge: config.name.clone().unwrap_or_default(),
+            asker: Asker::Agent,
+            started: config.started,
+            key: config.key,
+        };
+        Core {
+            base: Base::new(setup, config.grace),
+            config,
+            spoken: S::default(),
+            pending: Pending::default(),
+            host: None,
+            agent: S::AGENT.into(),
+            made_up: 0,
+            closed: None,
+        }
+    }
+
+    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+        let intercepts = match (self.spoken.glance(from, line), from) {
+            (Glance::Look, _) => true,
+            (Glance::Ordinary, _) | (Glance::Call, Peer::Client) => false,
+            (Glance::Call, Peer::Agent) => self.takes_settled_id(line),
+            (Glance::Response(id), Peer::Client) => self.pending.awaited(id) != Awaited::Unknown,
+            (Glance::Response(id), Peer::Agent) => self.spoken.awaits(id),
+            // The end of the line may tell.
+            (Glance::Undecided, _) => !line.ends_with(b"\n"),
+        };
+        if intercepts { Verdict::Intercept } else { Verdict::Forward }
+    }
+
+    /// Returns whether a request of the agent has the id of a settled question: the next response with it is a new one.
+    fn takes_settled_id(&self, line: &[u8]) -> bool {
+        if !self.pending.has_settled() {
+            return false;
+        }
+        // Of a long line, the id stands in the beginning.
+        self.spoken.request_id(line).is_some_and(|id| self.pending.is_settled(id))
+    }
+
+    /// All lines go on but a response of the host that comes too late.
+    pub(super) fn surely_forwards(&self, from: Peer, line: &Line) -> bool {
+        match (from, self.spoken.glance(from, &line.bytes)) {
+            (Peer::Agent, _) => true,
+            (Peer::Client, Glance::Response(id)) => self.pending.awaited(id) != Awaited::Nothing,
+            (Peer::Client, _) => true,
+        }
+    }
+
+    pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {
+        self.base.actions.push(Action::Forward);
+        // What is too long to hold is left to the host, and so is what the host cannot parse.
+        if !line.whole || !is_json(&line.bytes) {
+            return self.forget_request(&line.bytes);
+        }
+        let fallback_id = format!("askbridge-{}", self.made_up + 1);
+        let said = self.spoken.agent_says(&line.bytes, &fallback_id);
+        self.learn();
+        match said {
+            Said::Asks(ask) => {
+                self.made_up += u64::from(ask.question.id == fallback_id);
+                self.ask(*ask, now);
+            }
+            Said::Waits(asks) => asks.into_iter().for_each(|ask| self.ask_again(ask, now)),
+            Said::Over(id) => self.over(&id, now),
+            Said::Nothing => self.forget_request(&line.bytes),
+        }
+    }
+
+    /// A request that is no question may take the id of a settled one.
+    fn forget_request(&mut self, line: &[u8]) {
+        if let Some(id) = self.spoken.request_id(line) {
+            self.pending.forget(id);
+        }
+    }
+
+    fn learn(&mut self) {
+        let Some(said) = self.spoken.take_introductions() else { return };
+        self.host = said.client.as_ref().and_then(|client| client.name.clone());
+        if let Some(name) = said.agent.as_ref().and_then(|agent| agent.name.as_deref()) {
+            self.agent = name.into();
+        }
+        self.base.introduce(|before| *before = said);
+    }
+
+    pub(super) fn host_line(&mut self, line: &Line, now: Duration) {
+        let id = match self.spoken.glance(Peer::Client, &line.bytes) {
+            // Invalid JSON is no response: the agent cannot parse it.
+            Glance::Response(id) if !line.whole || is_json(&line.bytes) => id.to_owned(),
+            _ => {
+                self.base.actions.push(Action::Forward);
+                if line.whole && is_json(&line.bytes) {
+                    self.spoken.host_says(&line.bytes);
+                    self.learn();
+                }
+                return;
+            }
+        };
+        match self.pending.awaited(&id) {
+            Awaited::Question(number) => self.answered_by_host(number, line, now),
+            // It is dropped. The agent has the answer of another responder.
+            Awaited::Nothing => self.pending.forget(&id),
+            Awaited::Unknown => self.base.actions.push(Action::Forward),
+        }
+    }
+
+    /// Handles a request that the agent says it still waits for.
+    fn ask_again(&mut self, ask: Ask<S::Reply>, now: Duration) {
+        // The agent had not read our response yet. The host is not to show what is over.
+        if self.pending.is_settled(&ask.id) {
+            return self.take_back(&ask.id);
+        }
+        if self.pending.number(&ask.id).is_none() {
+            self.ask(ask, now);
+        }
+    }
+
+    fn ask(&mut self, ask: Ask<S::Reply>, now: Duration) {
+        let Ask { id, question, reply } = ask;
+        let question = self.complete(question);
+        if let Some(number) = self.pending.number(&id) {
+            let is_known = self.pending.get(number).is_some_and(|open| is_same(&open.question, &question));
+            // The host's responses to two requests of the same id cannot be told apart.
+            if !is_known {
+                self.abandon(number, now);
+            }
+            return;
+        }
+        self.pending.forget(&id);
+        match self.closed {
+            // No agent is left that could be told.
+            Some(Reason::AgentGone) => return,
+            Some(reason) => return self.refuse(&id, &reply, &question, reason),
+            None => {}
+        }
+        let is_permission = question.purpose == Purpose::Permission;
+        if id.len() > limits::ID || (is_permission && !self.config.permissions) {
+            return;
+        }
+        let question = Arc::new(question);
+        let weight = self.base.desk.weigh(&question, S::bytes(&reply));
+        // What has no room stays with the host alone.
+        if self.base.desk.check_room(question.session.as_deref(), weight).is_err() {
+            return;
+        }
+        // The shorter one, where both the agent and the user have one.
+        let timeout = [question.timeout, self.config.timeout].into_iter().flatten().min();
+        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: false };
+        let number = self.base.desk.open(opening, now);
+        self.base.tell();
+        self.pending.open(number, Open { id: RequestId::new(&id), question, reply });
+    }
+
+    /// Adds what earlier lines said.
+    fn complete(&self, mut question: Question) -> Question {
+        let folder = question.session.as_deref().and_then(|session| self.spoken.sessions().folder(session));
+        question.project = folder.cloned();
+        question.agent = Some(Arc::clone(&self.agent));
+        question.shrink_to_fit();
+        question
+    }
+}
+
+/// Returns whether two requests ask the same. What earlier lines said of them may differ.
+fn is_same(one: &Question, other: &Question) -> bool {
+    (&one.message, &one.fields, &one.subject) == (&other.message, &other.fields, &other.subject)
+}

@@ -1,0 +1,139 @@
+//! What of the open questions is their protocol's: under which id the agent asked, and how it wants its response; and the
+//! ids of requests that were answered by other responders than the host. Their lives are left to the desk.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
+
+use crate::{
+    limits,
+    question::Question,
+    wire::id::{RequestId, key},
+};
+
+/// One open question.
+#[derive(Debug)]
+pub(super) struct Open<R> {
+    /// The id of the agent's request.
+    pub id: RequestId,
+    /// What is asked.
+    pub question: Arc<Question>,
+    /// How the agent is answered.
+    pub reply: R,
+}
+
+/// What a response of the host with some id is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Awaited {
+    /// The open question with this number.
+    Question(u64),
+    /// A question that another responder has settled.
+    Nothing,
+    /// No question.
+    Unknown,
+}
+
+/// The open questions of a bridge, and the ids of those that the host may still respond to, too late.
+#[derive(Debug)]
+pub(super) struct Pending<R> {
+    open: BTreeMap<u64, Open<R>>,
+    /// The numbers of the open questions, by what the agent's ids are compared by.
+    numbers: BTreeMap<Box<str>, u64>,
+    /// The ids that were settled by other responders.
+    settled: BTreeSet<Arc<str>>,
+    /// The same, oldest first.
+    order: VecDeque<Arc<str>>,
+}
+
+impl<R> Default for Pending<R> {
+    fn default() -> Self {
+        Pending {
+            open: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            settled: BTreeSet::new(),
+            order: VecDeque::new(),
+        }
+    }
+}
+
+impl<R> Pending<R> {
+    /// Returns what a response of the host with this id is to.
+    pub(super) fn awaited(&self, id: &str) -> Awaited {
+        match self.number(id) {
+            Some(number) => Awaited::Question(number),
+            None if self.is_settled(id) => Awaited::Nothing,
+            None => Awaited::Unknown,
+        }
+    }
+
+    /// Returns whether another responder than the host has settled the question with this id.
+    pub(super) fn is_settled(&self, id: &str) -> bool {
+        !self.settled.is_empty() && self.settled.contains(&*key(id))
+    }
+
+    /// Returns whether there are ids of settled questions.
+    pub(super) fn has_settled(&self) -> bool {
+        !self.settled.is_empty()
+    }
+
+    /// Returns how many questions are open.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Returns the number of the open question that the agent asked with this id.
+    pub(super) fn number(&self, id: &str) -> Option<u64> {
+        if self.numbers.is_empty() {
+            return None;
+        }
+        self.numbers.get(&*key(id)).copied()
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&Open<R>> {
+        self.open.get(&number)
+    }
+
+    /// Returns the numbers of the open questions, oldest first.
+    pub(super) fn all(&self) -> Vec<u64> {
+        self.open.keys().copied().collect()
+    }
+
+    /// Takes in a question that opens. Its id is not that of an open one.
+    pub(super) fn open(&mut self, number: u64, open: Open<R>) {
+        self.forget(open.id.as_str());
+        self.numbers.insert(key(open.id.as_str()).into(), number);
+        self.open.insert(number, open);
+    }
+
+    /// Takes a question out.
+    pub(super) fn close(&mut self, number: u64) -> Option<Open<R>> {
+        let open = self.open.remove(&number)?;
+        self.numbers.remove(&*key(open.id.as_str()));
+        Some(open)
+    }
+
+    /// Remembers the id of a question that another responder than the host has settled: the host's response to it comes
+    /// too late.
+    pub(super) fn remember(&mut self, id: &str) {
+        let id: Arc<str> = key(id).into();
+        if !self.settled.insert(Arc::clone(&id)) {
+            return;
+        }
+        self.order.push_back(id);
+        if self.order.len() > limits::SETTLED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.settled.remove(&oldest);
+        }
+    }
+
+    /// Forgets a settled question: the host has responded to it, or its id is in use again.
+    pub(super) fn forget(&mut self, id: &str) {
+        if self.is_settled(id) {
+            let key = key(id);
+            self.settled.remove(&*key);
+            self.order.retain(|other| **other != *key);
+        }
+    }
+}
