@@ -13,7 +13,7 @@ use flate2::{Compression, write::GzEncoder};
 use rust_embed::Embed;
 use sha2::{Digest, Sha256};
 
-use super::shorten::shorten;
+use super::shorten;
 use crate::serve::hex::Hex;
 
 /// Where the page is, and what it is made of.
@@ -108,7 +108,8 @@ impl File {
             _ => return None,
         };
         let content = match extension {
-            "css" | "js" => shorten(&String::from_utf8_lossy(&content)).into(),
+            "css" => shorten::style(&String::from_utf8_lossy(&content)).into(),
+            "js" => shorten::script(&String::from_utf8_lossy(&content)).into(),
             _ => content,
         };
         let hash = hex(&Sha256::digest(&content));
