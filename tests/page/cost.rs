@@ -32,8 +32,11 @@ async fn the_page_is_small_and_asks_no_other_server() {
     browser.sign_in(&world).await;
     let seen = browser.run("return performance.getEntriesByType('resource').map((entry) => [entry.name, entry.decodedBodySize, entry.encodedBodySize]);", &[]).await;
     let own = world.address("/");
-    let mut sizes = (0.0, 0.0);
-    let mut lines = Vec::new();
+    let inline =
+        browser.run("return new Blob(all('style').map((style) => style.textContent)).size;", &[]).await;
+    let inline = inline.as_f64().unwrap();
+    let mut sizes = (inline, inline);
+    let mut lines = vec![format!("{inline:6} {inline:6} in the document")];
     let mut counted = BTreeSet::new();
     for entry in seen.as_array().unwrap() {
         let (name, decoded, encoded) =

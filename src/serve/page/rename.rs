@@ -103,21 +103,25 @@ impl<'a> Names<'a> {
     /// Returns whether a word is, or may be, the name of a property, or is exported.
     fn may_be_known(&self, place: usize, inside: Option<Inside>) -> bool {
         let is = |back: usize, char: Char| self.before(place, back).is_some_and(|token| token.eq_char(char));
+        let next = self.at(place + 1).and_then(Token::get_char);
         let is_read = is(1, Char::Dot) && !is(2, Char::Dot);
-        let is_key = inside == Some(Inside::Braces)
-            && (is(1, Char::OpenCurlyBrace)
-                || is(1, Char::Comma)
-                || self.at(place + 1).is_some_and(|next| next.eq_char(Char::Colon)));
+        // No key is followed by a dot.
+        let begins = (is(1, Char::OpenCurlyBrace) || is(1, Char::Comma)) && next != Some(Char::Dot);
+        let is_key = inside == Some(Inside::Braces) && (begins || next == Some(Char::Colon));
         // Such as the name after `get`, or the flags of a pattern.
         let follows = self.before(place, 1).is_some_and(|before| {
-            before.is_regex()
-                || before.get_other().is_some_and(|word| CONTEXTUAL.contains(&word) && word != "of")
+            let is_contextual = |word: &str| CONTEXTUAL.contains(&word) && word != "of" && word != "await";
+            before.is_regex() || before.get_other().is_some_and(is_contextual)
         });
         let is_exported = self.declares(place)
             && [2, 3]
                 .iter()
                 .any(|back| self.before(place, *back).and_then(Token::get_other) == Some("export"));
-        is_read || is_key || follows || is_exported || inside == Some(Inside::Class)
+        is_read
+            || is_key
+            || (follows && !self.is_arrow(place + 1))
+            || is_exported
+            || inside == Some(Inside::Class)
     }
 
     /// Returns whether a declaration stands before this place.

@@ -29,7 +29,11 @@ function follow({ token, question }) {
 const first = take();
 // Once the shell is painted, all modules are asked for at once. A hidden page paints nothing.
 if (!document.hidden) await new Promise(painted => requestAnimationFrame(() => setTimeout(painted)));
-document.head.append(find("template").content);
+const { content } = find("template");
+const styles = [...content.querySelectorAll("[rel=stylesheet]")];
+const loaded = styles.map(link => new Promise(done => (link.onload = link.onerror = done)));
+document.head.append(content);
+await Promise.all(loaded);
 await import("./inbox.js");
 
 find("form").onsubmit = async event => {
