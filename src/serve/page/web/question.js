@@ -340,7 +340,8 @@ export class AskbridgeQuestion extends HTMLElement {
     if (isOver) this.#end(notice);
     // A text keeps the focus, so that what is still being typed is no command of the page.
     for (const it of this.#root.querySelectorAll("textarea, input:not(.toggle *)")) {
-      it[/radio|checkbox/.test(it.type) ? "disabled" : "readOnly"] = isOver;
+      const isChoice = /radio|checkbox/.test(it.type);
+      it[isChoice ? "disabled" : "readOnly"] = isOver;
     }
     notice.hidden = !isOver;
     actions.hidden = isOver && !isTyping;
