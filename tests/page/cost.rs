@@ -10,11 +10,8 @@ use crate::{
     world::{World, asks},
 };
 
-/// The bytes of scripts and styles that the page is meant to load at most, uncompressed: as the server sends them.
-const AIM: f64 = 60.0 * 1024.0;
-
-/// What it loads today, rounded up: it may become less, and not more.
-const MOST: f64 = 77.0 * 1024.0;
+/// The bytes of scripts and styles that the page loads at most, uncompressed: as the server sends them.
+const MOST: f64 = 60.0 * 1024.0;
 
 /// Timers that are so much quicker, from the next document on.
 const QUICK: u32 = 60;
@@ -35,8 +32,11 @@ async fn the_page_is_small_and_asks_no_other_server() {
     browser.sign_in(&world).await;
     let seen = browser.run("return performance.getEntriesByType('resource').map((entry) => [entry.name, entry.decodedBodySize, entry.encodedBodySize]);", &[]).await;
     let own = world.address("/");
-    let mut sizes = (0.0, 0.0);
-    let mut lines = Vec::new();
+    let inline =
+        browser.run("return new Blob(all('style').map((style) => style.textContent)).size;", &[]).await;
+    let inline = inline.as_f64().unwrap();
+    let mut sizes = (inline, inline);
+    let mut lines = vec![format!("{inline:6} {inline:6} in the document")];
     let mut counted = BTreeSet::new();
     for entry in seen.as_array().unwrap() {
         let (name, decoded, encoded) =
@@ -51,7 +51,7 @@ async fn the_page_is_small_and_asks_no_other_server() {
         }
     }
     figure(&format!(
-        "script and style: {} bytes (the aim is {AIM}), {} as sent, in {} files",
+        "script and style: {} bytes of at most {MOST}, {} as sent, in {} files",
         sizes.0,
         sizes.1,
         lines.len()

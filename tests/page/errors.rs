@@ -51,12 +51,16 @@ async fn what_is_wrong_is_said_beside_each_field_and_in_a_summary() {
     for part in ["Sign-in", "Search", "Export"] {
         browser.choose(part).await;
     }
+    // The page knows the bounds itself, and sends nothing.
+    browser.run("card().addEventListener('askbridge-answer', () => (window.isSent = true));", &[]).await;
     browser.submit().await;
     let (beside, summary) = errors(&browser).await;
     assert_eq!((beside.len(), summary.len()), (3, 3), "{beside:?} {summary:?}");
     assert!(beside.iter().any(|error| error.contains("at least 3 characters")), "{beside:?}");
     assert!(beside.iter().any(|error| error.contains("whole number")), "{beside:?}");
     assert!(beside.iter().any(|error| error.contains("at most 2")), "{beside:?}");
+
+    assert_eq!(browser.run("return window.isSent;", &[]).await, Value::Null);
 
     // A link leads to its field.
     browser

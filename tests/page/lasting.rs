@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::Browser,
+    fields::options,
     world::{World, asks},
 };
 
@@ -39,6 +40,25 @@ async fn a_draft_survives_a_reload_and_a_secret_is_kept_nowhere() {
     // A draft that was sent is forgotten.
     browser.until("no draft", "!JSON.stringify({ ...localStorage }).includes('shop')", &[]).await;
     browser.is_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_own_answer_that_is_not_chosen_survives_a_reload() {
+    let (world, browser) = (World::start(), Browser::start().await);
+    let options = options(&[("a", "Sign-in"), ("b", "Search")]);
+    let field =
+        json!({ "name": "c", "label": "First part", "kind": "choice", "options": options, "other": true });
+    let mut agent = world.agent(&[asks(1, "Plan", &json!([field]))]);
+    browser.sign_in(&world).await;
+    browser.select("Plan").await;
+    browser.choose("Other").await;
+    browser.fill("Your own answer", "Billing").await;
+    browser.choose("Search").await;
+    browser.refresh().await;
+    browser.select("Plan").await;
+    browser.until("the draft", "named(FIELDS, 'Your own answer')?.value === 'Billing'", &[]).await;
+    browser.send().await;
+    assert_eq!(agent.told(1)["answers"][0], json!(["b"]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

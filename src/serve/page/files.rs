@@ -5,7 +5,7 @@
 use std::{
     collections::BTreeMap,
     io::Write,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use axum::body::Bytes;
@@ -13,7 +13,7 @@ use flate2::{Compression, write::GzEncoder};
 use rust_embed::Embed;
 use sha2::{Digest, Sha256};
 
-use super::shorten::shorten;
+use super::shorten;
 use crate::serve::hex::Hex;
 
 /// Where the page is, and what it is made of.
@@ -28,6 +28,16 @@ const DIGITS: usize = 32;
 #[derive(Embed)]
 #[folder = "src/serve/page/web/"]
 struct Web;
+
+/// The content of all files, by their names.
+type Sources = BTreeMap<String, Bytes>;
+
+/// Reads all files.
+fn sources() -> Sources {
+    Web::iter()
+        .filter_map(|name| Some((name.to_string(), Web::get(&name)?.data.into_owned().into())))
+        .collect()
+}
 
 /// All files at one moment.
 #[derive(Debug)]
@@ -54,17 +64,31 @@ impl Site {
     pub(super) fn now() -> Arc<Self> {
         static EMBEDDED: OnceLock<Arc<Site>> = OnceLock::new();
         match cfg!(debug_assertions) {
-            true => Arc::new(Self::read()),
-            false => Arc::clone(EMBEDDED.get_or_init(|| Arc::new(Self::read()))),
+            true => Self::of_folder(),
+            false => Arc::clone(EMBEDDED.get_or_init(|| Arc::new(Self::new(sources())))),
         }
     }
 
-    fn read() -> Self {
-        let files: BTreeMap<_, _> = Web::iter()
-            .filter_map(|name| {
-                let content = Web::get(&name)?.data.into_owned();
-                let file = File::new(&name, content.into())?;
-                Some((name.into_owned(), Arc::new(file)))
+    /// Returns the files of the source folder. They are shortened again only where one has changed: without
+    /// optimization, that takes a while.
+    fn of_folder() -> Arc<Self> {
+        static LAST: Mutex<Option<(Sources, Arc<Site>)>> = Mutex::new(None);
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let sources = sources();
+        let known = last.as_ref().filter(|(known, _)| *known == sources).map(|(_, site)| Arc::clone(site));
+        known.unwrap_or_else(|| {
+            let site = Arc::new(Self::new(sources.clone()));
+            *last = Some((sources, Arc::clone(&site)));
+            site
+        })
+    }
+
+    fn new(sources: Sources) -> Self {
+        let files: BTreeMap<_, _> = sources
+            .into_iter()
+            .filter_map(|(name, content)| {
+                let file = File::new(&name, content)?;
+                Some((name, Arc::new(file)))
             })
             .collect();
         let mut all = Sha256::new();
@@ -108,7 +132,8 @@ impl File {
             _ => return None,
         };
         let content = match extension {
-            "css" | "js" => shorten(&String::from_utf8_lossy(&content)).into(),
+            "css" => shorten::style(&String::from_utf8_lossy(&content)).into(),
+            "js" => shorten::script(&String::from_utf8_lossy(&content)).into(),
             _ => content,
         };
         let hash = hex(&Sha256::digest(&content));
@@ -170,9 +195,9 @@ mod tests {
 
     #[test]
     fn scripts_and_styles_are_sent_without_comments_and_others_as_they_are() {
-        let content = |name: &str| File::new(name, "// A\n  b\n".into()).expect("a file").content;
-        assert_eq!([content("a.js"), content("a.css")], ["b\n", "b\n"]);
-        assert_eq!([content("a.html"), content("a.json")], ["// A\n  b\n", "// A\n  b\n"]);
+        let content = |name: &str| File::new(name, "/* A */\n  b {}\n".into()).expect("a file").content;
+        assert_eq!([content("a.js"), content("a.css")], ["b{}", "b{}"]);
+        assert_eq!([content("a.html"), content("a.json")], ["/* A */\n  b {}\n", "/* A */\n  b {}\n"]);
     }
 
     #[test]
@@ -184,7 +209,7 @@ mod tests {
         assert!(compressed.len() < text.len() / 10);
         let mut read = String::new();
         flate2::read::GzDecoder::new(&*compressed).read_to_string(&mut read).expect("gzip");
-        assert_eq!(read, format!("{}\n", text.trim_end()));
+        assert_eq!(read, text.trim_end());
         assert!(File::new("a.css", "short".into()).expect("a style").compressed().is_none());
     }
 }

@@ -6,6 +6,7 @@ mod files;
 mod shorten;
 
 mod policy;
+mod rename;
 
 pub mod code;
 

@@ -13,24 +13,19 @@ const CHATTER = 4_000;
 /** The alerts of one inbox. At first notification and sound are off. */
 export class Alerts {
   settings = recall("alerts") ?? {};
-  #from;
-  #open;
-  #say;
+  #inbox;
   #new = new Map();
   #unsaid = new Map();
   #shown = new Map();
   #tabs = new BroadcastChannel("askbridge");
 
   /**
-   * @param {function} from says of a record which agent asks, and in which project
-   * @param {function} open shows a question by its id
-   * @param {function} say tells a screen reader
+   * @param {object} inbox with functions: `from` says of a record which agent asks, and in which project, `show` shows a
+   * question by its id, and `say` tells a screen reader
    */
-  constructor(from, open, say) {
-    this.#from = from;
-    this.#open = open;
-    this.#say = say;
-    this.#tabs.onmessage = ({ data }) => data.forEach((id) => this.#new.delete(id));
+  constructor(inbox) {
+    this.#inbox = inbox;
+    this.#tabs.onmessage = ({ data }) => data.forEach(id => this.#new.delete(id));
   }
 
   /** Turns `notify` or `sound` on or off. Returns why it stays off, or "". */
@@ -60,9 +55,9 @@ export class Alerts {
   #announce() {
     const all = [...this.#unsaid.values()];
     this.#unsaid.clear();
-    const [from, ...others] = new Set(all.map(this.#from));
+    const [from, ...others] = new Set(all.map(this.#inbox.from));
     const count = `${all.length} new question${all.length == 1 ? "" : "s"}`;
-    if (all.length) this.#say(others.length ? count : `${count} from ${from}`);
+    if (all.length) this.#inbox.say(others.length ? count : `${count} from ${from}`);
   }
 
   #tell() {
@@ -72,7 +67,7 @@ export class Alerts {
     if (this.settings.sound) beep();
     if (!this.settings.notify) return;
     if (records.length > MOST) this.#notify(records[0].id, `${records.length} new questions`);
-    else for (const record of records) this.#notify(record.id, `${this.#from(record)} asks`, title(record));
+    else for (const record of records) this.#notify(record.id, `${this.#inbox.from(record)} asks`, title(record));
   }
 
   #notify(id, heading, body = "") {
@@ -81,7 +76,7 @@ export class Alerts {
       const notification = new Notification(heading, { body, tag: id });
       notification.onclick = () => {
         window.focus();
-        this.#open(id);
+        this.#inbox.show(id);
       };
       this.#shown.set(id, notification);
     } catch {

@@ -1,5 +1,6 @@
 // The connection to askbridge: signs in, keeps one WebSocket open, calls methods, and passes changes on.
 
+import { on, tell } from "./dom.js";
 import { keep, recall } from "./drafts.js";
 
 const BACK_OFF = 500;
@@ -30,13 +31,15 @@ export class Connection extends EventTarget {
     this.#origin = origin;
     this.#signal = signal;
     // Another tab signed in or out.
-    addEventListener("storage", ({ key }) => key == "askbridge-key" && this.#restart(), { signal });
-    addEventListener("online", () => this.check(), { signal });
-    document.addEventListener("visibilitychange", () => document.hidden || this.check(), { signal });
-    signal.addEventListener("abort", () => this.#drop());
+    on(window, "storage", ({ key }) => key == "askbridge-key" && this.#restart(), { signal });
+    on(window, "online", () => this.check(), { signal });
+    on(document, "visibilitychange", () => document.hidden || this.check(), { signal });
+    on(window, "focus", () => this.#watch(), { signal });
     const watching = setInterval(() => this.#watch(), WATCHED);
-    signal.addEventListener("abort", () => clearInterval(watching));
-    addEventListener("focus", () => this.#watch(), { signal });
+    on(signal, "abort", () => {
+      clearInterval(watching);
+      this.#drop();
+    });
     this.#open();
   }
 
@@ -94,7 +97,7 @@ export class Connection extends EventTarget {
   #become(state) {
     if (this.state == state) return;
     this.state = state;
-    this.dispatchEvent(new Event("state"));
+    tell(this, "state");
   }
 
   #restart() {
@@ -122,12 +125,12 @@ export class Connection extends EventTarget {
     this.#calls.get(message.id)?.(message);
     if (message.method != "question_changed") return;
     clearTimeout(this.#timer);
-    const detail = message.params.result;
-    this.dispatchEvent(new CustomEvent("delta", { detail }));
-    if (detail.more) return;
+    const { result } = message.params;
+    tell(this, "delta", result);
+    if (result.more) return;
     this.#backOff = BACK_OFF;
     this.#become("online");
-    if (detail.snapshot) this.#watch();
+    if (result.snapshot) this.#watch();
   }
 
   /** Gives the socket up without its closing handshake, which takes minutes on a dead network. */
@@ -157,4 +160,4 @@ export class Connection extends EventTarget {
   }
 }
 
-const offline = (message) => ({ error: { code: "offline", message } });
+const offline = message => ({ error: { code: "offline", message } });

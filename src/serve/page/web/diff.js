@@ -10,7 +10,7 @@ const ROWS = 300;
 /** Returns the change of one file. @param {{path: string, line: number, old?: string, new: string}} change */
 export function diff({ path, line, old, new: text }) {
   const changes = compare(lines(old ?? ""), lines(text));
-  const count = (sign) => sign + changes.filter((change) => change[0] == sign).length;
+  const count = sign => sign + changes.filter(change => change[0] == sign).length;
   const split = el("label.toggle", el("input", { type: "checkbox" }), "Side by side");
   const about = [el("ins", count("+")), el("del", count("−")), old == null ? el("span.chip", "New file") : split];
   return el("figure.diff", el("figcaption", el("bdi.path", oneLine(path)), about), rows(changes, line ?? 1));
@@ -20,13 +20,13 @@ export function diff({ path, line, old, new: text }) {
 export function patch(text) {
   const signs = { "+": "+", "-": "−" };
   // `---` and `+++` name the files.
-  const change = (line) => (signs[line[0]] && !/^(---|\+\+\+)/.test(line) ? [signs[line[0]], line.slice(1)] : [" ", line]);
+  const change = line => (signs[line[0]] && !/^(---|\+\+\+)/.test(line) ? [signs[line[0]], line.slice(1)] : [" ", line]);
   return el("figure.diff", el("figcaption", "Patch"), rows(lines(text).map(change)));
 }
 
 // With their ends, so that a missing one is seen as a change.
-const lines = (text) => text.split(/(?<=\n)/).filter(Boolean);
-const as = (sign, lines) => lines.map((line) => [sign, line]);
+const lines = text => text.split(/(?<=\n)/).filter(Boolean);
+const as = (sign, lines) => lines.map(line => [sign, line]);
 
 /** Returns the lines of both texts in order, each after its sign: those that stay, are removed and are added. */
 function compare(old, text) {
@@ -75,7 +75,7 @@ function rows(changes, first) {
   let [before, after] = [first, first];
   let [part, wasSame] = [null, true];
   const body = el("div.lines", { dir: "ltr" });
-  const show = (changes) => {
+  const show = changes => {
     for (const [sign, text] of changes) {
       const isSame = sign == " ";
       // Side by side, what was added stands beside what was removed in the same part.

@@ -1,6 +1,6 @@
 // Builds elements and loads style sheets. Texts become text nodes: nothing here reads markup.
 
-const listed = (children) => children.flat(Infinity).filter(Boolean);
+const listed = children => children.flat(Infinity).filter(Boolean);
 
 /**
  * Returns an element: `el("p.hint", { id: "a" }, "text")`. What is no property of the element becomes an attribute.
@@ -32,17 +32,23 @@ export const button = (name, onclick, ...children) => el(`button.${name}`, { typ
 
 /** A property that was set before the element was defined hides the accessor of its name. */
 export function upgrade(element, ...names) {
-  for (const name of names.filter((name) => Object.hasOwn(element, name))) {
+  for (const name of names.filter(name => Object.hasOwn(element, name))) {
     const value = element[name];
     delete element[name];
     element[name] = value;
   }
 }
 
+/** Listens to an event. */
+export const on = (target, type, run, options) => target.addEventListener(type, run, options);
+
+/** Sends an event with its detail. */
+export const tell = (target, type, detail, how) => target.dispatchEvent(new CustomEvent(type, { detail, ...how }));
+
 const sheets = {};
 
 /** Returns style sheets of this folder, each fetched once. @returns {Promise<CSSStyleSheet[]>} */
-export const stylesheet = (...names) => Promise.all(names.map((name) => (sheets[name] ??= load(name))));
+export const stylesheet = (...names) => Promise.all(names.map(name => (sheets[name] ??= load(name))));
 
 async function load(name) {
   // Without its style an element still works.

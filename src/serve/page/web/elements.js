@@ -79,7 +79,7 @@ class ExampleConnection extends EventTarget {
 
   constructor(records) {
     super();
-    this.records = new Map(records.map((record) => [record.id, record]));
+    this.records = new Map(records.map(record => [record.id, record]));
   }
 
   check() {}
@@ -136,4 +136,4 @@ const records = few.map(({ record }, place) => ({
   openedAt: new Date(Date.now() - 90_000 * (place + 1)).toISOString(),
   question: { ...record.question, project: `/src/${place % 2 ? "payments" : "shop"}` },
 }));
-showInbox(records).catch((error) => console.warn("The inbox is not here", error));
+showInbox(records).catch(error => console.warn("The inbox is not here", error));

@@ -1,5 +1,5 @@
-// One field of a question: its label and control, and what was entered. Whether it keeps to its bounds and its pattern is
-// left to the server, whose words are shown here; the form around it is left to question.js.
+// One field of a question: its label and control, and what was entered. Whether it matches its pattern is left to the
+// server, whose words are shown here; the form around it is left to question.js.
 
 import { button, el } from "./dom.js";
 import { preview } from "./preview.js";
@@ -7,14 +7,14 @@ import { inline, prose } from "./text.js";
 import { line, own, visible } from "./words.js";
 
 /**
- * Returns a field with its control: `get` returns the value or `undefined`, `set` takes one, `wrong` says why the value
+ * Returns a field with its control: `get` returns the value or `undefined`, `take` takes an answer or a draft, `wrong` says why the value
  * cannot be sent, `pick` chooses an option by its place.
  * @param {Object} field
  * @param {number} place its place in the form
  * @param {{isTitled: boolean, isOnly: boolean, hasNotes: boolean}} context whether a heading has the same text
  */
 export function createField(field, place, { isTitled, isOnly, hasNotes }) {
-  const { header, help, required } = field;
+  const { name, header, help, required } = field;
   const id = `f${place}`;
   const control = own(KINDS, field.kind)?.(field, id) ?? unknown(field);
   const { inputs, pick } = control;
@@ -35,9 +35,11 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
     node,
     wrong: () => control.wrong?.() || (required && control.get() === undefined && "is required"),
     note: () => note.value,
-    setNote(text = "") {
-      note.value = text;
-      if (notes) notes.open = text != "";
+    take({ values, notes: texts, others } = {}) {
+      control.set(own(values, name));
+      if (control.text) control.text.value ||= own(others, name) ?? "";
+      note.value = own(texts, name) ?? "";
+      if (notes) notes.open = note.value != "";
     },
     fail(message) {
       error.hidden = !message;
@@ -45,16 +47,19 @@ export function createField(field, place, { isTitled, isOnly, hasNotes }) {
       node.classList.toggle("wrong", !!message);
       if (input && !pick) input.ariaInvalid = !!message;
     },
-    focus: () => (inputs.find((input) => input.checked) ?? input)?.focus(),
+    focus: () => (inputs.find(input => input.checked) ?? input)?.focus(),
   };
 }
 
 /** Returns what fields have, by their names. A name may be that of a member of every object. */
 const pairs = (fields, get) =>
-  Object.fromEntries(fields.map((it) => [it.field.name, get(it)]).filter(([, value]) => (value ?? "") !== ""));
+  Object.fromEntries(fields.map(it => [it.field.name, get(it)]).filter(([, value]) => (value ?? "") !== ""));
+
+/** Returns what stands in "Other", also where another option is chosen. */
+export const others = fields => pairs(fields, it => it.text?.value);
 
 /** Returns the answer that fields have. */
-export const entries = (fields) => ({ values: pairs(fields, (it) => it.get()), notes: pairs(fields, (it) => it.note()) });
+export const entries = fields => ({ values: pairs(fields, it => it.get()), notes: pairs(fields, it => it.note()) });
 
 const KINDS = {
   text,
@@ -67,7 +72,7 @@ const KINDS = {
 
 const either = (yes, no) => [{ value: true, label: yes }, { value: false, label: no }];
 
-const sentences = (...parts) => parts.filter(Boolean).join(". ");
+const sentences = (...parts) => parts.filter(Boolean).map(part => part[0].toUpperCase() + part.slice(1)).join(". ");
 
 /** A field of a later version cannot be filled in. */
 function unknown({ kind = "none", required }) {
@@ -78,10 +83,13 @@ function unknown({ kind = "none", required }) {
 
 /** Returns a range in words: "1 to 3 characters". */
 function range(min, max, noun) {
-  const count = (number) => (noun ? `${number} ${noun}${number == 1 ? "" : "s"}` : number);
-  if (max == null) return min == null ? "" : `At least ${count(min)}`;
-  return min == null ? `At most ${count(max)}` : `${min} to ${count(max)}`;
+  const count = number => (noun ? `${number} ${noun}${number == 1 ? "" : "s"}` : `${number}`);
+  if (max == null) return min == null ? "" : `at least ${count(min)}`;
+  return min == null ? `at most ${count(max)}` : `${min} to ${count(max)}`;
 }
+
+/** Returns what is wrong with a size, if something is. */
+const outside = (size, min, max, noun) => (size < min || size > max) && `must ${noun ? "have" : "be"} ${range(min, max, noun)}`;
 
 const TYPES = { date: "date", time: "time", "date-time": "datetime-local", email: "email", uri: "url" };
 
@@ -99,7 +107,8 @@ function text({ minLength, maxLength, pattern, placeholder, multiline, secret, f
   const get = () => (input.value && input.type == "datetime-local" ? new Date(input.value).toISOString() : input.value) || undefined;
   const wrong = () => {
     const { badInput, typeMismatch } = input.validity;
-    return (badInput || typeMismatch) && `must be ${format == "email" ? "an email address" : `a complete ${format}`}`;
+    if (badInput || typeMismatch) return `must be ${format == "email" ? "an email address" : `a complete ${format}`}`;
+    return input.value && outside([...input.value].length, minLength, maxLength, "character");
   };
   const hint = sentences(range(minLength, maxLength, "character"), pattern && `Must match ${visible(pattern)}`);
   const show = button("", () => {
@@ -122,15 +131,18 @@ function number({ integer, min, max, step, required, default: initial }, id) {
   // A browser counts steps from the minimum, an agent from zero.
   const least = step > 0 && min != null ? Math.ceil(min / step) * step : min;
   const input = el("input.number", { id, type: "number", step: by, min: least, max, required, autocomplete: "off" });
-  const set = (value) => (input.value = value ?? "");
+  const set = value => (input.value = value ?? "");
   set(initial);
   const get = () => (input.value ? Number(input.value) : undefined);
   const wrong = () => {
     const value = get();
-    if (input.validity.badInput) return "must be a number";
-    return value % 1 == 0 && !Number.isSafeInteger(value) && "is too large to be sent exactly";
+    const { badInput, stepMismatch } = input.validity;
+    if (badInput) return "must be a number";
+    if (stepMismatch) return step > 0 ? `must be a multiple of ${step}` : "must be a whole number";
+    if (value % 1 == 0 && !Number.isSafeInteger(value)) return "is too large to be sent exactly";
+    return outside(value, min, max);
   };
-  const hint = sentences(range(min, max), integer && "A whole number", step && `In steps of ${step}`);
+  const hint = sentences(range(min, max), integer && "a whole number", step && `in steps of ${step}`);
   return { node: input, inputs: [input], get, set, wrong, hint };
 }
 
@@ -155,15 +167,18 @@ function choices({ required, min, max, other: hasOther, default: initial }, id, 
   const chosen = () => [...new Set([...options.filter((_, place) => inputs[place].checked).map(({ value }) => value), ...typed()])];
   // Where the agent proposed some, none of them is an answer.
   const get = () => (isMany ? (chosen().length || (proposed.length && !required) ? chosen() : undefined) : chosen()[0]);
-  const set = (value) => {
+  const set = value => {
     const values = [value ?? []].flat();
     options.forEach((option, place) => (inputs[place].checked = values.includes(option.value)));
-    const rest = values.find((value) => !options.some((option) => option.value === value));
+    const rest = values.find(value => !options.some(option => option.value === value));
     if (own) [own.checked, text.value] = [rest != null, rest ?? ""];
     update();
   };
-  const wrong = () => own?.checked && !typed().length && "needs your own answer, or another option";
-  const pick = (place) => {
+  const wrong = () => {
+    if (own?.checked && !typed().length) return "needs your own answer, or another option";
+    return isMany && get() && outside(get().length, min, max, "option");
+  };
+  const pick = place => {
     inputs[place]?.focus();
     inputs[place]?.click();
     return !!inputs[place];
@@ -175,12 +190,12 @@ function choices({ required, min, max, other: hasOther, default: initial }, id, 
   }, "Clear the choice");
   const update = () => {
     for (const { input, details } of cards) if (details) details.open = input.checked;
-    clear.hidden = isMany || required || !inputs.some((input) => input.checked);
+    clear.hidden = isMany || required || !inputs.some(input => input.checked);
   };
   set(initial);
   const node = el("div.cards", { oninput: update }, cards.map(({ node }) => node), clear);
-  const hint = isMany && (range(min, max, "option") || "Choose any number");
-  return { node, inputs, get, set, wrong, pick, hint };
+  const hint = isMany && (range(min, max, "option") || "choose any number");
+  return { node, inputs, get, set, wrong, pick, hint, text };
 }
 
 function card({ label, description, preview: shown }, place, shape, isProposed) {
@@ -194,4 +209,4 @@ function card({ label, description, preview: shown }, place, shape, isProposed) 
 }
 
 /** Returns the key that chooses an option. */
-export const digit = (place) => place < 9 && el("kbd", { ariaHidden: true }, `${place + 1}`);
+export const digit = place => place < 9 && el("kbd", { ariaHidden: true }, `${place + 1}`);

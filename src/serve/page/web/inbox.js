@@ -2,7 +2,7 @@
 
 import { Alerts } from "./alerts.js";
 import { Connection } from "./connection.js";
-import { button, el, fill, stylesheet, upgrade } from "./dom.js";
+import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { drafts, keepDraft } from "./drafts.js";
 import { action } from "./keys.js";
 import "./question.js";
@@ -26,7 +26,7 @@ export class AskbridgeInbox extends HTMLElement {
   /** The id of the question that is shown, or null. */
   current = null;
   /** Notifications and sounds, which the page switches on and off. */
-  alerts = new Alerts((record) => this.#from(record), (id) => this.show(id), (text) => this.#say(text));
+  alerts = new Alerts({ from: record => this.#from(record), show: id => this.show(id), say: text => this.#say(text) });
   #given;
   #connection;
   #store = new Store();
@@ -86,7 +86,7 @@ export class AskbridgeInbox extends HTMLElement {
     parts.main = el("section.main", { tabindex: "-1" }, back, parts.context, parts.stage);
     const retry = button("", () => this.#connection.check?.(), "Try now");
     parts.notice = el("p.notice", { hidden: true }, "Offline. What you type is kept; the page connects by itself.", retry);
-    const slot = (name) => el("slot", { name });
+    const slot = name => el("slot", { name });
     const panes = el("div.panes", parts.list, parts.main);
     const header = el("header", slot("heading"), slot("tools"));
     parts.shell = el("div.shell", { "data-view": "list" }, header, parts.notice, el("div.sign-in", slot("sign-in")), panes, parts.live);
@@ -99,17 +99,17 @@ export class AskbridgeInbox extends HTMLElement {
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = SHEETS;
     root.append(parts.shell, parts.confirm);
-    const on = (type, run) => parts.main.addEventListener(`askbridge-${type}`, ({ detail, target }) => run(detail, target));
-    on("answer", ({ id, values, notes }) => this.#settle("question_answer", { id, answer: { values, notes } }));
-    on("reject", ({ id, reason }) => this.#settle("question_reject", { id, reason: reason || null }));
-    on("extend", (detail) => this.#send("question_extend", detail));
-    on("draft", (_, card) => {
-      keepDraft(card.record.id, card.touched ? card.draft : null);
+    const { main } = parts;
+    on(main, "askbridge-answer", ({ detail: { id, ...answer } }) => this.#settle("question_answer", { id, answer }));
+    on(main, "askbridge-reject", ({ detail }) => this.#settle("question_reject", detail));
+    on(main, "askbridge-extend", ({ detail }) => this.#send("question_extend", detail));
+    on(main, "askbridge-draft", ({ target: card }) => {
+      keepDraft(card.record.id, card.touched && card.draft);
       this.#later("render", 200, () => this.#render());
     });
-    this.#store.addEventListener("change", () => this.#later("render", 0, () => this.#render()));
-    this.#store.addEventListener("arrival", ({ detail }) => this.alerts.arrived(detail));
-    this.#store.addEventListener("gap", ({ detail }) => setTimeout(() => this.#fill(detail), RETURN));
+    on(this.#store, "change", () => this.#later("render", 0, () => this.#render()));
+    on(this.#store, "arrival", ({ detail }) => this.alerts.arrived(detail));
+    on(this.#store, "gap", ({ detail }) => setTimeout(() => this.#fill(detail), RETURN));
   }
 
   #connect() {
@@ -118,11 +118,11 @@ export class AskbridgeInbox extends HTMLElement {
     const { signal } = this.#end;
     const server = this.getAttribute("src") ?? new URL(import.meta.url).origin;
     this.#connection = this.#given ?? new Connection(server, signal);
-    this.#connection.addEventListener("delta", ({ detail }) => this.#store.apply(detail), { signal });
-    this.#connection.addEventListener("state", () => this.#turn(), { signal });
-    document.addEventListener("keydown", (event) => this.#key(event), { signal });
-    const clock = setInterval(() => document.hidden || this.#rows.forEach((row) => row.tick()), 1000);
-    signal.addEventListener("abort", () => clearInterval(clock));
+    on(this.#connection, "delta", ({ detail }) => this.#store.apply(detail), { signal });
+    on(this.#connection, "state", () => this.#turn(), { signal });
+    on(document, "keydown", event => this.#key(event), { signal });
+    const clock = setInterval(() => document.hidden || this.#rows.forEach(row => row.tick()), 1000);
+    on(signal, "abort", () => clearInterval(clock));
     this.#turn();
   }
 
@@ -171,9 +171,9 @@ export class AskbridgeInbox extends HTMLElement {
 
   /** Finds out what became of questions that were open before the connection broke, and are not any more. */
   #fill(records) {
-    for (const record of records.filter((it) => this.#store.records.get(it.id) == it)) {
+    for (const record of records.filter(it => this.#store.records.get(it.id) == it)) {
       this.#connection.call("question_get", { id: record.id }).then(
-        (found) => this.#store.put([found]),
+        found => this.#store.put([found]),
         ({ code }) => code != "offline" && this.#store.put([{ ...record, state: "lost" }]),
       );
     }
@@ -194,7 +194,7 @@ export class AskbridgeInbox extends HTMLElement {
       write(waiting, open || "");
     }
     const drafted = drafts();
-    const rows = (records) => records.map((record) => this.#row(record, drafted));
+    const rows = records => records.map(record => this.#row(record, drafted));
     // First, so that a row that goes there moves, and keeps the focus.
     arrange(settled, rows(this.#store.settled()));
     settled.parentNode.hidden = !settled.firstChild;
@@ -289,7 +289,7 @@ export class AskbridgeInbox extends HTMLElement {
     main.ariaLabel = title(record);
     const { status, clock = 0 } = this.#bridges.get(record.bridge) ?? {};
     const { project, sessionId } = record.question;
-    const isolated = (text) => `\u2068${visible(text)}\u2069`;
+    const isolated = text => `\u2068${visible(text)}\u2069`;
     const folder = isolated(project ?? status?.folder ?? "an unknown folder");
     write(context, `${agentOf(record, status)} in ${folder}${sessionId ? ` · session ${isolated(sessionId)}` : ""}`);
     const card = this.#card ?? el("askbridge-question");
@@ -352,8 +352,8 @@ export class AskbridgeInbox extends HTMLElement {
     const { id } = params;
     const record = await this.#send(method, params);
     if (!record) return;
-    const order = this.#order().filter((it) => it == id || isOpen(this.#store.records.get(it)));
-    const next = order[order.indexOf(id) + 1] ?? order.find((it) => it != id) ?? null;
+    const order = this.#order().filter(it => it == id || isOpen(this.#store.records.get(it)));
+    const next = order[order.indexOf(id) + 1] ?? order.find(it => it != id) ?? null;
     keepDraft(id, null);
     this.#cards.delete(id);
     this.#store.put([record], true);
@@ -391,7 +391,7 @@ export class AskbridgeInbox extends HTMLElement {
   }
 
   #tell(type, detail) {
-    this.dispatchEvent(new CustomEvent(`askbridge-${type}`, { detail, bubbles: true, composed: true }));
+    tell(this, `askbridge-${type}`, detail, { bubbles: true, composed: true });
   }
 }
 

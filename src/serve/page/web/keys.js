@@ -16,5 +16,6 @@ export function action(event, inbox) {
   if (target.matches(TYPED)) return;
   if (key == "Enter") return repeat || target.closest("a, button, input, summary") ? undefined : "focusFirst";
   if (target.matches(".row") && IN_LIST[key]) return IN_LIST[key];
-  return /^[1-9]$/.test(key) ? "choose" : ACTIONS[key];
+  const isDigit = /^[1-9]$/.test(key);
+  return isDigit ? "choose" : ACTIONS[key];
 }

@@ -1,7 +1,7 @@
 // The page `/`: takes the token out of the address, signs in, keeps the settings, and shows in the tab how many questions
 // wait.
 
-const find = (selector) => document.querySelector(selector);
+const find = selector => document.querySelector(selector);
 const inbox = find("askbridge-inbox");
 const settings = find("dialog");
 const icon = find("link[rel=icon]");
@@ -28,11 +28,15 @@ function follow({ token, question }) {
 // Before anything else is loaded, so that the token is in the address as short as can be.
 const first = take();
 // Once the shell is painted, all modules are asked for at once. A hidden page paints nothing.
-if (!document.hidden) await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
-document.head.append(find("template").content);
+if (!document.hidden) await new Promise(painted => requestAnimationFrame(() => setTimeout(painted)));
+const { content } = find("template");
+const styles = [...content.querySelectorAll("[rel=stylesheet]")];
+const loaded = styles.map(link => new Promise(done => (link.onload = link.onerror = done)));
+document.head.append(content);
+await Promise.all(loaded);
 await import("./inbox.js");
 
-find("form").onsubmit = async (event) => {
+find("form").onsubmit = async event => {
   event.preventDefault();
   await signIn(find("#token").value.trim());
   find("#token").value = "";

@@ -12,7 +12,7 @@ const HEAD =
 // What connects or leads away without a script: a policy does not hold back `preconnect`, for one.
 const ACTIVE = "script,link,meta,base,iframe,frame,frameset,object,embed,form,template,noscript";
 
-let policy = { createHTML: (text) => text };
+let policy = { createHTML: text => text };
 try {
   policy = globalThis.trustedTypes?.createPolicy("askbridge-preview", policy) ?? policy;
 } catch {
@@ -28,7 +28,7 @@ export function preview({ format, text }) {
 }
 
 // SVG as an image loads nothing and has no links.
-const image = (text) => `<img alt="" src="data:image/svg+xml,${encodeURIComponent(text.toWellFormed())}">`;
+const image = text => `<img alt="" src="data:image/svg+xml,${encodeURIComponent(text.toWellFormed())}">`;
 
 function inert(text) {
   // A document that no window shows loads nothing.

@@ -1,8 +1,8 @@
 // <askbridge-question>: one question or permission, from when it opens until it is settled. It sends nothing: what the
 // person decides is an event. elements.html describes its properties, methods and events.
 
-import { button, el, fill, stylesheet, upgrade } from "./dom.js";
-import { createField, entries } from "./field.js";
+import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
+import { createField, entries, others } from "./field.js";
 import { decision, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
 import { ended, given, heading, isOpen, line, own, remaining, visible } from "./words.js";
@@ -30,8 +30,8 @@ export class AskbridgeQuestion extends HTMLElement {
   constructor() {
     super();
     this.#root.adoptedStyleSheets = sheets;
-    this.#root.addEventListener("input", ({ target }) => this.#entered(target));
-    this.#root.addEventListener("keydown", (event) => this.#key(event));
+    on(this.#root, "input", ({ target }) => this.#entered(target));
+    on(this.#root, "keydown", event => this.#key(event));
   }
 
   connectedCallback() {
@@ -61,17 +61,12 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** What was entered, without secrets, as JSON. */
   get draft() {
-    const fields = this.#fields.filter(({ field }) => !field.secret);
-    return { ...entries(fields), reason: this.#reason };
+    return { ...entries(this.#kept), others: others(this.#kept), reason: this.#reason };
   }
 
   set draft(draft) {
     if (!draft || !this.#record) return;
-    for (const it of this.#fields.filter(({ field }) => !field.secret)) {
-      const { name } = it.field;
-      it.set(own(draft.values, name));
-      it.setNote(own(draft.notes, name));
-    }
+    for (const it of this.#kept) it.take(draft);
     this.#reason = draft.reason ?? "";
     this.touched = true;
     this.#changed();
@@ -99,7 +94,7 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Moves the focus to the first field; of a permission to the heading, so that no key allows it by chance. */
   focusFirst() {
-    const first = isOpen(this.#record) && this.#fields.find((it) => it.inputs.length);
+    const first = isOpen(this.#record) && this.#fields.find(it => it.inputs.length);
     (first || this.#parts?.title)?.focus();
   }
 
@@ -107,7 +102,7 @@ export class AskbridgeQuestion extends HTMLElement {
   submit() {
     if (!this.#canAct) return;
     if (this.#step) this.#step.take();
-    else if (this.#isPermission) this.#root.querySelector("[data-chosen]")?.click();
+    else if (this.#isPermission) this.#root.querySelector(".option:focus")?.click();
     else this.#answer();
   }
 
@@ -115,7 +110,7 @@ export class AskbridgeQuestion extends HTMLElement {
   skip() {
     if (!this.#canAct) return;
     const [title, confirm] = this.#isPermission ? ["Deny this", "Deny"] : ["Skip this question", "Skip"];
-    const act = (reason) => this.#send("reject", { reason: reason || undefined });
+    const act = reason => this.#send("reject", { reason: reason || undefined });
     this.#ask({ title, label: "Reason (optional)", value: this.#reason, confirm, act });
   }
 
@@ -123,14 +118,13 @@ export class AskbridgeQuestion extends HTMLElement {
   choose(n) {
     if (!this.#canAct || this.#step) return false;
     if (this.#isPermission) {
-      const options = [...this.#root.querySelectorAll(".option")];
-      options.forEach((it, place) => it.toggleAttribute("data-chosen", place == n - 1));
-      options[n - 1]?.focus();
-      return n <= options.length;
+      const option = this.#root.querySelectorAll(".option")[n - 1];
+      option?.focus();
+      return !!option;
     }
-    const fields = this.#fields.filter((it) => it.pick);
-    const focused = fields.find((it) => it.node.contains(this.#root.activeElement));
-    const field = focused ?? fields.find((it) => it.get() === undefined) ?? fields[0];
+    const fields = this.#fields.filter(it => it.pick);
+    const focused = fields.find(it => it.node.contains(this.#root.activeElement));
+    const field = focused ?? fields.find(it => it.get() === undefined) ?? fields[0];
     return field?.pick(n - 1) ?? false;
   }
 
@@ -152,6 +146,11 @@ export class AskbridgeQuestion extends HTMLElement {
 
   get #canAct() {
     return isOpen(this.#record) && !this.#busy;
+  }
+
+  /** The fields whose entries may be kept. */
+  get #kept() {
+    return this.#fields.filter(({ field }) => !field.secret);
   }
 
   get #isPermission() {
@@ -195,20 +194,20 @@ export class AskbridgeQuestion extends HTMLElement {
     };
     const head = el(
       "div.head",
-      [about, question.title != title && question.title].map((text) => text && el("bdi.chip", line(text))),
+      [about, question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
       dangerous && el("span.chip.danger", `Dangerous: ${isPermission ? "it" : "a wrong answer"} can do harm`),
       el("span.until", parts.time, parts.later),
     );
-    const onsubmit = (event) => {
+    const onsubmit = event => {
       event.preventDefault();
       this.submit();
     };
     // The second click of a double click was meant for what stood there before.
-    const calm = (event) => event.detail > 1 && (event.preventDefault(), event.stopPropagation());
-    parts.actions.addEventListener("click", calm, true);
+    const calm = event => event.detail > 1 && (event.preventDefault(), event.stopPropagation());
+    on(parts.actions, "click", calm, true);
     const body = isPermission ? subject(question) : this.#fields.map(({ node }) => node);
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
-    const more = [rest, !isCommand && message != whole && message].map((text) => text && prose(text));
+    const more = [rest, !isCommand && message != whole && message].map(text => text && prose(text));
     const card = el("article", { "aria-labelledby": "title", dir: direction(title) });
     fill(card, parts.notice, head, parts.title, more, parts.problem, form, parts.status);
     fill(this.#root, card);
@@ -224,7 +223,7 @@ export class AskbridgeQuestion extends HTMLElement {
     fill(
       this.#parts.actions,
       options.map((it, place) => optionButton(it, place, dangerous, () => this.#press(it))),
-      this.#fields.some((it) => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
+      this.#fields.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
       button("link", () => this.skip(), this.#isPermission ? "Deny with a reason" : "Skip this question"),
     );
   }
@@ -239,7 +238,7 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   #answer() {
-    const wrong = this.#fields.map((it) => ({ field: it.field.name, message: it.wrong() }));
+    const wrong = this.#fields.map(it => ({ field: it.field.name, message: it.wrong() }));
     this.#fail(wrong.filter(({ message }) => message));
     if (!this.#parts.problem.hidden) return;
     const act = () => this.#send("answer", entries(this.#fields));
@@ -266,7 +265,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const back = () => {
       this.#offer();
       this.#update();
-      [...actions.children].find((it) => it.textContent == opener)?.focus();
+      [...actions.children].find(it => it.textContent == opener)?.focus();
     };
     const yes = el(`button.${dangerous ? "danger" : "primary"}`, confirm);
     const no = button("back", back, "Back");
@@ -282,9 +281,8 @@ export class AskbridgeQuestion extends HTMLElement {
   #send(name, more) {
     const isDraft = name == "draft";
     if (!isDraft && !this.#canAct) return;
-    const detail = { id: this.#record?.id, ...more };
     const how = { bubbles: true, composed: true, cancelable: !isDraft };
-    this.dispatchEvent(new CustomEvent(`askbridge-${name}`, { detail, ...how }));
+    tell(this, `askbridge-${name}`, { id: this.#record?.id, ...more }, how);
   }
 
   #key(event) {
@@ -309,7 +307,7 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   #changed(isSaid = true) {
-    const wrong = this.#fields.find((it) => it.wrong());
+    const wrong = this.#fields.find(it => it.wrong());
     this.#internals.setFormValue(JSON.stringify(entries(this.#fields)), JSON.stringify(this.draft));
     const said = wrong && `${wrong.field.label}: ${wrong.wrong()}`;
     this.#internals.setValidity({ customError: !!wrong }, said, wrong?.inputs[0]);
@@ -321,10 +319,10 @@ export class AskbridgeQuestion extends HTMLElement {
     const { problem } = this.#parts;
     for (const it of this.#fields) it.fail(wrong.find(({ field }) => field == it.field.name)?.message);
     const items = wrong.map(({ field, message }) => {
-      const it = this.#fields.find((it) => it.field.name == field);
+      const it = this.#fields.find(it => it.field.name == field);
       const name = it?.field.header || it?.field.label || field;
       const text = `“${line(name.length > 60 ? `${name.slice(0, 59)}…` : name)}” ${visible(message)}`;
-      const onclick = (event) => (event.preventDefault(), it.focus());
+      const onclick = event => (event.preventDefault(), it.focus());
       return el("li", it?.inputs[0] ? el("a", { href: `#${it.inputs[0].id}`, onclick }, text) : text);
     });
     problem.hidden = !message && !items.length;
@@ -342,7 +340,8 @@ export class AskbridgeQuestion extends HTMLElement {
     if (isOver) this.#end(notice);
     // A text keeps the focus, so that what is still being typed is no command of the page.
     for (const it of this.#root.querySelectorAll("textarea, input:not(.toggle *)")) {
-      it[/radio|checkbox/.test(it.type) ? "disabled" : "readOnly"] = isOver;
+      const isChoice = /radio|checkbox/.test(it.type);
+      it[isChoice ? "disabled" : "readOnly"] = isOver;
     }
     notice.hidden = !isOver;
     actions.hidden = isOver && !isTyping;
@@ -362,8 +361,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const answer = settlement?.outcome?.values && settlement.outcome;
     // What was proposed is not what was answered.
     for (const it of this.touched || state == "delivering" ? [] : this.#fields) {
-      it.set(own(answer?.values, it.field.name));
-      it.setNote(own(answer?.notes, it.field.name));
+      it.take(answer);
     }
     const mine = this.touched && given(question, entries(this.#fields));
     const isLeft = mine && !(answer && mine == given(question, answer));

@@ -21,12 +21,12 @@ export function agentOf({ question }, status) {
   const [first, ...rest] = name.split(/\s+/);
   const isLauncher = /^(npx|bunx|pnpx|uvx)$/.test(first);
   if (question.agent && !isLauncher && !first.includes("/")) return line(name);
-  const program = isLauncher ? rest.find((word) => !word.startsWith("-")) : first;
+  const program = isLauncher ? rest.find(word => !word.startsWith("-")) : first;
   return line((program ?? name).replace(/.*\//, "").replace(/(.)@.*/, "$1")) || "A program";
 }
 
 /** Returns the name of a project's folder. */
-export const projectName = (path) => line(path.replace(/\/+$/, "").replace(/.*\//s, "") || path || "No project");
+export const projectName = path => line(path.replace(/\/+$/, "").replace(/.*\//s, "") || path || "No project");
 
 /** A row, which is updated in place. */
 export class Row {

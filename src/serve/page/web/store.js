@@ -1,5 +1,6 @@
 // The questions as the server last said they are: which wait, in which order, and which were settled lately.
 
+import { tell } from "./dom.js";
 import { isOpen } from "./words.js";
 
 /** A question that ended keeps its place for a while, so that the person sees what became of it. */
@@ -32,14 +33,14 @@ export class Store extends EventTarget {
   apply({ snapshot, more, questions }) {
     if (snapshot) this.#snapshot ??= new Set();
     for (const { id } of questions) this.#snapshot?.add(id);
-    const arrived = questions.filter((record) => this.#put(record));
-    if (arrived.length && !this.#isFirst) this.#say("arrival", arrived);
+    const arrived = questions.filter(record => this.#put(record));
+    if (arrived.length && !this.#isFirst) tell(this, "arrival", arrived);
     if (!more) {
-      if (this.#snapshot) this.#say("gap", this.open().filter(({ id }) => !this.#snapshot.has(id)));
+      if (this.#snapshot) tell(this, "gap", this.open().filter(({ id }) => !this.#snapshot.has(id)));
       this.#snapshot = null;
       this.#isFirst = false;
     }
-    this.#say("change");
+    tell(this, "change");
   }
 
   /** Takes records from elsewhere. Where the person settled them here, they do not keep their place. */
@@ -48,7 +49,7 @@ export class Store extends EventTarget {
       this.#put(record);
       if (isOwn) this.#folds.delete(record.id);
     }
-    this.#say("change");
+    tell(this, "change");
   }
 
   /** Returns what can be answered. */
@@ -58,13 +59,13 @@ export class Store extends EventTarget {
 
   /** Returns what waits by project, the most urgent first. @returns {Map<string, object[]>} */
   groups() {
-    const waiting = [...this.records.values()].filter((record) => this.#waits(record));
+    const waiting = [...this.records.values()].filter(record => this.#waits(record));
     return Map.groupBy(waiting.sort((a, b) => (a.rank < b.rank ? -1 : 1)), ({ question }) => question.project ?? "");
   }
 
   /** Returns what was settled, latest first. */
   settled() {
-    const ended = [...this.records.values()].filter((record) => !this.#waits(record));
+    const ended = [...this.records.values()].filter(record => !this.#waits(record));
     return ended.sort((a, b) => endedAt(b) - endedAt(a)).slice(0, SETTLED);
   }
 
@@ -92,10 +93,6 @@ export class Store extends EventTarget {
     this.#folds.delete(id);
     const settled = new Set(this.settled());
     for (const [id, record] of this.records) if (!settled.has(record) && !this.#waits(record)) this.records.delete(id);
-    this.#say("change");
-  }
-
-  #say(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
+    tell(this, "change");
   }
 }

@@ -5,7 +5,7 @@ import { diff, patch } from "./diff.js";
 import { button, el } from "./dom.js";
 import { digit } from "./field.js";
 import { code, inline, prose } from "./text.js";
-import { line, own } from "./words.js";
+import { own, spoken } from "./words.js";
 
 const KINDS = {
   other: "Permission",
@@ -19,8 +19,6 @@ const KINDS = {
   switch_mode: "Change the mode",
 };
 
-const spoken = (name) => line(name).replaceAll("_", " ");
-
 /** Returns the kind of a permission in words. @param {Object} question */
 export const kind = ({ subject: { kind = "other" } = {} }) => own(KINDS, kind) ?? spoken(kind);
 
@@ -28,14 +26,14 @@ export const kind = ({ subject: { kind = "other" } = {} }) => own(KINDS, kind) ?
 export function subject({ subject: it, message, project }) {
   if (!it) return [];
   const { command, plan, diffs = [], locations = [], description, title, content, rawInput } = it;
-  const files = locations.filter((place) => !diffs.some(({ path }) => place.startsWith(path)));
+  const files = locations.filter(place => !diffs.some(({ path }) => place.startsWith(path)));
   const isSaid = command || plan || it.patch || diffs.length;
-  const texts = new Set([description, content].filter((text) => text && text != message && text != plan));
+  const texts = new Set([description, content].filter(text => text && text != message && text != plan));
   return [
     command && code(command, "command"),
     fact("Folder", it.folder ?? (command && project)),
     fact("Tool", title != message && title),
-    files.map((file) => fact("File", file)),
+    files.map(file => fact("File", file)),
     diffs.map(diff),
     it.patch && patch(it.patch),
     plan && el("div.plan", prose(plan)),

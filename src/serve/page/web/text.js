@@ -7,18 +7,18 @@ import { visible } from "./words.js";
 const AT_ONCE = 20_000;
 
 /** Returns a short text; what stands between backticks is code. @param {string} text */
-export const inline = (text) => visible(text).split(/\x60([^\x60\n]+)\x60/).map((part, place) => (place % 2 ? el("code", part) : part));
+export const inline = text => visible(text).split(/\x60([^\x60\n]+)\x60/).map((part, place) => (place % 2 ? el("code", part) : part));
 
 /** Returns a text as paragraphs; what stands between fences is code. @param {string} text */
-export const prose = (text) =>
-  folded(text, (shown) => {
-    const parts = shown.split(/^ *(?:\x60{3}|~~~).*\n?/m).map((part) => part.replace(/^\n+|\s+$/g, ""));
+export const prose = text =>
+  folded(text, shown => {
+    const parts = shown.split(/^ *(?:\x60{3}|~~~).*\n?/m).map(part => part.replace(/^\n+|\s+$/g, ""));
     const show = (part, place) => part && (place % 2 ? block(part) : el("p", { dir: "auto" }, inline(part)));
     return el("div.prose", parts.map(show));
   });
 
 /** Returns a text as code, in which each character counts. @param {string} text @param {string} [name] its class */
-export const code = (text, name = "") => folded(text, (shown) => block(shown, name));
+export const code = (text, name = "") => folded(text, shown => block(shown, name));
 
 const block = (text, name = "") => el(`pre.code.${name}`, { dir: "ltr" }, el("code", visible(text)));
 
@@ -32,8 +32,9 @@ function folded(text, show) {
 /** Returns the heading and the rest of a text: its first line, unless that is code. @param {string} text */
 export function headed(text) {
   const [first, ...rest] = text.trim().split("\n");
-  return /^ *(\x60{3}|~~~)/.test(first) ? ["Question", text] : [first, rest.join("\n").trim()];
+  const isCode = /^ *(\x60{3}|~~~)/.test(first);
+  return isCode ? ["Question", text] : [first, rest.join("\n").trim()];
 }
 
 /** Returns the direction of a text by its first letter: Hebrew, Arabic and the like, or another. @param {string} text */
-export const direction = (text) => (/^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(text) ? "rtl" : "ltr");
+export const direction = text => (/^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(text) ? "rtl" : "ltr");

@@ -10,7 +10,7 @@ function span(ms) {
 }
 
 /** Returns how long ago something was. @param {number} ms */
-export const ago = (ms) => (ms < 10_000 ? "just now" : `${span(ms)} ago`);
+export const ago = ms => (ms < 10_000 ? "just now" : `${span(ms)} ago`);
 
 /** Returns how much time is left, to the second in the last ten minutes. @param {number} ms */
 export function remaining(ms) {
@@ -43,21 +43,13 @@ export function headline(question) {
 export const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
 
 /** Returns whether a question can be answered. */
-export const isOpen = (record) => !!record && (record.state ?? "open") == "open" && !record.settlement;
+export const isOpen = record => !!record && (record.state ?? "open") == "open" && !record.settlement;
 
-const RESPONDERS = {
-  client: "the client",
-  bridge: "the bridge",
-  command_line: "the command line",
-  http: "HTTP",
-  rpc: "JSON-RPC",
-  page: "the page",
-  terminal: "the terminal",
-};
+const RESPONDERS = { http: "HTTP", rpc: "JSON-RPC", unknown: "an unknown responder" };
 
 /** Returns who settled a question: "the command line", "Zed". */
 function by({ responder = "unknown", name } = {}) {
-  const kind = own(RESPONDERS, responder) ?? line(responder);
+  const kind = own(RESPONDERS, responder) ?? `the ${spoken(responder)}`;
   if (!name) return kind;
   return responder == "client" ? line(name) : `${kind} (${line(name)})`;
 }
@@ -92,7 +84,7 @@ export function ended({ question, settlement, state }) {
   let said = remark && line(remark);
   if (status == "answered") {
     const [field] = question.fields ?? [];
-    const role = field?.options?.find((option) => option.value === own(values, field.name))?.role;
+    const role = field?.options?.find(option => option.value === own(values, field.name))?.role;
     done = own(DONE, role) ?? done;
     said = !/_once$/.test(role) && given(question, outcome);
   }
@@ -101,7 +93,7 @@ export function ended({ question, settlement, state }) {
 
 /** Returns an answer in the words of its question. @param {Object} question @param {Object} answer */
 export function given({ fields = [] }, { values, notes }) {
-  const parts = fields.map((field) => {
+  const parts = fields.map(field => {
     const [value, note] = [own(values, field.name), own(notes, field.name)];
     const texts = [value == null ? "" : inWords(field, value), note && `note: ${line(note)}`].filter(Boolean);
     return (texts.length && fields.length > 1 ? `${line(field.header || field.label)}: ` : "") + texts.join("; ");
@@ -112,7 +104,7 @@ export function given({ fields = [] }, { values, notes }) {
 function inWords({ secret, options, yes = "yes", no = "no" }, value) {
   if (secret) return "(secret)";
   if (typeof value == "boolean") return line(value ? yes : no);
-  const label = (text) => line(options?.find((option) => option.value === text)?.label ?? text);
+  const label = text => line(options?.find(option => option.value === text)?.label ?? text);
   return [value].flat().map(label).join(", ") || "none";
 }
 
@@ -125,11 +117,14 @@ const JOINER = `(?<=${SEEN}|\\ufe0f)[\\u200c\\u200d](?=${SEEN}|[a-zA-Z0-9])|(?<=
 const UNSEEN = new RegExp(`(${SELECTOR}|${JOINER})|(?![\\n\\t])[${HIDDEN}]`, "gu");
 
 /** Returns a text in which characters that hide or reorder others are written out: `\u{202e}`. @param {string} text */
-export const visible = (text) =>
+export const visible = text =>
   `${text}`.replace(UNSEEN, (mark, spelling) => {
     const code = mark.codePointAt(0);
     return spelling ?? (code < 0x20 ? String.fromCharCode(0x2400 + code) : code == 0x7f ? "␡" : `\\u{${code.toString(16)}}`);
   });
 
 /** Returns a text on one line. @param {string} text */
-export const line = (text) => visible(text).replaceAll("\n", "↵").replaceAll("\t", "⇥");
+export const line = text => visible(text).replaceAll("\n", "↵").replaceAll("\t", "⇥");
+
+/** Returns a name of the protocol in words: "switch mode". @param {string} name */
+export const spoken = name => line(name).replaceAll("_", " ");
