@@ -169,7 +169,7 @@ mod tests {
             Timestamp,
             samples::{answer, answered, name, question},
         },
-        question::{Answer, Outcome, Provenance, Reason},
+        question::{Outcome, Provenance, Reason},
     };
 
     fn record(id: &str) -> Record {

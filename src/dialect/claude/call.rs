@@ -3,37 +3,18 @@
 
 use serde_json::{Value as Json, json, value::RawValue};
 
-use super::{permission, questions};
+use super::{
+    permission, questions,
+    tool_call::{ASK, ToolCall},
+};
 use crate::{
     dialect::{agent_dialect::Rejection, params::json as raw},
     question::{Answer, Outcome, Question, Reason},
 };
 
-/// The tool with which the model asks questions.
-pub(super) const ASK: &str = "AskUserQuestion";
-/// The tool with which the model ends plan mode.
-pub(super) const EXIT_PLAN_MODE: &str = "ExitPlanMode";
-
 /// What the model is told where the person gave no reason.
 const NO_ANSWER: &str = "The person did not want to answer.";
 const DENIED: &str = "The person denied this.";
-
-/// A tool call that waits for the person.
-#[derive(Clone, Debug, Default)]
-pub struct ToolCall<'a> {
-    /// The tool.
-    pub tool: &'a str,
-    /// Its input, as JSON. A decision has to repeat it byte for byte.
-    pub input: &'a str,
-    /// Its ID, where it is known.
-    pub id: Option<&'a str>,
-    /// What Claude Code says of the call, where it says something.
-    pub description: Option<&'a str>,
-    /// The lasting permissions that Claude Code suggests.
-    pub suggestions: Vec<&'a RawValue>,
-    /// Whether Claude Code marks the call as one that is not to be allowed by a single key.
-    pub is_marked: bool,
-}
 
 /// How Claude Code wants its decision.
 #[derive(Clone, Debug)]
@@ -58,9 +39,13 @@ pub enum ClaudeReply {
 /// Returns `None` for what is not understood, and for what is beyond the limits.
 pub fn read(call: &ToolCall<'_>, fallback_id: &str) -> Option<(Question, ClaudeReply)> {
     let id = call.id.unwrap_or(fallback_id);
+    let input = RawValue::from_string(call.input.to_owned()).ok()?;
     let (question, reply) = match call.tool {
-        ASK => questions::read(call, id)?,
-        _ => permission::read(call, id)?,
+        ASK => (questions::read(call, id)?, ClaudeReply::Answers { input }),
+        _ => {
+            let (question, lasting) = permission::read(call, id)?;
+            (question, ClaudeReply::Decision { input, lasting })
+        }
     };
     question.check_limits().is_ok().then_some((question, reply))
 }
@@ -127,7 +112,7 @@ impl ClaudeReply {
 }
 
 /// Returns the decision that allows a call with its own input: for some tools, one without input decides nothing.
-fn allow(input: &RawValue, permissions: &[&Box<RawValue>]) -> Box<RawValue> {
+fn allow(input: &RawValue, permissions: &[&RawValue]) -> Box<RawValue> {
     let mut decision = json!({ "behavior": "allow", "updatedInput": value(input) });
     if !permissions.is_empty() {
         decision["updatedPermissions"] = permissions.iter().map(|permission| value(permission)).collect();

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{
-    call::{self, ClaudeReply, ToolCall},
+    call::{self, ClaudeReply},
     form::{self, ClaudeForm},
+    tool_call::ToolCall,
 };
 use crate::question::{Outcome, Question};
 

@@ -5,6 +5,8 @@
 //!
 //! Source: runs of Claude Code 2.1.330, and the types of its SDK of that version.
 
+pub mod tool_call;
+
 pub mod call;
 
 mod questions;
@@ -28,8 +30,9 @@ pub mod watch;
 #[cfg(test)]
 mod tests;
 
-pub use call::{ClaudeReply, ToolCall, read};
+pub use call::{ClaudeReply, read};
 pub use form::ClaudeForm;
 pub use hook::{HookCall, HookEvent, HookReply};
 pub use request::ControlReply;
+pub use tool_call::ToolCall;
 pub use watch::Watch;

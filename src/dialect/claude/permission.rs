@@ -3,9 +3,9 @@
 use serde_json::{Value as Json, value::RawValue};
 
 use super::{
-    call::{ClaudeReply, EXIT_PLAN_MODE, ToolCall},
     subject,
     suggestion::{self, Suggestion},
+    tool_call::{EXIT_PLAN_MODE, ToolCall},
 };
 use crate::{
     dialect::permission::Described,
@@ -16,7 +16,10 @@ use crate::{
 pub(super) const ALLOW: &str = "allow";
 const DENY: &str = "deny";
 
-pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, ClaudeReply)> {
+/// The lasting permissions, by the values of their options.
+pub(super) type Lasting = Vec<(String, Box<RawValue>)>;
+
+pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, Lasting)> {
     let input: Json = serde_json::from_str(call.input).ok()?;
     let is_plan = call.tool == EXIT_PLAN_MODE;
     // Without a plan there is nothing to judge, and Claude Code takes no decision without one.
@@ -48,8 +51,7 @@ pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, ClaudeRep
     let question = described.question(Origin::Claude, id)?;
     let lasting = suggestions.iter().enumerate();
     let lasting = lasting.map(|(place, suggestion)| (suggestion_value(place), suggestion.raw.to_owned()));
-    let input = RawValue::from_string(call.input.to_owned()).ok()?;
-    Some((question, ClaudeReply::Decision { input, lasting: lasting.collect() }))
+    Some((question, lasting.collect()))
 }
 
 fn suggestion_value(place: usize) -> String {

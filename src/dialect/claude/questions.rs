@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, value::RawValue};
 
-use super::call::{ClaudeReply, ToolCall};
+use super::tool_call::ToolCall;
 use crate::{
     dialect::{entries::Entries, joined_values, params::json as raw},
     question::{Answer, Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question, Value},
@@ -41,7 +41,7 @@ struct Annotation<'a> {
     notes: &'a str,
 }
 
-pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, ClaudeReply)> {
+pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<Question> {
     let Input { questions } = serde_json::from_str(call.input).ok()?;
     let is_twice = |(place, asking): (usize, &Asking)| {
         questions[..place].iter().any(|other| other.question == asking.question)
@@ -52,10 +52,7 @@ pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, ClaudeRep
     }
     let fields: Vec<_> =
         questions.into_iter().enumerate().map(|(place, asking)| asking.into_field(place)).collect();
-    let question =
-        Question { tool_call: call.id.map(str::to_owned), ..Question::new(Origin::Claude, id, fields) };
-    let input = RawValue::from_string(call.input.to_owned()).ok()?;
-    Some((question, ClaudeReply::Answers { input }))
+    Some(Question { tool_call: call.id.map(str::to_owned), ..Question::new(Origin::Claude, id, fields) })
 }
 
 impl Asking {

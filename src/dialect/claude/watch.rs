@@ -7,7 +7,11 @@
 use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 
-use super::{call::ASK, hook::HookCall, hook::HookEvent, permission, questions};
+use super::{
+    hook::{HookCall, HookEvent},
+    permission, questions,
+    tool_call::ASK,
+};
 use crate::question::{Answer, Outcome, Question, Reason};
 
 /// Calls of one input that are told apart.
@@ -78,11 +82,7 @@ impl Watch {
         let blocks: Vec<Block> = serde_json::from_str(message?.content.get()).ok()?;
         for block in blocks {
             match block {
-                Block::ToolUse { id, name, input } if name == self.tool && self.is_same(&input) => {
-                    if self.calls.len() < CALLS {
-                        self.calls.push(id);
-                    }
-                }
+                Block::ToolUse { id, name, input } if self.is_the_one(&name, &input) => self.calls.push(id),
                 Block::ToolResult { tool_use_id, is_error } if self.calls.contains(&tool_use_id) => {
                     self.calls.retain(|id| *id != tool_use_id);
                     return Some(match tool_denial_kind {
@@ -107,6 +107,10 @@ impl Watch {
             HookEvent::SessionEnded => Some(Outcome::Rejected(Reason::SessionClosed)),
             _ => None,
         }
+    }
+
+    fn is_the_one(&self, tool: &str, input: &Json) -> bool {
+        self.calls.len() < CALLS && tool == self.tool && self.is_same(input)
     }
 
     /// Returns whether an input is that of the call. Claude Code adds members: the answers, and defaults.

@@ -11,7 +11,10 @@ use std::{
 
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use super::{ends::Ends, spool};
+use super::{
+    ends::Ends,
+    spool::{self, has_ended},
+};
 use crate::{
     control::Asked,
     desk::Settlement,
@@ -195,14 +198,6 @@ async fn at(time: Option<Instant>) {
 fn agent() -> u32 {
     let named = env::var("CLAUDE_PID").ok().and_then(|pid| pid.parse().ok());
     named.unwrap_or_else(parent_id)
-}
-
-pub(super) fn has_ended(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    // A process of another user cannot be looked at, but it is there.
-    pid.is_none_or(|pid| {
-        matches!(rustix::process::test_kill_process(pid), Err(error) if error == rustix::io::Errno::SRCH)
-    })
 }
 
 fn print(output: &str) -> io::Result<()> {

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{claude::has_ended, tail::Tail};
+use super::tail::Tail;
 use crate::{dialect::claude::HookCall, limits, machine::discovery};
 
 /// The folder of the files, in that of the sockets.
@@ -81,6 +81,15 @@ fn folder() -> io::Result<PathBuf> {
     let folder = discovery::folder().map_err(io::Error::other)?.join(FOLDER);
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     Ok(folder)
+}
+
+/// Returns whether a process has ended.
+pub(super) fn has_ended(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    // A process of another user cannot be looked at, but it is there.
+    pid.is_none_or(|pid| {
+        matches!(rustix::process::test_kill_process(pid), Err(error) if error == rustix::io::Errno::SRCH)
+    })
 }
 
 /// Returns a session's ID if it can be a part of a file's name. Those of Claude Code are UUIDs.
