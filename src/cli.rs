@@ -7,6 +7,8 @@ mod deferred;
 mod help;
 mod hook;
 mod http;
+#[cfg(feature = "mcp")]
+mod mcp;
 #[cfg(feature = "mock")]
 mod mock;
 #[cfg(feature = "mock")]
@@ -30,6 +32,8 @@ pub use config::{ConfigAction, ConfigArgs};
 use deferred::Deferred;
 pub use hook::HookArgs;
 pub use http::{HttpArgs, InboxArgs, OpenArgs};
+#[cfg(feature = "mcp")]
+pub use mcp::McpArgs;
 #[cfg(feature = "mock")]
 pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
 #[cfg(feature = "mock")]
@@ -90,6 +94,9 @@ pub enum Command {
     Ask(Deferred<AskArgs>),
     /// Be the hook of an agent in a terminal: what it asks can be answered elsewhere as well
     Hook(Deferred<HookArgs>),
+    /// Be an MCP server with a tool that asks the person, for agents that cannot ask by themselves
+    #[cfg(feature = "mcp")]
+    Mcp(Deferred<McpArgs>),
     /// Serve the open questions of all bridges over HTTP
     Inbox(Deferred<InboxArgs>),
     /// Answer in a browser: open the page of the inbox, and start the inbox if none runs

@@ -34,6 +34,14 @@ use askbridge::{
     terminal::printable_line,
 };
 
+#[cfg(feature = "mcp")]
+use askbridge::{
+    command::CommandError,
+    exit,
+    origin::mcp::{self, McpOptions},
+    signals::Signals,
+};
+
 /// Reads what is set. What is wrong with it is said by [`log`], and stops nothing.
 pub(crate) fn settings(command: &Command) -> Settings {
     if command.is_of_a_project() { settings_files::read_here() } else { settings_files::read(None) }
@@ -102,6 +110,13 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
 pub(crate) fn hook(settings: &HookSettings) -> ExitCode {
     hook::run(settings, &LocalHosts);
     ExitCode::SUCCESS
+}
+
+/// Runs an MCP server until its client has left.
+#[cfg(feature = "mcp")]
+pub(crate) async fn mcp(options: McpOptions) -> Result<u8, CommandError> {
+    let mut signals = Signals::catch()?;
+    Ok(mcp::serve(options, LocalHosts, mcp::stdio(), signals.next()).await.unwrap_or(exit::OK))
 }
 
 /// Answers agents that run in terminals.

@@ -23,7 +23,12 @@ use rustix::{
 use thiserror::Error;
 use tracing::level_filters::LevelFilter;
 use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::fmt::{MakeWriter, writer::OptionalWriter};
+use tracing_subscriber::{
+    filter::Targets,
+    fmt::{MakeWriter, writer::OptionalWriter},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
 
 use crate::{
     config::{LogFormat, LogLevel, LogSettings},
@@ -246,17 +251,27 @@ impl fmt::Debug for State {
 }
 
 fn subscribe(settings: &LogSettings, writer: Lazy, is_terminal: bool) {
+    let level = level(settings.level);
+    let targets = targets(level);
     let builder = tracing_subscriber::fmt()
-        .with_max_level(level(settings.level))
+        .with_max_level(level)
         .with_writer(writer)
         .with_ansi(is_terminal && std::env::var_os("NO_COLOR").is_none());
     // It fails only if a log was started before.
     drop(match settings.format {
         // A person at a terminal sees when it is, and has no use for the name of a module.
-        LogFormat::Text if is_terminal => builder.without_time().with_target(false).try_init(),
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().try_init(),
+        LogFormat::Text if is_terminal => {
+            builder.without_time().with_target(false).finish().with(targets).try_init()
+        }
+        LogFormat::Text => builder.finish().with(targets).try_init(),
+        LogFormat::Json => builder.json().finish().with(targets).try_init(),
     });
+}
+
+/// Returns what is logged of which crate. `rmcp` logs whole messages at lower levels, which only `trace` may show.
+fn targets(level: LevelFilter) -> Targets {
+    let all = Targets::new().with_default(level);
+    if level == LevelFilter::TRACE { all } else { all.with_target("rmcp", level.min(LevelFilter::WARN)) }
 }
 
 fn level(level: LogLevel) -> LevelFilter {

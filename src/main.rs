@@ -52,6 +52,8 @@ fn main() -> ExitCode {
         Command::Ask(args) => command::run(command::ask(&args.options())),
         #[cfg(feature = "notify")]
         Command::Notify(args) => command::run(command::notify(&args.options())),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => command::run(compose::mcp(args.options())),
         Command::Config(args) => command::run(command::config(&args.options())),
         Command::Doctor(args) => command::run(command::doctor(&args.options())),
         Command::Setup(args) => command::run(command::setup(&args.options())),

@@ -80,6 +80,7 @@ mod cli {
             ("help-reject", &["reject", "--help"]),
             ("help-extend", &["extend", "--help"]),
             ("help-ask", &["ask", "--help"]),
+            ("help-mcp", &["mcp", "--help"]),
             ("help-config", &["config", "--help"]),
             ("help-config-set", &["config", "set", "--help"]),
             ("help-setup", &["setup", "--help"]),

@@ -31,7 +31,7 @@ impl<T: Args> Args for Deferred<T> {
 
 /// The subcommands that run for long: their help has the options of the log. They work for the others too, whose help
 /// names this one in a line.
-const LOGGED: [&str; 4] = ["run", "proxy", "attach", "inbox"];
+const LOGGED: [&str; 5] = ["run", "proxy", "attach", "mcp", "inbox"];
 /// The options of the log, which are hidden unless the help shows them.
 const LOG: [&str; 3] = ["log", "log_file", "log_format"];
 

@@ -182,6 +182,22 @@ Exit codes:
   125      it could not be asked
   128 + N  signal N interrupted the command";
 
+/// What the tools do, and the exit codes of `askbridge mcp`.
+#[cfg(feature = "mcp")]
+pub(super) const MCP: &str = "\
+An agent starts it, and speaks to it on stdin. Its tool ask_user_question asks the person, and waits; after a time it \
+returns a ticket, with which wait_for_answer waits on. The question is found like any other, and withdrawn when the agent \
+cancels the call or ends.
+
+  claude mcp add --scope user askbridge -- askbridge mcp
+  codex mcp add askbridge -- askbridge mcp
+
+Exit codes:
+  0        the agent closed stdin
+  2        the command line was not understood
+  125      the server could not be started
+  128 + N  signal N ended the server";
+
 /// What `askbridge setup` writes, and its exit codes.
 pub(super) const SETUP: &str = "\
 Without CLIENT, every editor that is installed is set up. Without AGENT, each agent in the settings is started \

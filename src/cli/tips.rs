@@ -27,13 +27,19 @@ pub fn explain(command: &Command) {
     let name = match command {
         Command::Run(_) => "run",
         Command::Proxy(_) => "proxy",
+        #[cfg(feature = "mcp")]
+        Command::Mcp(_) => "mcp",
         #[cfg(feature = "mock")]
         Command::MockAgent(_) => "mock-agent",
         _ => return,
     };
     if io::stdin().is_terminal() {
-        let expected =
-            "an ACP client starts this and speaks to it on stdin; `askbridge demo` shows how it works";
+        let expected = match name {
+            "mcp" => {
+                "an agent starts this and speaks MCP to it on stdin; `askbridge mcp --help` says how to add it"
+            }
+            _ => "an ACP client starts this and speaks to it on stdin; `askbridge demo` shows how it works",
+        };
         // Without stderr, the command does the same.
         drop(writeln!(io::stderr(), "askbridge {name}: {expected}"));
     }

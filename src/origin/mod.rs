@@ -17,4 +17,7 @@ pub mod copilot;
 
 pub mod opencode;
 
+#[cfg(feature = "mcp")]
+pub mod mcp;
+
 pub use hosts::{Hosted, Hosts, Who};

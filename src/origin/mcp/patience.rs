@@ -1,0 +1,122 @@
+//! How long a call waits for the person, and what is sent meanwhile: progress, and a ticket at the end.
+//! Decides only. The clock and the sending are left to `server.rs`.
+
+use std::time::Duration;
+
+use crate::limits;
+
+/// How long a call waits for the person before it returns a ticket. Claude Desktop gives a call up after about 240 s, and
+/// Codex after 300 s, in spite of progress.
+const WITH_PROGRESS: Duration = Duration::from_secs(210);
+/// The same, where the client wants no progress. Kimi and others give a call up after 60 s.
+pub(super) const WITHOUT_PROGRESS: Duration = Duration::from_secs(45);
+/// The same of Claude Code, which never gives up while there is progress. It puts a call into the background after 120 s,
+/// and tells the model of its result: a ticket would only cost the model another call.
+const CLAUDE: Duration = Duration::from_secs(3600);
+
+/// Clients by the beginning of their name in lower case, and how long their calls may take.
+const CLIENTS: [(&str, Duration); 3] = [
+    ("claude-code", CLAUDE),
+    // The other two are reported to end a call after 60 s, whatever is configured.
+    ("copilot", WITHOUT_PROGRESS),
+    ("zed", WITHOUT_PROGRESS),
+];
+
+/// How one call waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Patience {
+    limit: Duration,
+    reports: bool,
+}
+
+/// What a waiting call does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// It reports progress.
+    Report,
+    /// It returns a ticket.
+    Ticket,
+}
+
+impl Patience {
+    /// Returns how a call of this client waits. `reports` says whether the client wants progress. `wanted` is what the
+    /// person has set.
+    pub(super) fn of(client: &str, reports: bool, wanted: Option<Duration>) -> Self {
+        let client = client.to_lowercase();
+        let known = CLIENTS.iter().find(|(name, _)| client.starts_with(name)).map(|(_, limit)| *limit);
+        let limit = match (known, reports) {
+            (known, true) => known.unwrap_or(WITH_PROGRESS),
+            (known, false) => known.unwrap_or(WITH_PROGRESS).min(WITHOUT_PROGRESS),
+        };
+        Patience { limit: wanted.unwrap_or(limit), reports }
+    }
+
+    /// Returns what follows after so many reports, and when: the time since the call came.
+    pub(super) fn next(self, reports: u32) -> (Duration, Next) {
+        let due = limits::MCP_PROGRESS.saturating_mul(reports);
+        if self.reports && due < self.limit { (due, Next::Report) } else { (self.limit, Next::Ticket) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(client: &str, reports: bool, wanted: Option<u64>) -> u64 {
+        Patience::of(client, reports, wanted.map(Duration::from_secs)).limit.as_secs()
+    }
+
+    #[test]
+    fn call_ends_before_the_shortest_limit_of_its_client() {
+        for (client, reports, limit) in [
+            // Codex ends a call after 300 s in spite of progress, and Claude Desktop after about 240 s.
+            ("codex-mcp-client", true, 240),
+            ("claude-ai", true, 240),
+            // Kimi and opencode end a call after 60 s without progress.
+            ("kimi", false, 60),
+            ("opencode", false, 60),
+            ("Zed", true, 60),
+            ("Copilot CLI", true, 60),
+            ("", false, 60),
+        ] {
+            let wait = seconds(client, reports, None);
+            assert!(wait <= limit - 15 && wait >= limit / 2, "{client} waits for {wait} s");
+        }
+    }
+
+    #[test]
+    fn claude_code_waits_for_an_hour_where_it_wants_progress() {
+        assert_eq!(seconds("claude-code", true, None), 3600);
+        assert_eq!(seconds("claude-code", false, None), 45);
+    }
+
+    #[test]
+    fn setting_overrides_what_is_known_of_a_client() {
+        assert_eq!(seconds("claude-code", true, Some(7)), 7);
+        assert_eq!(seconds("zed", false, Some(7000)), 7000);
+    }
+
+    #[test]
+    fn progress_is_reported_at_once_and_every_few_seconds_until_the_ticket() {
+        let patience = Patience::of("", true, Some(Duration::from_secs(12)));
+        let steps: Vec<_> = (0..4).map(|reports| patience.next(reports)).collect();
+        let at = Duration::from_secs;
+        assert_eq!(
+            steps,
+            [(at(0), Next::Report), (at(5), Next::Report), (at(10), Next::Report), (at(12), Next::Ticket)]
+        );
+        assert!(limits::MCP_PROGRESS <= at(10), "a client may give up after 10 s without progress");
+    }
+
+    #[test]
+    fn call_without_a_progress_token_reports_nothing() {
+        let patience = Patience::of("", false, None);
+        assert_eq!(patience.next(0), (Duration::from_secs(45), Next::Ticket));
+    }
+
+    #[test]
+    fn limit_of_zero_returns_a_ticket_at_once() {
+        let patience = Patience::of("", true, Some(Duration::ZERO));
+        assert_eq!(patience.next(0), (Duration::ZERO, Next::Ticket));
+    }
+}

@@ -1,0 +1,81 @@
+//! One server from its start to its end: on stdin and stdout, until stdin ends or a signal comes.
+
+use std::sync::PoisonError;
+
+use rmcp::{
+    ServiceExt,
+    transport::{StdioReader, StdioWriter, stdio_pipes},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::{sleep, timeout},
+};
+
+use super::{
+    server::{McpOptions, Server, Shared},
+    transport::Connection,
+};
+use crate::{limits, origin::Hosts};
+
+/// Serves one client on these streams until it has closed its end, or until `stop` is done, whose output is returned
+/// then. Every question that is open at the end is withdrawn.
+pub async fn serve<H, R, W, T>(
+    options: McpOptions,
+    hosts: H,
+    (reader, writer): (R, W),
+    stop: impl Future<Output = T>,
+) -> Option<T>
+where
+    H: Hosts + Send + Sync + 'static,
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let shared = Shared::default();
+    let connection = Connection::new(reader, writer, shared.in_flight.clone());
+    let server = Server::new(options, hosts, shared.clone());
+    let stopped = tokio::select! {
+        () = converse(server, connection) => None,
+        () = leave(&shared) => None,
+        stopped = stop => Some(stopped),
+    };
+    shared.tickets.withdraw();
+    shared.in_flight.end();
+    // A reply that cannot be written must not keep the process: its question is withdrawn by force.
+    if timeout(limits::SERVICE_STOP, shared.tickets.ended()).await.is_err() {
+        tracing::debug!("a reply was not read");
+    }
+    // The inbox ends last: by now it has told every responder what became of its question.
+    let hosted = shared.hosted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(hosted);
+    stopped
+}
+
+/// Withdraws what is open once stdin has ended, and lets the last replies be read: a client may close its end, read no
+/// more, and leave the pipe open.
+async fn leave(shared: &Shared) {
+    shared.in_flight.over().await;
+    shared.tickets.withdraw();
+    sleep(limits::FLUSH).await;
+}
+
+/// Returns the standard streams of this process.
+pub fn stdio() -> (StdioReader, StdioWriter) {
+    stdio_pipes()
+}
+
+/// Speaks with the client until it has closed its end. Dropping the future ends the connection.
+async fn converse<H, R, W>(server: Server<H>, connection: Connection<R, W>)
+where
+    H: Hosts + Send + Sync + 'static,
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    match server.serve(connection).await {
+        Ok(running) => {
+            if let Err(error) = running.waiting().await {
+                tracing::warn!(%error, "the MCP server failed");
+            }
+        }
+        Err(error) => tracing::warn!(%error, "no MCP client began to speak"),
+    }
+}
