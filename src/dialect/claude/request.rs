@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 
 use super::{
-    call::{self, ASK, ClaudeReply, EXIT_PLAN_MODE, ToolCall},
+    call::{self, ClaudeReply},
     control::Request,
     form::{self, ClaudeForm},
+    tool_call::{ASK, EXIT_PLAN_MODE, ToolCall},
 };
 use crate::{
     dialect::agent_dialect::Rejection,
