@@ -65,16 +65,22 @@ fn main() -> ExitCode {
         #[cfg(feature = "mock")]
         Command::MockClient(args) => client::run(&args.settings()),
         #[cfg(feature = "mock")]
-        Command::Mock(args) => match &args.what {
-            MockWhat::ClaudeHook(args) => {
-                claude::run(&args.settings()).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
-            }
-            MockWhat::CodexDaemon(args) => codex::server::run(&args.settings()),
-            MockWhat::Opencode(args) => opencode::server::run(&args.opencode()),
-            MockWhat::Copilot(args) => copilot::server::run(&args.copilot()),
-        },
+        Command::Mock(args) => mock(&args.what),
         #[cfg(feature = "mock")]
         Command::Demo(args) => demo::run(&args.settings()),
+    }
+}
+
+#[cfg(feature = "mock")]
+fn mock(what: &MockWhat) -> ExitCode {
+    match what {
+        MockWhat::ClaudeHook(args) => match claude::run(&args.settings()) {
+            Ok(code) => code,
+            Err(error) => fail(exit::FAILED, &error.to_string()),
+        },
+        MockWhat::CodexDaemon(args) => codex::server::run(&args.settings()),
+        MockWhat::Opencode(args) => opencode::server::run(&args.opencode()),
+        MockWhat::Copilot(args) => copilot::server::run(&args.copilot()),
     }
 }
 

@@ -3,6 +3,7 @@
 use core::net::SocketAddr;
 use std::{path::PathBuf, time::Duration};
 
+pub use super::sections::{PROJECTS, PROJECTS_ABOUT, SECTIONS, is_section};
 use super::{
     attached::Attached,
     key::{AnyKey, Key, Project},
@@ -17,28 +18,6 @@ use crate::{
     limits,
     question::Purpose,
 };
-
-/// The tables of a file, each with what is in it.
-pub const SECTIONS: [(&str, &str); 12] = [
-    ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
-    ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
-    ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
-    ("log", "The log of every command"),
-    ("notify", "When you are told that a question waits"),
-    ("notify.heartbeat", "A command that runs again and again while a question stays open"),
-    ("notify.desktop", "A notification of the desktop"),
-    ("notify.sound", "A sound, or speech"),
-    ("notify.command", "A command of your own"),
-    ("notify.webhook", "A request to a server of your own"),
-    ("notify.ntfy", "A message to your phone, by an ntfy server"),
-    ("notify.terminal", "Terminals in which askbridge runs"),
-];
-
-/// The table that repeats, one for each project.
-pub const PROJECTS: &str = "notify.project";
-/// What is in that table.
-pub const PROJECTS_ABOUT: &str =
-    "What is different for one project; the one with the longest fitting `folder` counts";
 
 // Why a project must not set something.
 const ENDS: &str = "it ends questions in your place";
@@ -387,11 +366,6 @@ pub static OF_PROJECT: [&dyn AnyKey; 6] =
 /// Finds a setting by its name with its sections.
 pub fn find(path: &str) -> Option<&'static dyn AnyKey> {
     ALL.iter().copied().find(|key| key.path() == path)
-}
-
-/// Returns whether there is a table of this name.
-pub fn is_section(path: &str) -> bool {
-    SECTIONS.iter().any(|(name, _)| *name == path)
 }
 
 /// Returns the environment variable that sets it, such as `ASKBRIDGE_NOTIFY_NTFY_TOPIC`.

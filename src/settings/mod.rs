@@ -11,6 +11,8 @@ pub mod attached;
 
 pub mod key;
 
+mod sections;
+
 pub mod keys;
 
 pub mod document;

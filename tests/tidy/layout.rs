@@ -5,10 +5,10 @@ use crate::source::{Source, Token, hold, repository, tokens};
 /// Lines of a file, without what is there for its tests only.
 const FILE: usize = 400;
 /// Lines of code of a `mod.rs` or `main.rs`, comments aside. `main.rs` has one for each command.
-const ENTRY: usize = 66;
+const ENTRY: usize = 92;
 
 /// What is on the top level, hidden files aside.
-const TOP_LEVEL: [&str; 18] = [
+const TOP_LEVEL: [&str; 19] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -23,6 +23,7 @@ const TOP_LEVEL: [&str; 18] = [
     "examples",
     "fixtures",
     "fuzz",
+    "packaging",
     "schema",
     "sdk",
     "src",

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::{HookCall, HookReply};
 use crate::question::{Answer, Kind, Outcome, Purpose, Question, Reason, Role, Value, permission::options};
 
-const QUESTIONS: &str = r#"{"session_id":"0623b82d","transcript_path":"/t.jsonl","cwd":"/home/me/project","permission_mode":"auto","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which database should we use?","header":"Database","options":[{"label":"Postgres","description":"Relational"},{"label":"SQLite","description":"Embedded","preview":"`x`"}],"multiSelect":false},{"question":"Which \"parts\"?","header":"Parts","options":[{"label":"Auth"},{"label":"Search, and more"}],"multiSelect":true}],"metadata":{"source":1.50}}}"#;
+const QUESTIONS: &str = r#"{"session_id":"0623b82d","transcript_path":"/t.jsonl","cwd":"/src/project","permission_mode":"auto","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which database should we use?","header":"Database","options":[{"label":"Postgres","description":"Relational"},{"label":"SQLite","description":"Embedded","preview":"`x`"}],"multiSelect":false},{"question":"Which \"parts\"?","header":"Parts","options":[{"label":"Auth"},{"label":"Search, and more"}],"multiSelect":true}],"metadata":{"source":1.50}}}"#;
 
 fn read(stdin: &str) -> Option<(Question, HookReply)> {
     HookCall::read(stdin.as_bytes())?.question("q")
@@ -40,7 +40,7 @@ fn questions_are_read_with_all_that_they_say() {
     let (question, _) = read(QUESTIONS).expect("a question");
     assert_eq!(
         (question.session.as_deref(), question.project.as_deref()),
-        (Some("0623b82d"), Some("/home/me/project"))
+        (Some("0623b82d"), Some("/src/project"))
     );
     assert_eq!((question.origin.name(), question.purpose), ("claude", Purpose::Question));
     assert_eq!(question.fields[0].label, "Which database should we use?");

@@ -168,7 +168,7 @@ mod tests {
     fn command() -> Json {
         json!({
             "threadId": "t", "turnId": "u", "itemId": "i", "kind": "command", "startedAtMs": 5,
-            "environmentId": null, "command": "touch made && ls", "cwd": "/home/me/project",
+            "environmentId": null, "command": "touch made && ls", "cwd": "/src/project",
             "reason": "It needs a file.",
             "availableDecisions": [
                 "accept", { "acceptWithExecpolicyAmendment": { "execpolicy_amendment": ["touch", "a b"] } }, "cancel",
@@ -204,7 +204,7 @@ mod tests {
         let subject = question.subject.as_ref().expect("a subject");
         assert_eq!(
             (subject.command.as_deref(), subject.folder.as_deref(), subject.description.as_deref()),
-            (Some("touch made && ls"), Some("/home/me/project"), Some("It needs a file."))
+            (Some("touch made && ls"), Some("/src/project"), Some("It needs a file."))
         );
         assert_eq!((question.purpose, question.dangerous), (Purpose::Permission, true));
         assert_eq!(question.message, "touch made && ls");

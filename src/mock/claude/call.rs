@@ -40,7 +40,7 @@ impl Call {
             "plan" => (
                 "PermissionRequest",
                 "ExitPlanMode",
-                json!({ "plan": "1. Write the test\n2. Make it pass", "planFilePath": "/tmp/plan.md" }),
+                json!({ "plan": "1. Write the test\n2. Make it pass", "planFilePath": "plan.md" }),
                 json!({}),
             ),
             "form" => (
