@@ -25,6 +25,8 @@ pub mod request;
 
 pub mod hook;
 
+pub mod status;
+
 pub mod watch;
 
 #[cfg(test)]
@@ -34,5 +36,6 @@ pub use call::{ClaudeReply, read};
 pub use form::ClaudeForm;
 pub use hook::{HookCall, HookEvent, HookReply};
 pub use request::ControlReply;
+pub use status::Status;
 pub use tool_call::ToolCall;
 pub use watch::Watch;

@@ -113,6 +113,13 @@ impl Watch {
         self.calls.len() < CALLS && tool == self.tool && self.is_same(input)
     }
 
+    /// Returns how the call ended if its dialog is gone and neither the transcript nor a hook says more: its tool runs.
+    pub fn gone(&self) -> Option<Outcome> {
+        // What is rejected, and what is answered, is in the transcript at once.
+        let runs = self.tool != ASK && !self.is_of_subagent;
+        runs.then(|| Outcome::Answered(self.allowed()))
+    }
+
     /// Returns whether an input is that of the call. Claude Code adds members: the answers, and defaults.
     fn is_same(&self, input: &Json) -> bool {
         let texts = |input: &Json| {
@@ -223,6 +230,12 @@ mod tests {
             assert_eq!(watch.line(&used("t1", tool, input)), None);
             assert_eq!(watch.line(&result("t1", is_error, more)), Some(expected), "{tool} {more}");
         }
+    }
+
+    #[test]
+    fn a_dialog_that_is_gone_was_a_permission_whose_tool_runs() {
+        assert_eq!(watch("Bash", r#"{"command":"ls"}"#).gone(), Some(answered(json!({ "q0": "allow" }))));
+        assert_eq!(watch(ASK, ASKED).gone(), None, "the answers are still to come");
     }
 
     #[test]

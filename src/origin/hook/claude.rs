@@ -108,7 +108,7 @@ impl Waiting {
     ) -> Result<Self, String> {
         let folder = call.folder.as_deref().unwrap_or_default().into();
         let agent = agent();
-        let ends = Ends::new(call, question.clone());
+        let ends = Ends::new(call, question.clone(), agent);
         let hosted = hosts.host(Who { agent: AGENT.to_owned(), folder, pid: Some(agent) });
         let hosted = hosted.map_err(|error| error.to_string())?;
         let asking = Question { agent: Some(AGENT.into()), ..question.clone() };

@@ -1,8 +1,16 @@
-//! The two places that tell how a dialog ended: the transcript of the session, and the hooks that run afterwards.
+//! The places that tell how a dialog ended: the transcript of the session, the hooks that run afterwards, and the status
+//! that Claude Code writes down of its terminal.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
 
 use super::{spool::Spool, tail::Tail};
 use crate::{
-    dialect::claude::{HookCall, Watch},
+    dialect::claude::{HookCall, Status, Watch},
+    limits,
     question::{Outcome, Question},
 };
 
@@ -13,18 +21,25 @@ pub(super) struct Ends {
     watch: Option<Watch>,
     transcript: Option<Tail>,
     spool: Option<Spool>,
+    status: Status,
+    /// The file of the status, where it may be.
+    status_file: Option<PathBuf>,
+    session: String,
     has_looked: bool,
 }
 
 impl Ends {
-    /// Looks at what belongs to this call. What is not there is not looked at.
-    pub(super) fn new(call: &HookCall, question: Question) -> Self {
+    /// Looks at what belongs to this call of this agent. What is not there is not looked at.
+    pub(super) fn new(call: &HookCall, question: Question, agent: u32) -> Self {
         // A transcript that is made later has nothing of what was before.
         let transcript = call.transcript.as_ref().map(|path| Tail::new(path.into()));
         Ends {
             watch: Watch::new(call, question),
             transcript,
             spool: Spool::new(&call.session).ok(),
+            status: Status::default(),
+            status_file: call.transcript.as_deref().and_then(|path| status_file(path.as_ref(), agent)),
+            session: call.session.clone(),
             has_looked: false,
         }
     }
@@ -45,6 +60,63 @@ impl Ends {
                 outcome = outcome.take().or_else(told);
             });
         }
-        outcome
+        // The others say more, so they come first.
+        outcome.or_else(|| {
+            let file = read(self.status_file.as_deref()?).ok()?;
+            self.status.has_ended(&self.session, &file).then(|| watch.gone())?
+        })
+    }
+}
+
+/// Returns where the status is: transcripts are `projects/PROJECT/SESSION.jsonl`, in the same folder as `sessions`.
+fn status_file(transcript: &Path, agent: u32) -> Option<PathBuf> {
+    let folder = transcript.ancestors().nth(3)?;
+    Some(folder.join("sessions").join(Status::file(agent)))
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limits::READ as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_permission_given_at_the_keyboard_is_seen_while_its_command_still_runs() {
+        let home = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let path = home.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(&path, text).expect("it is written");
+            path
+        };
+        let call = json!({ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "make" } });
+        let line = json!({ "type": "assistant", "message": { "role": "assistant", "content": [call] } });
+        let transcript = write("projects/p/s.jsonl", &format!("{line}\n"));
+        let stdin = json!({
+            "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
+            "tool_name": "Bash", "tool_input": { "command": "make" },
+        });
+        let call = HookCall::read(stdin.to_string().as_bytes()).expect("a call");
+        let (question, _) = call.question("q").expect("a question");
+        let mut ends = Ends::new(&call, question, 7);
+        ends.spool = None;
+        let status = |status: &str| {
+            write("sessions/7.json", &json!({ "sessionId": "s", "status": status }).to_string());
+        };
+        assert_eq!(ends.look(), None, "there is no status");
+        for before in ["busy", "busy", "busy", "waiting", "waiting", "busy"] {
+            status(before);
+            assert_eq!(ends.look(), None, "{before}");
+        }
+        let allowed = json!({ "status": "answered", "values": { "q0": "allow" } });
+        assert_eq!(ends.look(), Some(serde_json::from_value(allowed).expect("an outcome")));
     }
 }

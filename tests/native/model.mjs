@@ -1,0 +1,159 @@
+// A stand-in for a model: serves the interfaces that Claude Code, Codex, opencode and Copilot CLI speak, on the loopback.
+// It calls the tool that the person's last message names, and ends the turn with what it was told of the call.
+//
+// "ASK: …" asks a question, "RUN: COMMAND" runs a command. Each result of a call is a line of JSON on stdout.
+//
+//     node model.mjs PORT
+
+import { createServer } from "node:http";
+import { createInterface } from "node:readline";
+
+const ASKED = "Which database should we use?";
+const options = [
+  { label: "Postgres", description: "Relational" },
+  { label: "SQLite", description: "Embedded" },
+];
+const question = { header: "Database", question: ASKED, options };
+
+// The tools that ask, and those that run commands, by the names that the agents give them.
+const TOOLS = {
+  ASK: {
+    AskUserQuestion: () => ({ questions: [{ ...question, multiSelect: false }] }),
+    request_user_input: () => ({ questions: [{ ...question, id: "db" }] }),
+    question: () => ({ questions: [question] }),
+    ask_user: () => ({
+      message: ASKED,
+      requestedSchema: {
+        type: "object",
+        properties: { db: { type: "string", title: "Database", enum: options.map(({ label }) => label) } },
+        required: ["db"],
+      },
+    }),
+  },
+  RUN: {
+    Bash: (command) => ({ command, description: "Make a file" }),
+    exec_command: (cmd) => ({ cmd }),
+    shell_command: (command) => ({ command }),
+    bash: (command) => ({ command, description: "Make a file" }),
+  },
+};
+
+// Counts what was said: an agent takes two messages with one ID for parts of the same.
+let turns = 0;
+
+// Returns what to say next. `told` is the result of the last call, if that is newer than the person's `text`.
+function next(tools, text, told) {
+  turns += 1;
+  if (told !== undefined) {
+    console.log(JSON.stringify({ told }));
+    return { text: "The turn is over." };
+  }
+  const [, what, rest] = /\b(ASK|RUN): (.*)/.exec(text ?? "") ?? [];
+  const name = Object.keys(TOOLS[what] ?? {}).find((name) => tools.includes(name));
+  if (!name) return { text: "Nothing to do." };
+  return { id: `call_${turns}`, name, input: TOOLS[what][name](rest.trim()) };
+}
+
+// What a message says, whichever way it is cut into blocks.
+function textOf(content) {
+  if (typeof content === "string") return content;
+  return (content ?? []).map((block) => block.text ?? (block.content ? textOf(block.content) : "")).join("\n");
+}
+
+// Anthropic Messages: Claude Code.
+function messages({ messages, tools = [], model, stream }, response) {
+  const isPerson = ({ role }) => role === "user";
+  const last = messages.findLast(isPerson)?.content ?? "";
+  const result = Array.isArray(last) ? last.find(({ type }) => type === "tool_result") : undefined;
+  const said = next(tools.map(({ name }) => name), textOf(last), result && textOf(result.content));
+  const block = said.name ? { type: "tool_use", id: said.id, name: said.name, input: said.input } : { type: "text", text: said.text };
+  const stop_reason = said.name ? "tool_use" : "end_turn";
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { id: `msg_${turns}`, type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null, usage };
+  if (!stream) return json(response, { ...message, content: [block], stop_reason });
+  const send = events(response);
+  send({ type: "message_start", message });
+  const empty = said.name ? { ...block, input: {} } : { ...block, text: "" };
+  send({ type: "content_block_start", index: 0, content_block: empty });
+  const delta = said.name ? { type: "input_json_delta", partial_json: JSON.stringify(said.input) } : { type: "text_delta", text: said.text };
+  send({ type: "content_block_delta", index: 0, delta });
+  send({ type: "content_block_stop", index: 0 });
+  send({ type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage });
+  send({ type: "message_stop" });
+  response.end();
+}
+
+// OpenAI Responses: Codex.
+function responses({ input = [], tools = [] }, response) {
+  const isPerson = ({ role }) => role === "user";
+  const last = input.findLast((item) => isPerson(item) || item.type?.endsWith("_output"));
+  const told = last && !isPerson(last) ? textOf(last.output?.content ?? last.output) : undefined;
+  const said = next(tools.map(({ name }) => name), textOf(input.findLast(isPerson)?.content), told);
+  const id = `resp_${turns}`;
+  const item = said.name
+    ? { type: "function_call", id: `fc_${turns}`, call_id: said.id, name: said.name, arguments: JSON.stringify(said.input) }
+    : { type: "message", id: `msg_${turns}`, role: "assistant", content: [{ type: "output_text", text: said.text }] };
+  const send = events(response);
+  send({ type: "response.created", response: { id } });
+  send({ type: "response.output_item.done", output_index: 0, item });
+  const usage = { input_tokens: 1, input_tokens_details: null, output_tokens: 1, output_tokens_details: null, total_tokens: 2 };
+  send({ type: "response.completed", response: { id, usage } });
+  response.end();
+}
+
+// OpenAI chat completions: opencode and Copilot CLI.
+function completions({ messages, tools = [], model, stream }, response) {
+  const last = messages.findLast(({ role }) => role === "user" || role === "tool");
+  const told = last?.role === "tool" ? textOf(last.content) : undefined;
+  const person = messages.findLast(({ role }) => role === "user");
+  const said = next(tools.map((tool) => tool.function?.name), textOf(person?.content), told);
+  const call = said.name && { index: 0, id: said.id, type: "function", function: { name: said.name, arguments: JSON.stringify(said.input) } };
+  const message = call ? { role: "assistant", content: null, tool_calls: [call] } : { role: "assistant", content: said.text };
+  const finish_reason = call ? "tool_calls" : "stop";
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  const whole = { id: `chat_${turns}`, created: 0, model };
+  if (!stream) {
+    return json(response, { ...whole, object: "chat.completion", choices: [{ index: 0, message, finish_reason }], usage });
+  }
+  const send = events(response);
+  const chunk = { ...whole, object: "chat.completion.chunk" };
+  send({ ...chunk, choices: [{ index: 0, delta: message, finish_reason: null }] });
+  send({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason }], usage });
+  response.end("data: [DONE]\n\n");
+}
+
+function json(response, value, status = 200) {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(value));
+}
+
+// Returns what sends an event of a stream.
+function events(response) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  return (event) => response.write(`${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`);
+}
+
+const PATHS = [
+  [/\/messages\/count_tokens$/, (_, response) => json(response, { input_tokens: 1 })],
+  [/\/messages$/, messages],
+  [/\/responses$/, responses],
+  [/\/chat\/completions$/, completions],
+];
+
+const server = createServer(async (request, response) => {
+  const path = new URL(request.url, "http://localhost").pathname;
+  let body = "";
+  for await (const part of request.setEncoding("utf8")) body += part;
+  const [, reply] = PATHS.find(([pattern]) => request.method === "POST" && pattern.test(path)) ?? [];
+  try {
+    if (reply) return reply(JSON.parse(body), response);
+    // What else agents ask a vendor for is not needed.
+    json(response, path.endsWith("/models") ? { data: [], models: [] } : {}, path.endsWith("/models") ? 200 : 404);
+  } catch (error) {
+    console.error(path, error);
+    json(response, { error: { type: "invalid_request_error", message: String(error) } }, 400);
+  }
+});
+server.listen(Number(process.argv[2] ?? 0), "127.0.0.1", () => console.log(JSON.stringify({ port: server.address().port })));
+// The one that started this may be killed: its end of the pipe closes then.
+createInterface({ input: process.stdin }).on("close", () => process.exit(0));
