@@ -467,7 +467,7 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 26] = [
+    const HOSTILE: [(&str, &str, &str); 29] = [
         ("bridge", "timeout", "'1ms'"),
         ("bridge", "client-questions", "'none'"),
         ("bridge", "promise", "false"),
@@ -478,6 +478,9 @@ mod tests {
         ("inbox", "token-file", "'/dev/null'"),
         ("inbox", "allow-host", "['evil.example']"),
         ("inbox", "attach", "true"),
+        ("claude", "enabled", "false"),
+        ("claude", "grace", "'0s'"),
+        ("claude", "pass-after", "'0s'"),
         ("log", "level", "'trace'"),
         ("log", "file", "'~/.ssh/authorized_keys'"),
         ("log", "format", "'json'"),

@@ -225,7 +225,6 @@ fn a_call_that_is_not_understood_is_left_to_the_dialog() {
 #[test]
 fn one_of_two_that_answer_at_once_counts() {
     let mut scene = Scene::new(&[]);
-    let mut by_hook = 0;
     for round in 0..12_u32 {
         let id = scene.ask("ask");
         let mut answering = scene.machine.start(&["answer", &id, "SQLite"]);
@@ -238,7 +237,6 @@ fn one_of_two_that_answer_at_once_counts() {
         let answered = end(answering);
         match by.as_str() {
             "hook" => {
-                by_hook += 1;
                 assert!(told.contains("SQLite") && answered.code == 0, "{told} {answered:?}");
                 // The key was for no dialog any more.
                 scene.claude.expect("an unknown word", |line| line.contains("unknown"));
@@ -247,5 +245,4 @@ fn one_of_two_that_answer_at_once_counts() {
         }
         scene.has_left();
     }
-    println!("{by_hook} of 12 by the hook");
 }

@@ -9,6 +9,8 @@ use serde_json::{Value as Json, json};
 use super::{
     CodexReply,
     decision::{Decision, approval},
+    permissions,
+    text::text,
 };
 use crate::{
     dialect::permission::{Described, command},
@@ -147,7 +149,7 @@ fn subject(read: &CommandParams, is_network: bool) -> Subject {
         None => format!("It needs access to {host}."),
     });
     let more = Some(&read.additional_permissions).filter(|more| !more.is_null());
-    let more = more.map(|more| format!("It needs further permissions:\n{}", super::permissions::lines(more)));
+    let more = more.map(|more| format!("It needs further permissions:\n{}", permissions::lines(more)));
     let content: Vec<_> = network.filter(|_| command.is_some()).into_iter().chain(more).collect();
     Subject {
         kind: Some(if is_network && command.is_none() { "fetch" } else { "execute" }.to_owned()),
@@ -157,8 +159,4 @@ fn subject(read: &CommandParams, is_network: bool) -> Subject {
         content: (!content.is_empty()).then(|| content.join("\n")),
         ..Subject::default()
     }
-}
-
-pub(super) fn text(json: &Json) -> Option<String> {
-    json.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     CodexReply,
-    command::text,
     decision::{Decision, approval},
+    text::text,
 };
 use crate::{
     dialect::{elicitation::request, permission::Described},

@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 
 use super::{
     CodexReply,
-    command::text,
     decision::{Decision, approval},
+    text::text,
 };
 use crate::{
     dialect::permission::Described,

@@ -5,9 +5,9 @@ use serde_json::{Value as Json, json};
 
 use super::{
     CodexReply,
-    command::text,
     decision::{Decision, approval},
     file_change,
+    text::text,
 };
 use crate::{
     dialect::permission::{Described, command},

@@ -13,6 +13,8 @@ pub mod reply;
 
 pub mod file_change;
 
+mod text;
+
 mod user_input;
 
 mod decision;

@@ -30,7 +30,7 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Option<(Question,
         return None;
     }
     let (question, reply) = match method {
-        USER_INPUT => user_input::read(params, fallback_id),
+        USER_INPUT => user_input::read(params, fallback_id).map(|it| (it, CodexReply::UserInput)),
         COMMAND => command::read(params, fallback_id),
         FILE_CHANGE => file_change::read(params, fallback_id),
         PERMISSIONS => permissions::read(params, fallback_id),

@@ -8,7 +8,6 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, value::RawValue};
 
-use super::CodexReply;
 use crate::{
     dialect::{agent_dialect::Rejection, params},
     question::{Answer, Field, FieldOption, Kind, Origin, Outcome, Question, Reason, Value},
@@ -61,18 +60,17 @@ struct UserInputAnswers {
     answers: Vec<String>,
 }
 
-pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
+pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<Question> {
     let UserInputParams { thread_id, item_id, questions, auto_resolution_ms } =
         serde_json::from_slice(params).ok()?;
     let fields = questions.into_iter().map(UserInputQuestion::into_field).collect();
     // `isBlocking` is not read: Codex 0.169.0 says false for every question, and waits for it all the same.
-    let question = Question {
+    Some(Question {
         session: thread_id,
         tool_call: item_id,
         timeout: auto_resolution_ms.as_u64().map(Duration::from_millis),
         ..Question::new(Origin::Codex, fallback_id, fields)
-    };
-    Some((question, CodexReply::UserInput))
+    })
 }
 
 impl UserInputQuestion {

@@ -3,38 +3,16 @@
 //!
 //! It follows the status of every thread, and joins those that are at work: the server then sends their open requests. It never sends an error, and no response but what a responder decided.
 
-use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
+use std::time::Duration;
 
+pub use super::effect::Effect;
 use super::{
+    effect::Effects,
     message::{self, Message},
     requests::Requests,
     threads::Threads,
 };
-use crate::{
-    desk::Settlement,
-    question::{Outcome, Provenance, Question},
-};
-
-/// What the shell has to do next.
-#[derive(Debug)]
-pub enum Effect {
-    /// Send this message. If that fails, the connection is over.
-    Send(String),
-    /// Open this question, and remember it under the key.
-    Open(u64, Box<Question>),
-    /// Codex has what was decided of this question.
-    Delivered(u64),
-    /// It is not known whether Codex has what was decided of this question.
-    Undeliverable(u64),
-    /// Look into the record of a thread for what the tool call returned that asked this question, for a short time. Give it
-    /// to [`Core::recorded`].
-    Look(u64, Arc<PathBuf>, String),
-    /// This question is over, by what happened at Codex.
-    End(u64, Outcome, Provenance),
-}
-
-/// The effects of one call.
-pub(super) type Effects = VecDeque<Effect>;
+use crate::desk::Settlement;
 
 /// A client of one app server. Times are counted from its start.
 #[derive(Debug, Default)]
@@ -145,7 +123,7 @@ impl Core {
     pub fn tick(&mut self, now: Duration) {
         self.threads.tick(now, &mut self.effects);
         let is_settled = self.threads.take_listed(now);
-        self.requests.tick(now, is_settled, &mut self.effects);
+        self.requests.tick(now, is_settled, &self.threads, &mut self.effects);
     }
 
     /// Returns what has to be done next.
@@ -167,7 +145,7 @@ mod tests {
     use crate::{
         desk::Timestamp,
         limits,
-        question::{Answer, Outcome, Reason, Value},
+        question::{Answer, Outcome, Provenance, Reason, Value},
     };
 
     const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -3,6 +3,8 @@
 //! The first response to a request wins, whichever client sends it, and an error counts as one. So this client answers
 //! only what a responder decided, and is silent on everything else.
 
+mod effect;
+
 mod message;
 
 mod request;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, value::RawValue};
 
 use super::{
-    core::{Effect, Effects},
+    effect::{Effect, Effects},
     message::{self, Place},
 };
 use crate::{

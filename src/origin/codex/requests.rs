@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Value as Json, value::RawValue};
 
 use super::{
-    core::{Effect, Effects},
+    effect::{Effect, Effects},
     message::{self, Item, Place, Resolved, TurnCompleted},
     request::{Ended, NAME, Request, Stage, dialog},
     threads::Threads,
@@ -308,12 +308,13 @@ impl Requests {
     }
 
     /// Does what is due. `is_settled` says that the server has sent all its open requests again.
-    pub(super) fn tick(&mut self, now: Duration, is_settled: bool, effects: &mut Effects) {
+    pub(super) fn tick(&mut self, now: Duration, is_settled: bool, threads: &Threads, effects: &mut Effects) {
         self.open.retain(|key, request| match &request.stage {
             Stage::Sent { until, .. } if *until <= now => {
                 effects.push_back(Effect::Undeliverable(*key));
                 request.stage = Stage::Left;
-                true
+                // A thread that was left does not send it again.
+                request.place.thread_id.as_deref().is_none_or(|thread| threads.has_joined(thread))
             }
             Stage::Ended(ended) if ended.until <= now => {
                 effects.push_back(ended.assumed(*key));

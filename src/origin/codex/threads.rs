@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{
-    core::{Effect, Effects},
+    effect::{Effect, Effects},
     message::{self, Loaded, Message, OVERLOADED, OfThread, Status, Thread},
 };
 use crate::limits;
@@ -87,6 +87,10 @@ impl Threads {
     }
 
     /// Forgets a thread that is no longer loaded.
+    pub(super) fn has_joined(&self, thread: &str) -> bool {
+        self.known.get(thread).is_some_and(|known| known.is_joined)
+    }
+
     pub(super) fn forget(&mut self, thread: &str) {
         self.known.remove(thread);
     }

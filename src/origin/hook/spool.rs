@@ -100,6 +100,8 @@ fn plain(session: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn call(session: &str) -> HookCall {
@@ -118,8 +120,8 @@ mod tests {
         fs::write(&dead, "").expect("a file");
         tell_in(folder.path(), &call("s-1"));
         let mut told = Vec::new();
-        here.read(|line| told.push(String::from_utf8_lossy(line).into_owned()));
-        assert_eq!(told, [r#"{"hook_event_name":"Stop","session_id":"s-1"}"#]);
+        here.read(|line| told.push(serde_json::from_slice::<Value>(line).expect("JSON")));
+        assert_eq!(told, [json!({ "hook_event_name": "Stop", "session_id": "s-1" })]);
         other.read(|line| panic!("told {line:?}"));
         assert!(!dead.exists());
         let path = here.path.clone();

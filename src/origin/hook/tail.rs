@@ -119,10 +119,12 @@ mod tests {
     fn a_long_file_is_read_from_near_its_end_and_a_long_line_is_passed_over() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t");
-        let long = "x".repeat(limits::HOOK + 1);
-        fs::write(&path, format!("before\n{long}\nafter\n")).expect("it is written");
+        let length = usize::try_from(limits::TRANSCRIPT_TAIL).expect("a length");
+        let longest = "x".repeat(length);
+        fs::write(&path, format!("before\n{longest}\nafter\n")).expect("it is written");
         let mut tail = Tail::new(path.clone());
         assert_eq!(lines(&mut tail), ["after"]);
+        let long = "x".repeat(limits::HOOK + 1);
         let mut file = File::options().append(true).open(&path).expect("a file");
         file.write_all(long.as_bytes()).expect("it is written");
         assert_eq!(lines(&mut tail), [""; 0]);
