@@ -100,8 +100,7 @@ pub const EVENTS: usize = 1024;
 pub const EVENTS_BYTES: usize = 4 * MIB;
 
 // The inbox.
-/// Bytes of one call of a hook, and of one line of a transcript. The input of a tool, such as a file that is to be
-/// written, is in both.
+/// Bytes of one call of a hook, and of one line of a transcript: a file that is to be written is in both.
 pub const HOOK: usize = 4 * MIB;
 /// Bytes at the end of a transcript that are looked at for a tool call that waits: it is one of the last lines.
 pub const TRANSCRIPT_TAIL: u64 = 8 * MIB as u64;
@@ -323,8 +322,7 @@ pub const ATTACH_LOOK_TIME: Duration = Duration::from_secs(5);
 pub const ATTACH_BACK_OFF: Duration = Duration::from_secs(8);
 /// Number of agents that are attached to at once: each has a socket and some threads.
 pub const ATTACHMENTS: usize = 64;
-/// How long an agent that is attached to may take to connect, to take one message, or to say that it took an answer. After
-/// that, its responder is told that it is not known whether the agent has it.
+/// How long an attached agent may take to connect, or to say that it took an answer: after that, this is not known.
 pub const ATTACH_ANSWER: Duration = Duration::from_secs(1);
 /// First back-off before a connection that broke is tried again.
 pub const ATTACH_RETRY: Duration = Duration::from_millis(100);
