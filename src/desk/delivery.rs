@@ -21,7 +21,8 @@ impl Desk {
     }
 
     /// Records that the asker is gone, so that the outcome of a question that was on its way did not reach it. A
-    /// decision of the client or of a responder counts as lost: responders see that the agent is gone.
+    /// decision of the client or of a responder counts as lost: responders see that the agent is gone. Those that wait for
+    /// their verdict are told that it is not known.
     pub fn undeliverable(&mut self, number: u64) {
         let Some(Entry { record, weight, stage, parked, .. }) = self.take_delivering(number) else { return };
         let Stage::Delivering { mut settlement, winner } = stage else { return };
@@ -38,7 +39,12 @@ impl Desk {
         if let Some(ticket) = winner {
             self.tell(ticket, Err(Refusal::Unavailable));
         }
-        self.judge_parked(number, &parked);
+        if was_decided {
+            // It may have arrived after all, and what they wanted may be what was on its way.
+            parked.into_iter().for_each(|(ticket, _)| self.tell(ticket, Err(Refusal::Unavailable)));
+        } else {
+            self.judge_parked(number, &parked);
+        }
     }
 
     /// Settles a question by what the asker had before, such as an answer at the agent's own dialog. Where another

@@ -386,7 +386,7 @@ mod tests {
         assert!(submit(&mut desk, 1, number, answered("a")));
         submit(&mut desk, 2, number, answered("a"));
         desk.undeliverable(number);
-        assert_eq!(verdicts(&mut desk), ["1 unavailable", "2 gone"]);
+        assert_eq!(verdicts(&mut desk), ["1 unavailable", "2 unavailable"]);
         let shown = desk.take_changes().expect("a change").questions;
         let outcome = shown[0].settlement.as_ref().map(|settlement| &settlement.outcome);
         assert_eq!(outcome, Some(&Outcome::Rejected(Reason::AgentGone)));

@@ -369,17 +369,23 @@ fn play(rounds: std::ops::Range<u64>) {
         assert!(played.is_ok(), "round {round}");
     }
     // Each kind of end has to be among them: else the rounds say nothing.
-    assert!(counts.delivered > 500 && counts.late > 100 && counts.unknown > 10, "{counts:?}");
+    assert!(counts.delivered > 200 && counts.late > 40 && counts.unknown > 4, "{counts:?}");
+}
+
+/// The rounds that are played; more by `RACES=10000`.
+const ROUNDS: u64 = 3000;
+
+fn rounds() -> u64 {
+    std::env::var("RACES").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS)
 }
 
 // Without a runtime: its budget for one task would end before the rounds do.
 #[test]
-fn no_answer_is_doubled_or_lost_in_the_first_5000_random_orders() {
-    play(0..5000);
+fn no_answer_is_doubled_or_lost_in_random_orders() {
+    play(0..rounds() / 2);
 }
 
-// Without a runtime: its budget for one task would end before the rounds do.
 #[test]
-fn no_answer_is_doubled_or_lost_in_another_5000_random_orders() {
-    play(5000..10_000);
+fn no_answer_is_doubled_or_lost_in_further_random_orders() {
+    play(rounds() / 2..rounds());
 }

@@ -228,8 +228,12 @@ impl World {
         self.desk.undeliverable(number);
         if let Some(Life::Delivering(end, winner)) = self.asked(number).map(|asked| asked.life) {
             self.expected.extend(winner.map(|ticket| (ticket, "unavailable")));
-            let end = if matches!(end, End::Gone(_)) { end } else { End::Gone(Reason::AgentGone) };
-            self.over(number, end);
+            if matches!(end, End::Gone(_)) {
+                return self.over(number, end);
+            }
+            let parked = self.asked(number).map(|asked| std::mem::take(&mut asked.parked));
+            self.expected.extend(parked.into_iter().flatten().map(|(ticket, _)| (ticket, "unavailable")));
+            self.over(number, End::Gone(Reason::AgentGone));
         }
     }
 

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_in_the_record_an_answer_that_was_sent_before_counts() {
+    fn without_a_word_in_the_record_it_is_not_known_whether_an_answer_counted() {
         let mut client = asked();
         client.decides(1, answer("Postgres"), MS(2));
         client.hears(&resolved(0), MS(3));
@@ -301,7 +301,7 @@ mod tests {
         assert!(due <= MS(3) + Duration::from_secs(1));
         client.core.tick(due);
         client.collect();
-        assert_eq!(client.took()[1..], ["delivered 1"]);
+        assert_eq!(client.took()[1..], ["undeliverable 1"]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub enum Effect {
     /// It is not known whether Codex has what was decided of this question.
     Undeliverable(u64),
     /// Look into the record of a thread for what the tool call returned that asked this question, for a short time. Give it
-    /// to [`Core::recorded`].
+    /// to `Core::recorded`.
     Look(u64, Arc<PathBuf>, String),
     /// This question is over, by what happened at Codex.
     End(u64, Outcome, Provenance),

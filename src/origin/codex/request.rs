@@ -66,7 +66,8 @@ impl Ended {
     pub(super) fn assumed(&self, key: u64) -> Effect {
         match (self.is_interrupted, &self.sent) {
             (true, _) => Effect::End(key, Outcome::Rejected(Reason::Cancelled), Provenance::bridge()),
-            (false, Some(_)) => Effect::Delivered(key),
+            // The record would have it by now, if it were that one.
+            (false, Some(_)) => Effect::Undeliverable(key),
             // What the answer was is not known.
             (false, None) => Effect::End(key, Outcome::Answered(Answer::default()), dialog()),
         }
