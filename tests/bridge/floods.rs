@@ -117,7 +117,10 @@ fn what_an_agent_said_before_it_ended_reaches_a_slow_client() {
 #[test]
 fn a_flood_of_the_mock_agent_arrives_whole_and_in_order() {
     let ((stdin, mut input), (output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
-    let mut running = Running::start(bridge(&[ASKBRIDGE, "mock-agent"]), stdin, stdout);
+    let mut command = bridge(&[ASKBRIDGE, "mock-agent"]);
+    // The client is gone at once: the flood goes on for as long as the agent may.
+    command.env("ASKBRIDGE_BRIDGE_GRACE", "10m");
+    let mut running = Running::start(command, stdin, stdout);
     let new = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}"#;
     let prompt = r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"session-1","prompt":[{"type":"text","text":"flood 40000"}]}}"#;
     input.write_all(format!("{new}\n{prompt}\n").as_bytes()).unwrap();
