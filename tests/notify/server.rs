@@ -20,7 +20,7 @@ pub(crate) enum Manner {
     Ntfy,
     /// As ntfy did before.
     OldNtfy,
-    /// As ntfy does since 2.16, but it ends each stream after the messages that are there.
+    /// As ntfy does since 2.16, but it ends each stream after the messages that were there when it was asked for.
     Breaks,
     /// It never replies.
     Hangs,
@@ -137,7 +137,11 @@ impl Server {
         reader.read_exact(&mut body)?;
         let body = String::from_utf8(body).unwrap();
         let request = Request { path: path.clone(), head: head.clone(), body: body.clone() };
-        self.change(|state| state.requests.push(request));
+        let mut there = 0;
+        self.change(|state| {
+            there = state.messages.len();
+            state.requests.push(request);
+        });
         match self.manner {
             Manner::Hangs => {
                 // Until the other end gives up.
@@ -152,7 +156,7 @@ impl Server {
                 (&stream).write_all(head.as_bytes())
             }
             Manner::Ntfy | Manner::OldNtfy | Manner::Breaks if path.contains("/json?since=") => {
-                self.stream(&stream, &path)
+                self.stream(&stream, &path, there)
             }
             Manner::Ntfy | Manner::OldNtfy | Manner::Breaks => reply(&stream, &self.publish(&path, &body)),
         }
@@ -183,8 +187,9 @@ impl Server {
         message
     }
 
-    /// Sends the messages of a topic that came after another, and those that come.
-    fn stream(&self, mut stream: &TcpStream, path: &str) -> std::io::Result<()> {
+    /// Sends the messages of a topic that came after another, and those that come. Of all topics, so many messages
+    /// were there when the stream was asked for.
+    fn stream(&self, mut stream: &TcpStream, path: &str, there: usize) -> std::io::Result<()> {
         let (topic, since) = path[1..].split_once("/json?since=").unwrap();
         stream.write_all(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n",
@@ -196,13 +201,14 @@ impl Server {
         let mut next =
             now.messages.iter().position(|(_, message)| message["id"] == since).map_or(0, |at| at + 1);
         loop {
-            for (_, message) in now.messages[next..].iter().filter(|(of, _)| of == topic) {
+            let end = if self.manner == Manner::Breaks { there } else { now.messages.len() };
+            for (_, message) in now.messages[next..end].iter().filter(|(of, _)| of == topic) {
                 stream.write_all(format!("{message}\n").as_bytes())?;
             }
             if self.manner == Manner::Breaks {
                 return Ok(());
             }
-            next = now.messages.len();
+            next = end;
             now = more.wait(now).unwrap();
         }
     }
