@@ -310,6 +310,13 @@ exit "$(/bin/cat "$HOME/code" 2> /dev/null || echo 0)"
         assert!(home.ok(&["setup", "claude", "--yes"]).ends_with("nothing to change\n"));
         assert_eq!(calls(), [""; 0]);
 
+        // Another version wrote the files.
+        home.write(&format!("{FOLDER}/hooks/hooks.json"), "{}");
+        home.ok(&["setup", "claude", "--yes"]);
+        let (install, uninstall) =
+            ("plugin install askbridge@askbridge --scope user", "plugin uninstall askbridge@askbridge");
+        assert_eq!(calls(), [add.as_str(), uninstall, install]);
+
         home.ok(&["setup", "claude", "--undo", "--yes"]);
         assert_eq!(calls(), ["plugin uninstall askbridge@askbridge", "plugin marketplace remove askbridge"]);
         assert!(!home.at(FOLDER).exists());
@@ -318,6 +325,11 @@ exit "$(/bin/cat "$HOME/code" 2> /dev/null || echo 0)"
         home.write("code", "3");
         let failed = home.run(&["setup", "claude", "--yes"]);
         assert!(failed.code == exit::FAILED && failed.stderr.contains("marketplace add"), "{failed:?}");
+        // It stopped half way. What is not there cannot be forgotten, and that stops nothing.
+        calls();
+        home.ok(&["setup", "claude", "--undo", "--yes"]);
+        assert_eq!(calls(), ["plugin marketplace remove askbridge"]);
+        assert!(!home.at(FOLDER).exists());
         let missing = Home::new(&[]).run(&["setup", "claude"]);
         assert!(missing.stderr.contains("no program `claude` is on PATH"), "{missing:?}");
     }

@@ -17,8 +17,8 @@ use crate::limits;
 pub struct AgentTree {
     /// The bridge, or the agent where the bridge did not start it.
     root: u32,
-    /// Whether the root is the agent.
-    root_is_inside: bool,
+    /// Where the root is the agent, when that started.
+    agent: Option<u64>,
     /// Children that the bridge had before it started the agent: where a shell starts a program and then replaces
     /// itself by the bridge, the shell's child becomes the bridge's.
     inherited: Arc<[Named]>,
@@ -59,7 +59,7 @@ impl AgentTree {
         let inherited = || processes::children().into_iter().filter_map(Named::read).collect();
         cfg!(target_os = "linux").then(|| AgentTree {
             root: std::process::id(),
-            root_is_inside: false,
+            agent: None,
             inherited: inherited(),
             own: Arc::default(),
         })
@@ -68,9 +68,10 @@ impl AgentTree {
     /// Returns the tree of an agent that this process did not start: the agent and what descends from it. An orphan of
     /// such an agent is not in its tree any more. `None` where the system does not tell about processes.
     pub fn of(agent: u32) -> Option<Self> {
+        let started = Named::read(agent)?.started;
         cfg!(target_os = "linux").then(|| AgentTree {
             root: agent,
-            root_is_inside: true,
+            agent: Some(started),
             inherited: Arc::default(),
             own: Arc::default(),
         })
@@ -106,14 +107,20 @@ impl AgentTree {
 
     /// Walks up from a process. `find` returns the process that has an ID now.
     fn place(&self, peer: Named, find: impl Fn(u32) -> Option<Process>) -> Place {
-        let (Some(root), Some(mut process)) = (find(self.root), find(peer.pid)) else {
+        let root = find(self.root);
+        if self.agent.is_some_and(|started| root.is_none_or(|root| root.started != started || root.has_ended))
+        {
+            // Nothing descends from an agent that has ended.
+            return Place::Outside;
+        }
+        let (Some(root), Some(mut process)) = (root, find(peer.pid)) else {
             return Place::Unknown;
         };
         if process.has_ended || process.started != peer.started {
             return Place::Unknown;
         }
         let mut pid = peer.pid;
-        if pid == self.root && self.root_is_inside {
+        if pid == self.root && self.agent.is_some() {
             return Place::Inside;
         }
         for _ in 0..limits::ANCESTORS {
@@ -182,12 +189,7 @@ mod tests {
     }
 
     fn place_in(table: &Table, pid: u32, started: u64, inherited: &[Named]) -> Place {
-        let tree = AgentTree {
-            root: BRIDGE,
-            root_is_inside: false,
-            inherited: inherited.into(),
-            own: Arc::default(),
-        };
+        let tree = AgentTree { root: BRIDGE, agent: None, inherited: inherited.into(), own: Arc::default() };
         let find = |pid| {
             let (parent, started) = *table.get(&pid)?;
             Some(Process { parent, started, has_ended: false })
@@ -262,8 +264,7 @@ mod tests {
 
     #[test]
     fn a_process_that_has_ended_is_unknown_even_before_it_is_reaped() {
-        let tree =
-            AgentTree { root: BRIDGE, root_is_inside: false, inherited: Arc::default(), own: Arc::default() };
+        let tree = AgentTree { root: BRIDGE, agent: None, inherited: Arc::default(), own: Arc::default() };
         let place = |has_ended| {
             let find = |pid| {
                 let (parent, started) = *table().get(&pid)?;
@@ -281,12 +282,8 @@ mod tests {
             table
                 .extend((0..length).map(|step| (1000 + step, (if step == 0 { 70 } else { 999 + step }, 40))));
             let steps = Cell::new(0);
-            let tree = AgentTree {
-                root: BRIDGE,
-                root_is_inside: false,
-                inherited: Arc::default(),
-                own: Arc::default(),
-            };
+            let tree =
+                AgentTree { root: BRIDGE, agent: None, inherited: Arc::default(), own: Arc::default() };
             let find = |pid| {
                 steps.set(steps.get() + 1);
                 let (parent, started) = *table.get(&pid)?;
@@ -325,7 +322,7 @@ mod tests {
         let own = vec![Named { pid: 90, started: 40 }, Named { pid: 92, started: 42 }];
         let tree = AgentTree {
             root: BRIDGE,
-            root_is_inside: false,
+            agent: None,
             inherited: Arc::default(),
             own: Arc::new(Mutex::new(own)),
         };
@@ -344,7 +341,7 @@ mod tests {
         // The agent is 60. It started a hook, which started a notifier for the person.
         table.extend([(200, (60, 30)), (201, (200, 40)), (202, (201, 41)), (203, (200, 42))]);
         let own = Arc::new(Mutex::new(vec![Named { pid: 201, started: 40 }]));
-        let tree = AgentTree { root: 60, root_is_inside: true, inherited: Arc::default(), own };
+        let tree = AgentTree { root: 60, agent: Some(5), inherited: Arc::default(), own };
         let find = |pid| {
             let (parent, started) = *table.get(&pid)?;
             Some(Process { parent, started, has_ended: false })
@@ -360,6 +357,31 @@ mod tests {
             (1, Place::Outside),
         ] {
             assert_eq!(place(pid), expected, "{pid}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_inside_once_the_agent_has_ended() {
+        let (inherited, own) = (Arc::default(), Arc::default());
+        let tree = AgentTree { root: 60, agent: Some(5), inherited, own };
+        let places = |agent: Option<Process>| {
+            [(60, 5), (200, 30), (50, 10)].map(|(pid, started)| {
+                let mut table = table();
+                table.insert(200, (60, 30));
+                let find = |pid| {
+                    let (parent, started) = *table.get(&pid)?;
+                    if pid == 60 { agent } else { Some(Process { parent, started, has_ended: false }) }
+                };
+                tree.place(Named { pid, started }, find)
+            })
+        };
+        let agent = Process { parent: 1, started: 5, has_ended: false };
+        assert_eq!(places(Some(agent)), [Place::Inside, Place::Inside, Place::Outside]);
+        // It is gone, it was not reaped yet, or another process has its ID by now.
+        for agent in
+            [None, Some(Process { has_ended: true, ..agent }), Some(Process { started: 31, ..agent })]
+        {
+            assert_eq!(places(agent), [Place::Outside; 3], "{agent:?}");
         }
     }
 

@@ -102,6 +102,13 @@ impl BridgeInbox {
         self.address.get_or_init(|| address);
     }
 
+    /// Lets followers end once the host stops: nothing is asked any more. The store of a bridge ends with its port.
+    pub(super) fn stop(&self) {
+        if let AgentSide::Desk(_) = self.agent {
+            self.store.end();
+        }
+    }
+
     /// Returns this bridge's status.
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -222,6 +229,11 @@ impl Work {
         }
     }
 
+    /// Returns whether the agent's traffic goes through another thread of this process, which comes first.
+    pub(super) fn is_beside_a_bridge(&self) -> bool {
+        matches!(self.asker, AskerWork::Bridge(_))
+    }
+
     /// Takes over what the bridge hands over, and times the questions that are on desks of this process, until the
     /// bridge has ended.
     pub async fn run(self) {
@@ -247,7 +259,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        control::played::{played, question, soon},
+        control::{
+            played::{played, question, soon},
+            store::Batch,
+        },
         limits,
         question::{Answer, Outcome, Reason, Value},
     };
@@ -275,6 +290,19 @@ mod tests {
         assert_eq!(soon(asked).await.err(), Some(Refusal::Unavailable));
         let late = soon(inbox.submit(&first, Submission::Reject(None), Provenance::bridge())).await;
         assert_eq!(late.err(), Some(Refusal::Unavailable));
+    }
+
+    #[tokio::test]
+    async fn followers_of_a_desk_hear_the_last_and_end_when_its_host_stops() {
+        let identity = played("b").0.identity().clone();
+        let (inbox, desk, _work) = BridgeInbox::of_desk(identity, 1, None);
+        let mut follower = inbox.store().follow();
+        soon(follower.next()).await.expect("a snapshot");
+        let asked = desk.open(question("a"), false).expect("room");
+        drop(asked);
+        inbox.stop();
+        assert!(matches!(soon(follower.next()).await, Some(Batch::Events { .. })));
+        assert_eq!(soon(follower.next()).await, None);
     }
 
     #[tokio::test]

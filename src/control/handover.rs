@@ -21,6 +21,24 @@ use crate::{
 /// What becomes of a submission.
 pub type Verdict = Result<(), Refusal>;
 
+/// The room for submissions that wait for their verdict: a permit for each byte. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Room(Arc<Semaphore>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room(Arc::new(Semaphore::new(limits::WAITING_BYTES)))
+    }
+}
+
+impl Room {
+    /// Takes the room of a submission, which is given back when this is dropped.
+    pub(super) fn take(&self, submission: &Submission) -> Result<OwnedSemaphorePermit, Refusal> {
+        let bytes = u32::try_from(submission.bytes().max(limits::SUBMISSION)).unwrap_or(u32::MAX);
+        Arc::clone(&self.0).try_acquire_many_owned(bytes).map_err(|_| Refusal::TooManyRequests)
+    }
+}
+
 /// Returns the bridge's end, the responders' end, and what takes over the bridge's changes into a store.
 pub fn pair(store: Store) -> (Port, Submitter, Intake) {
     // Changes that do not fit wait in the desk, where the last one to a question counts.
@@ -38,8 +56,7 @@ pub fn pair(store: Store) -> (Port, Submitter, Intake) {
         unsaid: None,
         opened: Arc::clone(&opened),
     };
-    let room = Arc::new(Semaphore::new(limits::WAITING_BYTES));
-    (port, Submitter { commands, room, introduced }, Intake { handed_over, store, opened })
+    (port, Submitter { commands, room: Room::default(), introduced }, Intake { handed_over, store, opened })
 }
 
 /// The bridge's end. Dropping it ends the inbox.
@@ -152,17 +169,14 @@ impl Port {
 #[derive(Clone, Debug)]
 pub struct Submitter {
     commands: mpsc::Sender<Command>,
-    /// A permit for each byte that may wait.
-    room: Arc<Semaphore>,
+    room: Room,
     introduced: Arc<Mutex<Peers>>,
 }
 
 impl Submitter {
     /// Submits, and waits for the verdict: for an answer or a rejection, until the asker has it.
     pub async fn submit(&self, number: u64, submission: Submission, by: Provenance) -> Verdict {
-        let bytes = u32::try_from(submission.bytes().max(limits::SUBMISSION)).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.room).try_acquire_many_owned(bytes);
-        let room = room.map_err(|_| Refusal::TooManyRequests)?;
+        let room = self.room.take(&submission)?;
         let (verdict, judged) = oneshot::channel();
         let command = Command { number, submission, by, caller: Caller { verdict, _room: room } };
         self.commands.send(command).await.map_err(|_| Refusal::Unavailable)?;

@@ -140,6 +140,7 @@ impl<S> Host<S> {
 impl<S> Drop for Host<S> {
     fn drop(&mut self) {
         if let Some(Thread { stopper, handle }) = self.thread.take() {
+            self.inbox.stop();
             stopper.stop();
             // If the thread panicked, there is nothing more to do.
             drop(handle.join());
@@ -189,7 +190,9 @@ fn run(
     services: Vec<Box<dyn Service>>,
     stop: Stop,
 ) {
-    yield_to_the_bridge();
+    if work.is_beside_a_bridge() {
+        yield_to_the_bridge();
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = runtime.and_then(|runtime| {
         runtime.block_on(async {
@@ -209,7 +212,8 @@ fn run(
     }
 }
 
-/// Where there is one CPU for both, the bridge's own thread has nearly all of it (I7). The two share no lock.
+/// Where there is one CPU for both, the bridge's own thread has nearly all of it (I7). The two share no
+/// lock.
 fn yield_to_the_bridge() {
     // Elsewhere it would be the whole process that yields.
     #[cfg(target_os = "linux")]

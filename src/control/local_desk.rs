@@ -8,19 +8,19 @@ use std::{
 };
 
 use tokio::{
-    sync::{Notify, oneshot},
+    sync::{Notify, OwnedSemaphorePermit, oneshot},
     time::{Instant, sleep_until},
 };
 
-use super::store::Store;
+use super::{
+    handover::{Room, Verdict},
+    store::Store,
+};
 use crate::{
     desk::{Desk, Notice, Opening, QuestionId, Refusal, Settlement, Setup, Submission, Submitted, Ticket},
     limits,
     question::{Outcome, Provenance, Question, Reason},
 };
-
-/// What becomes of a submission.
-type Verdict = Result<(), Refusal>;
 
 /// A desk, and the handles of its questions. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -32,6 +32,7 @@ pub struct LocalDesk {
 struct Shared {
     store: Store,
     started: Instant,
+    room: Room,
     state: Mutex<State>,
     /// Told when a deadline may have come nearer.
     timers: Notify,
@@ -42,8 +43,8 @@ struct State {
     desk: Desk,
     /// What waits for a decision, by the numbers of the questions.
     askers: BTreeMap<u64, Waiting>,
-    /// The submissions that wait for their verdict. Their number is bounded.
-    submissions: BTreeMap<Ticket, oneshot::Sender<Verdict>>,
+    /// The submissions that wait for their verdict, with the room that they take. Their number is bounded.
+    submissions: BTreeMap<Ticket, (oneshot::Sender<Verdict>, OwnedSemaphorePermit)>,
     /// The last ticket.
     last: u64,
 }
@@ -71,7 +72,13 @@ impl LocalDesk {
         let (askers, submissions) = (BTreeMap::new(), BTreeMap::new());
         let state = Mutex::new(State { desk: Desk::new(setup), askers, submissions, last: 0 });
         LocalDesk {
-            shared: Arc::new(Shared { store, started: Instant::now(), state, timers: Notify::new() }),
+            shared: Arc::new(Shared {
+                store,
+                started: Instant::now(),
+                room: Room::default(),
+                state,
+                timers: Notify::new(),
+            }),
         }
     }
 
@@ -113,6 +120,7 @@ impl LocalDesk {
 
     /// Submits to a question, and waits for the verdict: for an answer or a rejection, until the asker has it.
     pub(super) async fn submit(&self, number: u64, submission: Submission, by: Provenance) -> Verdict {
+        let room = self.shared.room.take(&submission)?;
         let (told, verdict) = oneshot::channel();
         self.change(|state, now| {
             if state.submissions.len() >= limits::COMMANDS {
@@ -120,7 +128,7 @@ impl LocalDesk {
             }
             state.last += 1;
             let ticket = Ticket(state.last);
-            state.submissions.insert(ticket, told);
+            state.submissions.insert(ticket, (told, room));
             if state.desk.submit(Submitted { ticket, number, submission, by }, now).is_some() {
                 state.decide(number);
             }
@@ -161,10 +169,10 @@ impl LocalDesk {
         while let Some(notice) = state.desk.poll() {
             // The rest of the notices is for logs: what asks here has none.
             if let Notice::Verdict(ticket, verdict) = notice
-                && let Some(submission) = state.submissions.remove(&ticket)
+                && let Some((told, _room)) = state.submissions.remove(&ticket)
             {
                 // A responder that does not wait any more need not be told.
-                submission.send(verdict).unwrap_or_default();
+                told.send(verdict).unwrap_or_default();
             }
         }
         drop(state);
@@ -373,6 +381,22 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert_eq!(soon(submit(&desk, "a")).await, Err(Refusal::TooManyRequests));
+        asked.delivered();
+        for verdict in waiting {
+            assert_eq!(soon(verdict).await.expect("a verdict"), Ok(()));
+        }
+        // Two of them have room, and a third has not.
+        let reason = "x".repeat(limits::WAITING_BYTES / 2 - limits::SUBMISSION);
+        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let number = asked.id().number;
+        let reject = || {
+            let (desk, submission) = (desk.clone(), Submission::Reject(Some(reason.clone())));
+            async move { desk.submit(number, submission, Provenance::bridge()).await }
+        };
+        let waiting: Vec<_> = (0..2).map(|_| tokio::spawn(reject())).collect();
+        soon(asked.decided()).await;
+        tokio::task::yield_now().await;
+        assert_eq!(soon(reject()).await, Err(Refusal::TooManyRequests));
         asked.delivered();
         for verdict in waiting {
             assert_eq!(soon(verdict).await.expect("a verdict"), Ok(()));

@@ -95,11 +95,12 @@ fn install(
     for (path, text) in changed {
         write(&path, &text).map_err(|error| at(&path, &error))?;
     }
+    // First what can fail while the plugin that is installed still works.
+    run(claude, &add)?;
     if is_installed {
-        // What is installed is a copy: it is replaced.
+        // The files that are read may be a copy: it is replaced.
         run(claude, &["plugin", "uninstall", PLUGIN])?;
     }
-    run(claude, &add)?;
     run(claude, &install)?;
     tell("installed: sessions that start from now on ask in the inbox as well")?;
     Ok(exit::OK)
@@ -113,10 +114,8 @@ fn remove(claude: &Path, folder: &Path, options: &SetupOptions) -> Result<u8, Co
     }
     let uninstall = ["plugin", "uninstall", PLUGIN];
     let forget = ["plugin", "marketplace", "remove", MARKETPLACE];
-    if is_installed {
-        for args in [&uninstall[..], &forget] {
-            tell(&format!("$ claude {}", args.join(" ")))?;
-        }
+    for args in is_installed.then_some(&uninstall[..]).into_iter().chain([&forget[..]]) {
+        tell(&format!("$ claude {}", args.join(" ")))?;
     }
     tell(&format!("removes {}", folder.display()))?;
     if options.print {
@@ -127,7 +126,11 @@ fn remove(claude: &Path, folder: &Path, options: &SetupOptions) -> Result<u8, Co
     }
     if is_installed {
         run(claude, &uninstall)?;
-        run(claude, &forget)?;
+    }
+    // The folder may be known without the plugin, where an installation stopped half way: then this may fail.
+    let forgotten = run(claude, &forget);
+    if is_installed {
+        forgotten?;
     }
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(folder, &error)),

@@ -216,7 +216,8 @@ impl Requests {
             let is_of_thread = request.place.thread_id.as_deref() == Some(thread);
             match request.stage {
                 Stage::Open if is_of_thread && request.place.turn_id.is_some() => {
-                    let ended = Ended { until, sent: None, is_looked_up: false, is_interrupted: false };
+                    // An answer would have been told before.
+                    let ended = Ended { until, sent: None, is_looked_up: false, is_interrupted: true };
                     request.stage = Stage::Ended(ended);
                     true
                 }

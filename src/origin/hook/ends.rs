@@ -50,7 +50,11 @@ impl Ends {
         let mut outcome = None;
         let was_before = !std::mem::replace(&mut self.has_looked, true);
         if let Some(transcript) = &mut self.transcript {
-            transcript.read(|line| outcome = outcome.take().or_else(|| watch.line(line)));
+            // Every line is read: the call that waits stands behind the end of an earlier one with the same input.
+            transcript.read(|line| {
+                let ended = watch.line(line);
+                outcome = outcome.take().or(ended);
+            });
             // What ended before the hook started was another call with the same input.
             outcome = outcome.filter(|_| !was_before);
         }
@@ -84,7 +88,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use std::fs;
 
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -118,5 +122,34 @@ mod tests {
         }
         let allowed = json!({ "status": "answered", "values": { "q0": "allow" } });
         assert_eq!(ends.look(), Some(serde_json::from_value(allowed).expect("an outcome")));
+    }
+
+    #[test]
+    fn the_second_call_with_the_same_input_ends_by_its_own_result() {
+        let home = tempfile::tempdir().expect("a folder");
+        let transcript = home.path().join("s.jsonl");
+        let line = |content: Value| {
+            json!({ "type": "any", "message": { "role": "any", "content": [content] } }).to_string()
+        };
+        let used = |id: &str| {
+            line(json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": "make" } }))
+        };
+        let result = |id: &str| line(json!({ "type": "tool_result", "tool_use_id": id, "content": "done" }));
+        let mut lines = vec![used("t0"), result("t0"), used("t1")];
+        let write =
+            |lines: &[String]| fs::write(&transcript, lines.join("\n") + "\n").expect("it is written");
+        write(&lines);
+        let stdin = json!({
+            "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
+            "tool_name": "Bash", "tool_input": { "command": "make" },
+        });
+        let call = HookCall::read(stdin.to_string().as_bytes()).expect("a call");
+        let (question, _) = call.question("q").expect("a question");
+        let mut ends = Ends::new(&call, question, 7);
+        ends.spool = None;
+        assert_eq!(ends.look(), None, "that was the end of the first call");
+        lines.push(result("t1"));
+        write(&lines);
+        assert!(matches!(ends.look(), Some(Outcome::Answered(_))));
     }
 }

@@ -1,6 +1,6 @@
 //! Shortens the scripts and styles of the page for the way to the browser: comments, white space and what else only
-//! a reader needs. The sources keep it, and no build step is needed. Which files it is for is left to `files`; what it cannot
-//! tell apart, `tests/tidy/web.rs` keeps out of the sources.
+//! a reader needs. The sources keep it, and no build step is needed. Which files it is for is left to `files`; what it
+//! cannot tell apart in scripts, `tests/tidy/web.rs` keeps out of the sources.
 
 use minifier::{
     css,
