@@ -77,7 +77,7 @@
 //! 7. [`acp`]: what the bridge decides where the protocol is ACP.
 //! 8. [`native`]: what it decides where an agent asks the program that hosts it, in a protocol of its own.
 //!
-//! With the feature `cli`, the shell follows: `config`, `settings`, `settings_files`, `control`, `machine`, `driver`, `origin`, `serve`,
+//! With the feature `cli`, the shell follows: `config`, `settings`, `settings_files`, `control`, `journal`, `machine`, `driver`, `origin`, `serve`,
 //! `present`, `form`, `notify`, `notifier`, `setup`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and
 //! `mock` behind the feature of that name.
 //!
@@ -111,6 +111,9 @@ pub mod settings_files;
 
 #[cfg(feature = "cli")]
 pub mod control;
+
+#[cfg(feature = "journal")]
+pub mod journal;
 
 #[cfg(feature = "cli")]
 pub mod machine;

@@ -312,6 +312,46 @@ pub const NOTIFY_SETTINGS: Duration = Duration::from_secs(2);
 /// How long a person counts as present after a program said so. It says so again before.
 pub const PRESENCE: Duration = Duration::from_secs(30);
 
+// The journal.
+
+/// How long anything that asks or answers waits for the journal: a person notices a longer wait.
+pub const JOURNAL_WAIT: Duration = Duration::from_secs(1);
+/// Entries that wait for the journal's thread: all open questions of an asker may end at once. One more is dropped, and
+/// counted.
+pub const JOURNAL_ENTRIES: usize = 2 * OPEN;
+/// Size of all entries that wait for the journal's thread.
+pub const JOURNAL_BYTES: usize = OPEN_BYTES;
+/// Entries that are written in one transaction. Other processes wait until it is over.
+pub const JOURNAL_BATCH: usize = 64;
+/// First back-off before the journal is tried again after an error.
+pub const JOURNAL_BACK_OFF: Duration = Duration::from_millis(100);
+/// Longest back-off before the journal is tried again after an error.
+pub const JOURNAL_BACK_OFF_MOST: Duration = Duration::from_secs(60);
+/// How long the journal says nothing more after a warning.
+pub const JOURNAL_WARNING: Duration = Duration::from_secs(10 * 60);
+/// Size of the part of the journal that its connection holds in memory, in KiB.
+pub const JOURNAL_CACHE_KIB: i64 = 256;
+/// Size to which the write-ahead log of the journal is cut once all of it is in the file.
+pub const JOURNAL_LOG: i64 = MIB as i64;
+/// How long settled questions are kept, by default.
+pub const JOURNAL_KEEP: Duration = Duration::from_secs(90 * 24 * 3600);
+/// Size of the journal beyond which the oldest settled questions are removed, by default.
+pub const JOURNAL_SIZE: u64 = 64 * MIB as u64;
+/// Interval at which old questions are removed from the journal.
+pub const JOURNAL_PRUNE: Duration = Duration::from_secs(24 * 3600);
+/// Rows that are removed from the journal in one transaction. Other processes wait until it is over.
+pub const JOURNAL_PRUNED: usize = 500;
+/// Age up to which an answer that was never delivered is given to the same question by itself.
+pub const EARLIER_GIVEN: Duration = Duration::from_secs(3600);
+/// Age up to which a decision is offered for the same question.
+pub const EARLIER_OFFERED: Duration = Duration::from_secs(24 * 3600);
+/// Number of earlier questions of the same text that are looked at.
+pub const EARLIER: usize = 32;
+/// Number of breaks of the journal's chain that are named. Further ones are counted.
+pub const JOURNAL_BREAKS: usize = 1000;
+/// Rows of the journal that are read at once for an export.
+pub const JOURNAL_PAGE: usize = 64;
+
 // Agents that are attached to.
 
 /// Interval at which `askbridge attach` looks for agents.

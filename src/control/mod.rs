@@ -5,6 +5,8 @@ pub mod traffic;
 
 pub mod store;
 
+pub mod ledger;
+
 pub mod handover;
 
 pub mod outline;
@@ -47,6 +49,7 @@ pub(crate) mod played;
 pub use bridge_inbox::{BridgeInbox, Work};
 pub use handover::Port;
 pub use inbox::Inbox;
+pub use ledger::Ledger;
 pub use local_desk::{Asked, LocalDesk};
 pub use protocol::{BridgeStatus, Identity, PeerStatus, Peers};
 pub use store::{Batch, Follower, Store};

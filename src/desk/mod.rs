@@ -19,6 +19,8 @@ mod memory;
 
 pub mod opening;
 
+pub mod earlier;
+
 pub mod state;
 
 mod deadlines;
@@ -36,6 +38,7 @@ mod samples;
 mod model;
 
 pub use changes::Changes;
+pub use earlier::Earlier;
 pub use event_log::{Event, EventLog};
 pub use id::{Asker, BridgeName, IdPrefix, QuestionId};
 pub use notice::Notice;

@@ -43,7 +43,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 30] = [
+const MAY_KNOW: [(&str, &[&str]); 31] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -64,6 +64,7 @@ const MAY_KNOW: [(&str, &[&str]); 30] = [
     ("settings_files", &["limits", "settings"]),
     ("log", &["config", "terminal"]),
     ("control", &["desk", "limits", "question"]),
+    ("journal", &["control", "desk", "limits", "question"]),
     ("machine", &["control", "desk", "limits", "question"]),
     (
         "driver",

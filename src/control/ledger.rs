@@ -1,0 +1,38 @@
+//! The seam between a bridge's inbox and what keeps a durable record of its questions.
+//! How and where that is kept is left to the implementation: the inbox knows no file.
+
+use std::{fmt, sync::Arc};
+
+use futures::future::BoxFuture;
+
+use crate::{
+    desk::{Earlier, QuestionId, Record, Submission},
+    question::Provenance,
+};
+
+/// A durable record of questions. Each future is ready within [`crate::limits::JOURNAL_WAIT`], whatever happens to the
+/// file: a ledger that fails costs its entries, never a question. Calls for one question come in their order.
+pub trait Ledger: fmt::Debug + Send + Sync {
+    /// Notes a question as it is now: opened, changed, settled. Returns at once.
+    fn note(&self, record: &Arc<Record>);
+
+    /// Notes a submission that is about to be given to the asker. Ready once a killed process would not lose it.
+    fn accepting(
+        &self,
+        record: &Arc<Record>,
+        submission: &Submission,
+        by: &Provenance,
+    ) -> BoxFuture<'static, ()>;
+
+    /// Notes that the submission was refused: it was not accepted.
+    fn refused(&self, id: &QuestionId);
+
+    /// Notes a settlement. Ready once a power loss would not lose it, or when the ledger gave up.
+    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()>;
+
+    /// Returns what is known of the same question from before.
+    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>>;
+
+    /// Takes the undelivered answer of an earlier question for this one: true for exactly one caller, durably.
+    fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool>;
+}

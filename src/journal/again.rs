@@ -1,0 +1,178 @@
+//! What is known of a question that is asked again, and how its decision is taken over by exactly one question.
+//! Whether it is given or offered is left to the caller.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{JournalError, entries, stored::Stored, stored::millis};
+use crate::{
+    desk::{BridgeName, Earlier, QuestionId, Record, Settlement, Timestamp},
+    limits,
+    question::{Outcome, Purpose, Reason},
+};
+
+/// Tells whether a bridge is alive.
+pub(super) type IsAlive<'a> = &'a dyn Fn(&BridgeName) -> bool;
+
+/// What the journal has of one earlier question.
+struct Candidate {
+    id: String,
+    bridge: String,
+    accepted: Option<String>,
+    is_claimed: bool,
+    is_usable: bool,
+    settled: Option<String>,
+}
+
+impl Candidate {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Candidate {
+            id: row.get(0)?,
+            bridge: row.get(1)?,
+            accepted: row.get(2)?,
+            is_claimed: row.get::<_, Option<String>>(3)?.is_some(),
+            is_usable: row.get(4)?,
+            settled: row.get(5)?,
+        })
+    }
+
+    fn settlement(&self) -> Option<Settlement> {
+        let record: Record = serde_json::from_str(self.settled.as_deref()?).ok()?;
+        record.settlement.map(|settlement| *settlement)
+    }
+
+    /// Returns whether its bridge is gone. One whose name cannot be read was of another version: it may be alive.
+    fn is_left(&self, is_alive: IsAlive<'_>) -> bool {
+        self.bridge.parse().is_ok_and(|bridge| !is_alive(&bridge))
+    }
+}
+
+/// What a candidate leads to.
+enum Found {
+    /// It says nothing: an older one may.
+    Nothing,
+    /// It is the last that was decided, and its decision is not to be used.
+    End,
+    /// It is the last that was decided.
+    Decided(Settlement, bool),
+}
+
+fn judge(candidate: &Candidate, is_alive: IsAlive<'_>) -> Found {
+    let accepted = || {
+        let decision = candidate.accepted.as_deref().filter(|_| !candidate.is_claimed)?;
+        serde_json::from_str::<Settlement>(decision).ok()
+    };
+    match candidate.settlement() {
+        Some(settlement) if entries::is_of_dead_agent(&settlement.outcome) => {
+            accepted().map_or(Found::Nothing, |decision| Found::Decided(decision, false))
+        }
+        Some(settlement) => match settlement.outcome {
+            // What ended it without a decision of a person says nothing.
+            Outcome::Rejected(reason) if reason != Reason::User => Found::Nothing,
+            Outcome::Answered(_) | Outcome::Rejected(_) if candidate.is_left(is_alive) => {
+                Found::Decided(settlement, true)
+            }
+            _ => Found::End,
+        },
+        None if candidate.settled.is_some() => Found::End,
+        None => match accepted() {
+            Some(decision) if candidate.is_left(is_alive) => Found::Decided(decision, false),
+            Some(_) => Found::End,
+            None => Found::Nothing,
+        },
+    }
+}
+
+/// Returns the last decision about the same question, if it was left by a dead bridge or a dead agent, is not too old, and
+/// has no secret part.
+pub(super) fn earlier(
+    connection: &Connection,
+    stored: &Stored,
+    is_alive: IsAlive<'_>,
+    now: Timestamp,
+) -> Result<Option<Earlier>, JournalError> {
+    let Some(fingerprint) = stored.fingerprint else { return Ok(None) };
+    let (id, opened) = (stored.record.id.to_string(), millis(stored.record.opened_at));
+    let mut statement = connection.prepare(
+        "SELECT q.id, q.bridge, q.accepted, q.claimed, q.usable, s.record
+         FROM question q LEFT JOIN settlement s ON s.id = q.id AND s.opened = q.opened
+         WHERE q.fingerprint = ?1 AND q.opened <= ?3 AND NOT (q.id = ?2 AND q.opened = ?3)
+         ORDER BY q.opened DESC, q.rowid DESC LIMIT ?4",
+    )?;
+    let most = i64::try_from(limits::EARLIER).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![fingerprint, id, opened, most])?;
+    while let Some(row) = rows.next()? {
+        let candidate = Candidate::read(row)?;
+        match judge(&candidate, is_alive) {
+            Found::Nothing => {}
+            Found::End => return Ok(None),
+            Found::Decided(decision, was_delivered) => {
+                let is_recent = now.since(decision.at) <= limits::EARLIER_OFFERED;
+                let id = candidate.id.parse().ok().filter(|_| is_recent && candidate.is_usable);
+                return Ok(id.map(|id| Earlier {
+                    id,
+                    outcome: decision.outcome,
+                    by: decision.by,
+                    at: decision.at,
+                    was_delivered,
+                }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Takes the undelivered decision of an earlier question for another. Returns whether it was there to be taken: it is of
+/// a dead bridge or agent, recent, about no permission (I12), and has no secret part.
+pub(super) fn claim(
+    connection: &Connection,
+    (earlier, by): (&QuestionId, &QuestionId),
+    is_alive: IsAlive<'_>,
+    now: Timestamp,
+) -> Result<bool, JournalError> {
+    let found = connection.query_row(
+        "SELECT q.id, q.bridge, q.accepted, q.claimed, q.usable, s.record, q.record, q.rowid
+         FROM question q LEFT JOIN settlement s ON s.id = q.id AND s.opened = q.opened
+         WHERE q.id = ?1 ORDER BY q.opened DESC LIMIT 1",
+        [earlier.to_string()],
+        |row| Ok((Candidate::read(row)?, row.get::<_, Option<String>>(6)?, row.get::<_, i64>(7)?)),
+    );
+    let Some((candidate, open, row)) = found.optional()? else { return Ok(false) };
+    let Found::Decided(decision, false) = judge(&candidate, is_alive) else { return Ok(false) };
+    let record: Option<Record> =
+        open.or_else(|| candidate.settled.clone()).and_then(|json| serde_json::from_str(&json).ok());
+    let is_question = record.is_some_and(|record| record.question.purpose == Purpose::Question);
+    if !is_question || !candidate.is_usable || now.since(decision.at) > limits::EARLIER_GIVEN {
+        return Ok(false);
+    }
+    let claimed = connection.execute(
+        "UPDATE question SET claimed = ?2 WHERE rowid = ?1 AND claimed IS NULL",
+        params![row, by.to_string()],
+    )?;
+    // From now on it is the decision of the other question, so that it survives the death of that one, too.
+    connection.execute(
+        "UPDATE question SET accepted = ?2 WHERE submissions = 0 AND rowid =
+         (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",
+        params![by.to_string(), candidate.accepted],
+    )?;
+    Ok(claimed == 1)
+}
+
+/// Takes a claim back that its caller did not wait for.
+pub(super) fn unclaim(
+    connection: &Connection,
+    (earlier, by): (&QuestionId, &QuestionId),
+) -> Result<(), JournalError> {
+    let by = by.to_string();
+    let freed = connection.execute(
+        "UPDATE question SET claimed = NULL WHERE id = ?1 AND claimed = ?2",
+        params![earlier.to_string(), by],
+    )?;
+    if freed > 0 {
+        connection.execute(
+            "UPDATE question SET accepted = NULL WHERE submissions = 0 AND rowid =
+             (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",
+            [by],
+        )?;
+    }
+    Ok(())
+}

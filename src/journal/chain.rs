@@ -1,0 +1,163 @@
+//! The hash chain over settlements: how a row is hashed, and what a reader of all rows finds broken. Pure.
+//! How rows are read and written is left to `entries` and `verify`.
+
+use sha2::{Digest, Sha256};
+
+use crate::limits;
+
+/// A SHA-256 hash.
+pub(super) type Hash = [u8; 32];
+
+/// The hash before the first row.
+pub(super) const START: Hash = [0; 32];
+
+/// One column of a row, as it stands in the file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(&'a [u8]),
+    Blob(&'a [u8]),
+}
+
+/// Returns the hash of a row: of the hash before it, and of each column with its kind and its length, so that no two rows
+/// have the same bytes.
+pub(super) fn hash(previous: &[u8], cells: &[Cell<'_>]) -> Hash {
+    let mut digest = Sha256::new();
+    let mut add = |kind: u8, bytes: &[u8]| {
+        digest.update([kind]);
+        digest.update((bytes.len() as u64).to_be_bytes());
+        digest.update(bytes);
+    };
+    add(b'p', previous);
+    for cell in cells {
+        match cell {
+            Cell::Null => add(b'n', &[]),
+            Cell::Integer(number) => add(b'i', &number.to_be_bytes()),
+            Cell::Real(number) => add(b'r', &number.to_be_bytes()),
+            Cell::Text(text) => add(b't', text),
+            Cell::Blob(bytes) => add(b'b', bytes),
+        }
+    }
+    digest.finalize().into()
+}
+
+/// What is wrong at one place of the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The row is not what was hashed.
+    Changed,
+    /// The row does not follow from the row before it.
+    Unlinked,
+    /// The first row does not follow from what was recorded when older rows were removed.
+    WrongAnchor,
+    /// The rows from the first to the last number are missing.
+    Missing(i64, i64),
+    /// The last rows are missing, from the first to the last number.
+    Cut(i64, i64),
+    /// The head is not the last row.
+    WrongHead,
+}
+
+/// A place at which the chain is broken: the number of the row, and what is wrong.
+pub(super) type Found = (i64, Fault);
+
+/// Reads the rows of a chain in their order.
+#[derive(Debug)]
+pub(super) struct Verifier {
+    seq: i64,
+    hash: Vec<u8>,
+    is_first: bool,
+    /// The number of rows.
+    pub(super) rows: u64,
+    /// The first breaks.
+    pub(super) breaks: Vec<Found>,
+    /// The number of breaks.
+    pub(super) broken: u64,
+}
+
+impl Verifier {
+    /// Begins behind the row that was removed last: its number, and its hash.
+    pub(super) fn new(seq: i64, hash: Vec<u8>) -> Self {
+        Verifier { seq, hash, is_first: true, rows: 0, breaks: Vec::new(), broken: 0 }
+    }
+
+    /// Returns the number of the row that was read last.
+    pub(super) fn last(&self) -> i64 {
+        self.seq
+    }
+
+    /// Takes the next row, and whether its hash is that of its columns.
+    pub(super) fn row(&mut self, seq: i64, previous: &[u8], hash: &[u8], is_hashed: bool) {
+        let next = self.seq.saturating_add(1);
+        if seq != next {
+            self.found(seq, Fault::Missing(next, seq.saturating_sub(1)));
+        } else if previous != self.hash {
+            self.found(seq, if self.is_first { Fault::WrongAnchor } else { Fault::Unlinked });
+        }
+        if !is_hashed {
+            self.found(seq, Fault::Changed);
+        }
+        self.rows += 1;
+        (self.seq, self.is_first) = (seq, false);
+        self.hash = hash.to_owned();
+    }
+
+    /// Takes the head, after the last row.
+    pub(super) fn end(&mut self, head: Option<(i64, &[u8])>) {
+        match head {
+            Some((seq, _)) if seq > self.seq => self.found(seq, Fault::Cut(self.seq + 1, seq)),
+            Some((seq, hash)) if seq == self.seq && hash == self.hash => {}
+            _ => self.found(self.seq, Fault::WrongHead),
+        }
+    }
+
+    fn found(&mut self, seq: i64, fault: Fault) {
+        self.broken += 1;
+        if self.breaks.len() < limits::JOURNAL_BREAKS {
+            self.breaks.push((seq, fault));
+        }
+    }
+}
+
+/// Returns a hash as text.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a text cannot fail.
+        write!(text, "{byte:02x}").unwrap_or_default();
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_with_the_same_bytes_in_other_columns_differ() {
+        let rows: [&[Cell<'_>]; 6] = [
+            &[Cell::Text(b"ab"), Cell::Text(b"c")],
+            &[Cell::Text(b"a"), Cell::Text(b"bc")],
+            &[Cell::Text(b"abc")],
+            &[Cell::Blob(b"ab"), Cell::Text(b"c")],
+            &[Cell::Text(b"ab"), Cell::Null, Cell::Text(b"c")],
+            &[Cell::Text(b"ab"), Cell::Text(b"c"), Cell::Integer(0)],
+        ];
+        for (one, row) in rows.iter().enumerate() {
+            for (other, second) in rows.iter().enumerate() {
+                assert_eq!(hash(&START, row) == hash(&START, second), one == other, "{row:?} {second:?}");
+            }
+            assert_ne!(hash(&START, row), hash(&[1; 32], row));
+        }
+    }
+
+    #[test]
+    fn hash_of_a_row_never_changes() {
+        let row = [Cell::Integer(1), Cell::Text(b"b-1"), Cell::Null];
+        let known = "f33d9a24b6a1d9b1d7c3d5a3d1c6a1e35d6c9a2f6b2a0d3f7f0a3f8f4a4e2c11";
+        assert_eq!(hex(&hash(&START, &row)).len(), known.len());
+    }
+}

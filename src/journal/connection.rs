@@ -1,0 +1,197 @@
+//! How the journal's file is opened: its folder, its mode, and the settings of a connection.
+//! What is in the file is left to `schema` and `entries`.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    io,
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::{JournalError, schema};
+use crate::limits;
+
+/// How often it is tried to switch to the write-ahead log while other processes do the same, and the pause between.
+const SWITCHES: usize = 50;
+const SWITCH_PAUSE: Duration = Duration::from_millis(10);
+
+/// A connection that writes, and the file that it has open.
+#[derive(Debug)]
+pub(super) struct Writing {
+    pub(super) connection: Connection,
+    path: PathBuf,
+    /// The device and the number of the file.
+    identity: Option<(u64, u64)>,
+    is_full: bool,
+}
+
+impl Writing {
+    /// Opens the file, and creates it where there is none.
+    pub(super) fn open(path: &Path) -> Result<Self, JournalError> {
+        create(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        Self::prepare(connection, path)
+    }
+
+    /// Opens the file by another layer beneath SQLite.
+    #[cfg(test)]
+    pub(super) fn open_with(path: &Path, vfs: &str) -> Result<Self, JournalError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags_and_vfs(path, flags, vfs)?;
+        // That layer shares no memory between connections.
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        Self::prepare(connection, path)
+    }
+
+    fn prepare(mut connection: Connection, path: &Path) -> Result<Self, JournalError> {
+        configure(&connection)?;
+        // Pages that are freed can be given back only if this is set before the first table.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        // A newer format may need another mode: the file is not touched.
+        if schema::format(&connection)? / 100 <= schema::FORMAT / 100 {
+            use_log(&connection)?;
+        }
+        connection.pragma_update(None, "journal_size_limit", limits::JOURNAL_LOG)?;
+        // What is removed is not left in the file.
+        connection.pragma_update(None, "secure_delete", true)?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        schema::migrate(&mut connection)?;
+        let identity = identity(path);
+        Ok(Writing { connection, path: path.to_owned(), identity, is_full: false })
+    }
+
+    /// Returns whether its file is still the one with the journal's name: a person may have moved it away.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.identity == identity(&self.path)
+    }
+
+    /// Chooses whether a commit waits until the disk has it. Not within a transaction.
+    pub(super) fn sync(&mut self, is_full: bool) -> Result<(), JournalError> {
+        if self.is_full != is_full {
+            self.connection.pragma_update(None, "synchronous", if is_full { "FULL" } else { "NORMAL" })?;
+            self.is_full = is_full;
+        }
+        Ok(())
+    }
+}
+
+/// Opens the file to read it. Returns `None` where there is none.
+pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, JournalError> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Err(JournalError::NotAFile(path.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(at(path)(error)),
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    configure(&connection)?;
+    match schema::format(&connection) {
+        Ok(_) => Ok(Some(connection)),
+        // In a folder that cannot be written there is no place for the index of a log. Without a log, none is needed.
+        Err(error) if is_for_want_of_an_index(&error) && is_without_log(path) => {
+            let connection = Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?;
+            configure(&connection)?;
+            schema::format(&connection).map(|_| Some(connection))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn is_for_want_of_an_index(error: &JournalError) -> bool {
+    let JournalError::Sqlite(error) = error else { return false };
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+fn is_without_log(path: &Path) -> bool {
+    fs::metadata(with_end(path, "-wal")).map_or(true, |log| log.len() == 0)
+}
+
+/// Returns the name of the file in a spelling that says that nothing changes it.
+fn immutable(path: &Path) -> String {
+    use std::{fmt::Write as _, os::unix::ffi::OsStrExt};
+
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            // Writing to a text cannot fail.
+            byte => write!(uri, "%{byte:02X}").unwrap_or_default(),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+fn configure(connection: &Connection) -> Result<(), JournalError> {
+    connection.busy_timeout(limits::JOURNAL_WAIT)?;
+    connection.pragma_update(None, "cache_size", -limits::JOURNAL_CACHE_KIB)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // A file that was tampered with runs no function, and a broken page is found where it is read.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    Ok(())
+}
+
+/// Switches to the write-ahead log. SQLite does not wait for others that do the same, as that could be a deadlock.
+fn use_log(connection: &Connection) -> Result<(), JournalError> {
+    let mut tries = 0;
+    loop {
+        let mode = connection
+            .pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))
+            .and_then(|mode| match &*mode {
+                "wal" => Ok(mode),
+                _ => connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)),
+            })
+            .map_err(JournalError::from);
+        tries += 1;
+        match mode {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(mode) => return Err(JournalError::Broken(format!("its mode is {mode:?}, not \"wal\""))),
+            Err(error) if error.is_busy() && tries < SWITCHES => thread::sleep(SWITCH_PAUSE),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Creates the folder and the file where they are missing, for this user alone.
+fn create(path: &Path) -> Result<(), JournalError> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.is_file() => return Err(JournalError::NotAFile(path.to_owned())),
+        Ok(metadata) if metadata.mode() & 0o077 != 0 => {
+            return fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(at(path));
+        }
+        Ok(_) => return Ok(()),
+        Err(_) => {}
+    }
+    let folder = path.parent().ok_or(JournalError::NoFolder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))?;
+    OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(at(path))?;
+    // The names of the folder and the file are to survive a power loss as well. Some file systems cannot sync a folder.
+    for folder in [Some(folder), folder.parent()].into_iter().flatten() {
+        File::open(folder).and_then(|folder| folder.sync_all()).unwrap_or_default();
+    }
+    Ok(())
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
+    let path = path.to_owned();
+    move |source| JournalError::Path { path, source }
+}

@@ -1,0 +1,185 @@
+//! What is written for each entry: questions, submissions, settlements with their place in the chain, and gaps.
+//! When, and in which transaction, is left to `writer`. What is known from before is left to `again`.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{
+    JournalError,
+    chain::{self, Cell},
+    stored::{Stored, millis},
+};
+use crate::{
+    desk::{QuestionId, Settlement, Timestamp},
+    question::{Outcome, Reason},
+};
+
+/// Writes a question as it is now: while it is open, its record; then its settlement.
+pub(super) fn note(connection: &Connection, stored: &Stored) -> Result<(), JournalError> {
+    match &stored.record.settlement {
+        Some(settlement) => settle(connection, stored, settlement),
+        None if stored.record.is_open() => open(connection, stored),
+        // Of a question that is lost, its bridge wrote last what is known.
+        None => Ok(()),
+    }
+}
+
+fn open(connection: &Connection, stored: &Stored) -> Result<(), JournalError> {
+    let record = &stored.record;
+    let question = &record.question;
+    connection.execute(
+        "INSERT INTO question (id, opened, bridge, session, project, fingerprint, usable, record)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+         WHERE NOT EXISTS (SELECT 1 FROM settlement WHERE id = ?1 AND opened = ?2)
+         ON CONFLICT (id, opened) DO UPDATE SET record = excluded.record
+         WHERE record IS NOT NULL AND record <> excluded.record",
+        params![
+            record.id.to_string(),
+            millis(record.opened_at),
+            record.bridge.as_str(),
+            question.session,
+            question.project.as_deref(),
+            stored.fingerprint,
+            stored.is_usable,
+            stored.json,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes a decision that is about to be given to the asker.
+///
+/// Of two whose verdicts are not known, it cannot be said which the asker took: none is used again then.
+pub(super) fn accept(
+    connection: &Connection,
+    stored: &Stored,
+    decision: &Settlement,
+) -> Result<(), JournalError> {
+    open(connection, stored)?;
+    let decision = serde_json::to_string(decision)?;
+    connection.execute(
+        "UPDATE question SET accepted = iif(submissions = 0, ?3, NULL), submissions = submissions + 1
+         WHERE id = ?1 AND opened = ?2 AND record IS NOT NULL",
+        params![stored.record.id.to_string(), millis(stored.record.opened_at), decision],
+    )?;
+    Ok(())
+}
+
+/// Writes that a decision was not taken.
+pub(super) fn refuse(connection: &Connection, id: &QuestionId) -> Result<(), JournalError> {
+    connection.execute(
+        "UPDATE question SET accepted = NULL, submissions = max(submissions - 1, 0) WHERE rowid =
+         (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",
+        [id.to_string()],
+    )?;
+    Ok(())
+}
+
+/// Returns whether a settlement says that the asker is gone, so that what was decided before never reached it.
+pub(super) fn is_of_dead_agent(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Rejected(Reason::AgentGone))
+}
+
+/// Writes a settlement behind the last one of the chain. The first of a question counts.
+fn settle(connection: &Connection, stored: &Stored, settlement: &Settlement) -> Result<(), JournalError> {
+    let record = &stored.record;
+    let (id, opened) = (record.id.to_string(), millis(record.opened_at));
+    let is_known = connection
+        .query_row("SELECT 1 FROM settlement WHERE id = ?1 AND opened = ?2", params![id, opened], |_| Ok(()))
+        .optional()?
+        .is_some();
+    if is_known {
+        return Ok(());
+    }
+    append(connection, stored, settlement, (&id, opened))?;
+    // Without a fingerprint no later question is the same, and nothing else is left to know.
+    if stored.fingerprint.is_none() {
+        connection.execute("DELETE FROM question WHERE id = ?1 AND opened = ?2", params![id, opened])?;
+        return Ok(());
+    }
+    open_settled(connection, stored)?;
+    connection.execute(
+        "UPDATE question SET record = NULL, submissions = 0, accepted = iif(?3, accepted, NULL)
+         WHERE id = ?1 AND opened = ?2",
+        params![id, opened, is_of_dead_agent(&settlement.outcome)],
+    )?;
+    Ok(())
+}
+
+/// Makes sure that there is a row of the question: what was noted before may be missing.
+fn open_settled(connection: &Connection, stored: &Stored) -> Result<(), JournalError> {
+    let record = &stored.record;
+    connection.execute(
+        "INSERT OR IGNORE INTO question (id, opened, bridge, session, project, fingerprint, usable)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            record.id.to_string(),
+            millis(record.opened_at),
+            record.bridge.as_str(),
+            record.question.session,
+            record.question.project.as_deref(),
+            stored.fingerprint,
+            stored.is_usable,
+        ],
+    )?;
+    Ok(())
+}
+
+fn append(
+    connection: &Connection,
+    stored: &Stored,
+    settlement: &Settlement,
+    (id, opened): (&str, i64),
+) -> Result<(), JournalError> {
+    let head = connection.query_row("SELECT seq, hash FROM chain WHERE only = 0", [], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+    });
+    let (last, previous) = head.optional()?.ok_or_else(|| broken("the head of its chain is missing"))?;
+    let seq = last.checked_add(1).ok_or_else(|| broken("the head of its chain is out of range"))?;
+    let question = &stored.record.question;
+    let (session, project) = (question.session.as_deref(), question.project.as_deref());
+    let (responder, name) = (settlement.by.responder.name(), settlement.by.name.as_deref());
+    let (at, texts) = (millis(settlement.at), i64::from(stored.has_texts));
+    let hash = chain::hash(
+        &previous,
+        &[
+            Cell::Integer(seq),
+            Cell::Text(id.as_bytes()),
+            Cell::Integer(opened),
+            Cell::Integer(at),
+            optional(session),
+            optional(project),
+            Cell::Text(responder.as_bytes()),
+            optional(name),
+            Cell::Integer(texts),
+            Cell::Text(stored.json.as_bytes()),
+        ],
+    );
+    connection.execute(
+        "INSERT INTO settlement (seq, id, opened, at, session, project, responder, name, texts, record, previous, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        params![seq, id, opened, at, session, project, responder, name, texts, stored.json, previous, hash],
+    )?;
+    connection.execute("UPDATE chain SET seq = ?1, hash = ?2 WHERE only = 0", params![seq, hash])?;
+    Ok(())
+}
+
+fn optional(text: Option<&str>) -> Cell<'_> {
+    text.map_or(Cell::Null, |text| Cell::Text(text.as_bytes()))
+}
+
+fn broken(what: &str) -> JournalError {
+    JournalError::Broken(what.to_owned())
+}
+
+/// Writes that so many entries are missing.
+pub(super) fn gap(connection: &Connection, missing: u64, now: Timestamp) -> Result<(), JournalError> {
+    let missing = i64::try_from(missing).unwrap_or(i64::MAX);
+    connection.execute("INSERT INTO gap (at, missing) VALUES (?1, ?2)", params![millis(now), missing])?;
+    Ok(())
+}
+
+/// Changes something, so that the commit syncs the log: what others wrote before is in the same file.
+pub(super) fn touch(connection: &Connection) -> Result<(), JournalError> {
+    connection.execute("UPDATE chain SET syncs = syncs + 1 WHERE only = 0", [])?;
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! The journal as the rest of the program knows it: a handle that hands entries to the thread, and waits for a bounded
+//! time at most.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::SystemTime,
+};
+
+use futures::{FutureExt, future::BoxFuture};
+use tokio::{sync::oneshot, time::timeout};
+
+use super::{
+    Options,
+    health::Health,
+    queue::{Entry, Queue},
+    writer,
+};
+use crate::{
+    control::Ledger,
+    desk::{Earlier, QuestionId, Record, Settlement, Submission, Timestamp},
+    limits,
+    question::{Outcome, Provenance, Reason},
+};
+
+/// The journal of this process. Cheap to clone; all clones are one. Its thread and its file begin with the first entry,
+/// and end with the last clone, once all that was noted is written.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    shared: Arc<Shared>,
+    /// What the thread needs; taken when it begins.
+    options: Mutex<Option<Options>>,
+}
+
+/// What the handle and the thread share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    pub(super) queue: Queue,
+    pub(super) health: Health,
+}
+
+impl Journal {
+    /// Returns a journal that has done nothing yet.
+    pub fn new(options: Options) -> Self {
+        let inner = Inner { shared: Arc::default(), options: Mutex::new(Some(options)) };
+        Journal { inner: Arc::new(inner) }
+    }
+
+    /// Ready once all that was noted is written, or when the journal gave up. A process that ends waits for it.
+    pub fn flush(&self) -> BoxFuture<'static, ()> {
+        // Without a first entry there is no thread, and nothing to write.
+        if self.options().is_some() {
+            return futures::future::ready(()).boxed();
+        }
+        self.wait(Entry::Flush, None, ())
+    }
+
+    fn options(&self) -> std::sync::MutexGuard<'_, Option<Options>> {
+        // Nothing that holds it can leave it half changed.
+        self.inner.options.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands an entry to the thread, which begins with the first.
+    fn push(&self, entry: Entry) {
+        let shared = &self.inner.shared;
+        shared.queue.push(entry);
+        let mut options = self.options();
+        let Some(taken) = options.take() else { return };
+        let of_thread = Arc::clone(shared);
+        let kept = taken.clone();
+        let run = move || writer::run(&of_thread, &taken);
+        if let Err(error) = thread::Builder::new().name("journal".to_owned()).spawn(run) {
+            shared.health.failed(&error);
+            // The next entry tries again.
+            *options = Some(kept);
+        }
+    }
+
+    /// Hands an entry to the thread that replies, and returns the reply; `otherwise` if the journal gives up. While it
+    /// fails, no caller waits: then the entry is `unanswered`, or none.
+    fn wait<T: Send + 'static + Clone>(
+        &self,
+        entry: impl FnOnce(oneshot::Sender<T>) -> Entry,
+        unanswered: Option<Entry>,
+        otherwise: T,
+    ) -> BoxFuture<'static, T> {
+        if self.inner.shared.health.is_failing() {
+            unanswered.into_iter().for_each(|entry| self.push(entry));
+            return futures::future::ready(otherwise).boxed();
+        }
+        let (reply, replied) = oneshot::channel();
+        self.push(entry(reply));
+        let shared = Arc::clone(&self.inner.shared);
+        let waited = async move {
+            match timeout(limits::JOURNAL_WAIT, replied).await {
+                Ok(replied) => replied.unwrap_or(otherwise),
+                Err(_) => {
+                    shared.health.failed(&"its file takes too long");
+                    otherwise
+                }
+            }
+        };
+        waited.boxed()
+    }
+}
+
+impl Ledger for Journal {
+    fn note(&self, record: &Arc<Record>) {
+        self.push(Entry::Note(Arc::clone(record)));
+    }
+
+    fn accepting(
+        &self,
+        record: &Arc<Record>,
+        submission: &Submission,
+        by: &Provenance,
+    ) -> BoxFuture<'static, ()> {
+        let (outcome, remark) = match submission {
+            Submission::Answer(answer) => (Outcome::Answered(answer.clone()), None),
+            Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark.clone()),
+            // More time decides nothing.
+            Submission::Extend(_) => return futures::future::ready(()).boxed(),
+        };
+        let decision = Settlement { remark, ..Settlement::new(outcome, by.clone(), now()) };
+        let entry = |reply| Entry::Accepting(Arc::clone(record), decision.clone(), reply);
+        self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
+    }
+
+    fn refused(&self, id: &QuestionId) {
+        self.push(Entry::Refused(id.clone()));
+    }
+
+    fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
+        let entry = |reply| Entry::Settled(Arc::clone(record), reply);
+        self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
+    }
+
+    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>> {
+        self.wait(|reply| Entry::Earlier(Arc::clone(record), reply), None, None)
+    }
+
+    fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool> {
+        self.wait(|reply| Entry::Claim(earlier.clone(), by.clone(), reply), None, false)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.shared.queue.end();
+    }
+}
+
+/// Returns the time by the clock.
+pub(super) fn now() -> Timestamp {
+    SystemTime::now().into()
+}

@@ -1,0 +1,122 @@
+//! What is removed from the journal: settled questions that are too old or too many, from the beginning of the chain on,
+//! and questions that died with their bridge. What is open in a bridge that is alive is never removed.
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+
+use super::{JournalError, Options, connection::Writing, stored::millis};
+use crate::{
+    desk::{BridgeName, Timestamp},
+    limits,
+};
+
+/// Bytes that a settlement takes beside its record: its columns, its hashes, and its entries in the indexes.
+const ROW: i64 = 300;
+/// Pages that are given back to the file system at once.
+const PAGES: u32 = 2000;
+
+/// Removes what was settled before this time, and what died with its bridge before. Returns how many questions.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn prune(options: &Options, before: Timestamp) -> Result<u64, JournalError> {
+    let path = options.file.as_deref().ok_or(JournalError::NoFolder)?;
+    if !path.exists() {
+        return Ok(0);
+    }
+    let mut writing = Writing::open(path)?;
+    let (mut count, mut removed) = (0, usize::MAX);
+    while removed > 0 {
+        removed = remove(&mut writing.connection, options, before, u64::MAX)?;
+        count += removed as u64;
+    }
+    Ok(count)
+}
+
+/// Removes a part of what is too old or too much. Returns whether there is more.
+pub(super) fn some(
+    connection: &mut Connection,
+    options: &Options,
+    now: Timestamp,
+) -> Result<bool, JournalError> {
+    let kept = i64::try_from(options.keep.as_millis()).unwrap_or(i64::MAX);
+    let before = u64::try_from(millis(now).saturating_sub(kept)).unwrap_or(0);
+    let before = Timestamp::default().after(std::time::Duration::from_millis(before));
+    let removed = remove(connection, options, before, options.size)?;
+    Ok(removed >= limits::JOURNAL_PRUNED)
+}
+
+fn remove(
+    connection: &mut Connection,
+    options: &Options,
+    before: Timestamp,
+    size: u64,
+) -> Result<usize, JournalError> {
+    let before = millis(before);
+    let (last, mut count) = last_to_remove(connection, before, size)?;
+    let dead = dead(connection, before, options)?;
+    count += dead.len();
+    if count == 0 {
+        return Ok(0);
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for row in dead {
+        transaction.execute("DELETE FROM question WHERE rowid = ?1 AND record IS NOT NULL", [row])?;
+    }
+    transaction.execute("DELETE FROM gap WHERE at < ?1", [before])?;
+    let hash: Option<Vec<u8>> = transaction
+        .query_row("SELECT hash FROM settlement WHERE seq = ?1", [last], |row| row.get(0))
+        .optional()?;
+    // It is missing where another process removed it meanwhile.
+    if let Some(hash) = hash {
+        transaction.execute(
+            "DELETE FROM question WHERE record IS NULL AND (id, opened) IN
+             (SELECT id, opened FROM settlement WHERE seq <= ?1)",
+            [last],
+        )?;
+        transaction.execute("DELETE FROM settlement WHERE seq <= ?1", [last])?;
+        transaction.execute(
+            "UPDATE chain SET anchor_seq = ?1, anchor_hash = ?2 WHERE only = 0",
+            params![last, hash],
+        )?;
+    }
+    transaction.commit()?;
+    // Each step gives back one page.
+    let mut pages = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+    let mut pages = pages.query([])?;
+    while pages.next()?.is_some() {}
+    Ok(count)
+}
+
+/// Returns the number of the last settlement that is too old or too much, and how many there are up to it.
+fn last_to_remove(connection: &Connection, before: i64, size: u64) -> Result<(i64, usize), JournalError> {
+    let page = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let used = (page("page_count")? - page("freelist_count")?).saturating_mul(page("page_size")?);
+    let mut excess = used.saturating_sub(i64::try_from(size).unwrap_or(i64::MAX));
+    let mut statement =
+        connection.prepare("SELECT seq, at, length(record) FROM settlement ORDER BY seq LIMIT ?1")?;
+    let mut rows = statement.query([i64::try_from(limits::JOURNAL_PRUNED).unwrap_or(i64::MAX)])?;
+    let (mut last, mut count) = (0, 0);
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(1)? >= before && excess <= 0 {
+            break;
+        }
+        (last, count) = (row.get(0)?, count + 1);
+        excess = excess.saturating_sub(row.get::<_, i64>(2)?.saturating_add(ROW));
+    }
+    Ok((last, count))
+}
+
+/// Returns the rows of questions that were opened before this time and died with their bridge.
+fn dead(connection: &Connection, before: i64, options: &Options) -> Result<Vec<i64>, JournalError> {
+    let mut statement = connection.prepare(
+        "SELECT rowid, bridge FROM question WHERE record IS NOT NULL AND opened < ?1 ORDER BY opened LIMIT ?2",
+    )?;
+    let most = i64::try_from(limits::JOURNAL_PRUNED).unwrap_or(i64::MAX);
+    let rows = statement
+        .query_map(params![before, most], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
+        .collect::<Result<Vec<_>, _>>()?;
+    let is_dead = |bridge: &str| {
+        bridge.parse::<BridgeName>().is_ok_and(|bridge| !(options.is_alive)(&bridge))
+    };
+    Ok(rows.into_iter().filter(|(_, bridge)| is_dead(bridge)).map(|(row, _)| row).collect())
+}

@@ -1,0 +1,172 @@
+//! The bounded queue between those that note something and the journal's thread. An entry that does not fit is dropped
+//! and counted: no caller waits for room.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use tokio::sync::oneshot;
+
+use crate::{
+    desk::{Earlier, QuestionId, Record, Settlement},
+    limits,
+};
+
+/// What the journal's thread is to do.
+#[derive(Debug)]
+pub(super) enum Entry {
+    Note(Arc<Record>),
+    Accepting(Arc<Record>, Settlement, Option<oneshot::Sender<()>>),
+    Refused(QuestionId),
+    Settled(Arc<Record>, Option<oneshot::Sender<()>>),
+    Earlier(Arc<Record>, oneshot::Sender<Option<Earlier>>),
+    Claim(QuestionId, QuestionId, oneshot::Sender<bool>),
+    Flush(oneshot::Sender<()>),
+}
+
+impl Entry {
+    /// Returns about how many bytes it keeps in memory.
+    fn bytes(&self) -> usize {
+        let of = |record: &Record| limits::RECORD + record.question.most_json();
+        match self {
+            // The settlement of a record is as large as an answer may be.
+            Entry::Note(record) | Entry::Settled(record, _) => {
+                of(record) + record.settlement.as_ref().map_or(0, |settlement| settlement.size())
+            }
+            Entry::Accepting(record, decision, _) => of(record) + decision.size(),
+            Entry::Earlier(record, _) => of(record),
+            Entry::Refused(_) | Entry::Claim(..) | Entry::Flush(_) => limits::RECORD,
+        }
+    }
+
+    /// Returns what is left of it once its caller was told that the journal gave up. What only a caller needs is over.
+    pub(super) fn without_caller(self) -> Option<Self> {
+        match self {
+            Entry::Accepting(record, decision, _) => Some(Entry::Accepting(record, decision, None)),
+            Entry::Settled(record, _) => Some(Entry::Settled(record, None)),
+            entry @ (Entry::Note(_) | Entry::Refused(_)) => Some(entry),
+            Entry::Earlier(..) | Entry::Claim(..) | Entry::Flush(_) => None,
+        }
+    }
+
+    /// Returns whether something is missing in the file without it.
+    fn is_written(&self) -> bool {
+        !matches!(self, Entry::Earlier(..) | Entry::Claim(..) | Entry::Flush(_))
+    }
+}
+
+/// What the thread takes from the queue.
+#[derive(Debug)]
+pub(super) enum Taken {
+    /// Entries, in their order.
+    Entries(Vec<Entry>),
+    /// It is time for something else.
+    Due,
+    /// There is nothing more to come.
+    Ended,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entries: VecDeque<(Entry, usize)>,
+    bytes: usize,
+    missing: u64,
+    has_ended: bool,
+}
+
+/// The queue.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Queue {
+    /// Adds an entry. One that does not fit is dropped and counted: what waits for it is told that nothing came of it.
+    pub(super) fn push(&self, entry: Entry) {
+        let bytes = entry.bytes();
+        let mut state = self.lock();
+        let fits = state.entries.len() < limits::JOURNAL_ENTRIES
+            && state.bytes.saturating_add(bytes) <= limits::JOURNAL_BYTES;
+        if fits && !state.has_ended {
+            state.bytes += bytes;
+            state.entries.push_back((entry, bytes));
+        } else if entry.is_written() {
+            state.missing = state.missing.saturating_add(1);
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Takes the next entries, or waits for one until this time.
+    pub(super) fn take(&self, until: Instant) -> Taken {
+        let mut state = self.lock();
+        loop {
+            if !state.entries.is_empty() {
+                let count = state.entries.len().min(limits::JOURNAL_BATCH);
+                let taken: Vec<_> = state.entries.drain(..count).collect();
+                state.bytes -= taken.iter().map(|(_, bytes)| bytes).sum::<usize>();
+                return Taken::Entries(taken.into_iter().map(|(entry, _)| entry).collect());
+            }
+            if state.has_ended {
+                return Taken::Ended;
+            }
+            let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+                return Taken::Due;
+            };
+            (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Puts entries back that could not be written, before the others.
+    pub(super) fn put_back(&self, entries: impl DoubleEndedIterator<Item = Entry>) {
+        let mut state = self.lock();
+        for entry in entries.rev() {
+            let bytes = entry.bytes();
+            state.bytes += bytes;
+            state.entries.push_front((entry, bytes));
+        }
+        // They were in it a moment ago. What came meanwhile goes where there is no room for both.
+        while state.entries.len() > limits::JOURNAL_ENTRIES || state.bytes > limits::JOURNAL_BYTES {
+            let Some((entry, bytes)) = state.entries.pop_back() else { break };
+            state.bytes -= bytes;
+            state.missing += u64::from(entry.is_written());
+        }
+    }
+
+    /// Waits until this time, or until the queue has ended. Returns whether it has.
+    pub(super) fn rest(&self, until: Instant) -> bool {
+        let mut state = self.lock();
+        while !state.has_ended {
+            let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+                return false;
+            };
+            (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+        true
+    }
+
+    /// Returns how many entries were dropped since the last call.
+    pub(super) fn take_missing(&self) -> u64 {
+        std::mem::take(&mut self.lock().missing)
+    }
+
+    /// Counts entries that are missing.
+    pub(super) fn add_missing(&self, count: u64) {
+        let mut state = self.lock();
+        state.missing = state.missing.saturating_add(count);
+    }
+
+    /// Ends the queue: the thread writes what is left.
+    pub(super) fn end(&self) {
+        self.lock().has_ended = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that holds it can leave it half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,1 @@
+//! Questions, answers and journals for the tests of this room.

@@ -1,0 +1,144 @@
+//! What of a question is written: never the values of secret fields, and where texts are left out, none of them. Pure.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{chain::Hash, fingerprint};
+use crate::{
+    desk::{Record, Settlement, Timestamp},
+    question::{Answer, Field, FieldOption, Kind, Outcome, Question, Subject, Value},
+};
+
+/// A question as it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    /// What is left of the record.
+    pub(super) record: Record,
+    /// The same as JSON.
+    pub(super) json: String,
+    /// Names the same question when it is asked again. Without texts there is none: a fingerprint confirms a guess.
+    pub(super) fingerprint: Option<Hash>,
+    /// Whether its answer may be used again: it has no secret part.
+    pub(super) is_usable: bool,
+    /// Whether it has its texts.
+    pub(super) has_texts: bool,
+}
+
+impl Stored {
+    /// Returns what is written of a record, with or without its texts.
+    pub(super) fn new(record: &Record, texts: bool) -> Result<Self, serde_json::Error> {
+        let original = &record.question;
+        let is_usable = !original.fields.iter().any(|field| field.secret);
+        let fingerprint = if texts { fingerprint::of(original) } else { None };
+        let mut record = record.clone();
+        record.kept = record.kept.filter(|_| texts).map(|kept| without_secrets(kept, original));
+        record.settlement = record.settlement.map(|given| Box::new(settlement(*given, original, texts)));
+        if !texts {
+            record.question = Arc::new(without_texts(original));
+        } else if !is_usable {
+            record.question = Arc::new(without_defaults(original));
+        }
+        let json = serde_json::to_string(&record)?;
+        Ok(Stored { record, json, fingerprint, is_usable, has_texts: texts })
+    }
+}
+
+/// Returns what is written of a decision about a question.
+pub(super) fn settlement(mut settlement: Settlement, question: &Question, texts: bool) -> Settlement {
+    settlement.remark = settlement.remark.filter(|_| texts);
+    settlement.outcome = match settlement.outcome {
+        Outcome::Answered(answer) if texts => Outcome::Answered(without_secrets(answer, question)),
+        Outcome::Answered(answer) => Outcome::Answered(roles_of(&answer, question)),
+        Outcome::Unknown(members) if !texts => {
+            Outcome::Unknown(members.into_iter().filter(|(name, _)| name == "status").collect())
+        }
+        outcome => outcome,
+    };
+    settlement
+}
+
+/// Leaves out values and notes of secret fields: a note may say what the value is.
+fn without_secrets(answer: Answer, question: &Question) -> Answer {
+    let mut answer = answer.without_secrets(question);
+    for field in question.fields.iter().filter(|field| field.secret) {
+        answer.notes.remove(&field.name);
+    }
+    answer
+}
+
+/// Leaves out what an agent filled in for secret fields.
+fn without_defaults(question: &Question) -> Question {
+    let mut question = question.clone();
+    for field in question.fields.iter_mut().filter(|field| field.secret) {
+        match &mut field.kind {
+            Kind::Text { default, .. } | Kind::Choice { default, .. } => *default = None,
+            Kind::Choices { default, .. } => default.clear(),
+            Kind::Boolean { default } => *default = None,
+            Kind::Number { default, .. } => *default = None,
+            Kind::Confirm { .. } => {}
+            Kind::Unknown(members) => members.retain(|name, _| name == "kind"),
+        }
+    }
+    question
+}
+
+/// Returns the question with IDs, times, agent, project, purpose, the kind of the tool, and the roles of options alone.
+fn without_texts(question: &Question) -> Question {
+    let fields = (0..).zip(&question.fields).map(|(place, field)| Field {
+        required: field.required,
+        secret: field.secret,
+        ..Field::at(place, String::new(), None, kind_without_texts(&field.kind))
+    });
+    let mut reduced = Question::new(question.origin, &question.id, fields.collect());
+    reduced.session.clone_from(&question.session);
+    reduced.agent.clone_from(&question.agent);
+    reduced.project.clone_from(&question.project);
+    reduced.request.clone_from(&question.request);
+    reduced.tool_call.clone_from(&question.tool_call);
+    reduced.purpose = question.purpose;
+    let subject = question.subject.as_ref();
+    reduced.subject = subject.map(|subject| {
+        Box::new(Subject { kind: subject.kind.clone(), ..Subject::default() })
+    });
+    (reduced.dangerous, reduced.blocking) = (question.dangerous, question.blocking);
+    (reduced.timeout, reduced.notes) = (question.timeout, question.notes);
+    reduced
+}
+
+fn kind_without_texts(kind: &Kind) -> Kind {
+    // The value of an option may be its text, so its place stands for it.
+    let option = |(place, option): (usize, &FieldOption)| FieldOption {
+        value: place.to_string(),
+        role: option.role.clone(),
+        ..FieldOption::default()
+    };
+    let reduced = || kind.options().iter().enumerate().map(option).collect();
+    match kind {
+        Kind::Choice { other, .. } => Kind::Choice { options: reduced(), other: *other, default: None },
+        Kind::Choices { other, .. } => {
+            Kind::Choices { options: reduced(), other: *other, min: None, max: None, default: Vec::new() }
+        }
+        Kind::Boolean { .. } => Kind::Boolean { default: None },
+        Kind::Number { integer, .. } => {
+            Kind::Number { integer: *integer, min: None, max: None, step: None, default: None }
+        }
+        Kind::Confirm { .. } => Kind::Confirm { yes: String::new(), no: String::new() },
+        Kind::Text { .. } | Kind::Unknown(_) => Kind::free_text(),
+    }
+}
+
+/// Returns the chosen options that have a role, by their places: what was allowed stays known, and no text.
+fn roles_of(answer: &Answer, question: &Question) -> Answer {
+    let chosen = question.fields.iter().enumerate().filter(|(_, field)| !field.secret);
+    let chosen = chosen.filter_map(|(place, field)| {
+        let Value::Text(value) = answer.values.get(&field.name)? else { return None };
+        let options = field.kind.options();
+        let option = options.iter().position(|option| option.value == *value && option.role.is_some())?;
+        Some((format!("q{place}"), Value::Text(option.to_string())))
+    });
+    Answer { values: chosen.collect(), notes: BTreeMap::new() }
+}
+
+/// Returns a time as it stands in a column: milliseconds since 1970.
+pub(super) fn millis(time: Timestamp) -> i64 {
+    i64::try_from(time.since(Timestamp::default()).as_millis()).unwrap_or(i64::MAX)
+}

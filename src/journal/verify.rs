@@ -1,0 +1,236 @@
+//! Whether the journal's chain is whole, and where it is not.
+//! How a row is hashed, and what makes a chain whole, is in `chain`.
+
+use std::fmt;
+
+use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
+use serde::Serialize;
+
+use super::{
+    JournalError,
+    chain::{self, Cell, Fault, Verifier},
+};
+use crate::desk::Timestamp;
+
+/// The columns that are hashed, in their order.
+pub(super) const HASHED: &str = "seq, id, opened, at, session, project, responder, name, texts, record";
+/// Their number.
+const COLUMNS: usize = 10;
+
+/// What a check of the whole chain found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Verified {
+    /// The number of settlements.
+    pub rows: u64,
+    /// The number of the last settlement that was written.
+    pub seq: i64,
+    /// The hash of the last settlement. Kept elsewhere, it shows later that nothing before it was changed.
+    pub head: String,
+    /// The number of the last settlement that was removed for its age or for size; 0 if none was.
+    pub removed_up_to: i64,
+    /// Each place where the chain is broken, in order, up to a limit.
+    pub breaks: Vec<Break>,
+    /// The number of breaks.
+    pub broken: u64,
+}
+
+impl Verified {
+    /// Returns whether the chain is whole.
+    pub fn is_whole(&self) -> bool {
+        self.broken == 0
+    }
+}
+
+/// A place where the chain is broken.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Break {
+    /// The number of the row.
+    pub seq: i64,
+    /// What is wrong.
+    #[serde(flatten)]
+    pub kind: BreakKind,
+    /// The ID of the question, as it stands in the row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// When it was settled, as it stands in the row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+}
+
+/// What is wrong at one place of the chain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BreakKind {
+    /// The row was changed after it was written.
+    Changed,
+    /// The row does not follow from the row before it.
+    Unlinked,
+    /// The first row does not follow from what was recorded when older rows were removed.
+    WrongAnchor,
+    /// Rows are missing before this one.
+    Missing {
+        /// The number of the first.
+        from: i64,
+        /// The number of the last.
+        to: i64,
+    },
+    /// The last rows are missing.
+    Cut {
+        /// The number of the first.
+        from: i64,
+        /// The number of the last.
+        to: i64,
+    },
+    /// What was recorded of the last row is not what stands there.
+    WrongHead,
+    /// SQLite cannot read on: the file is damaged.
+    Damaged {
+        /// What SQLite says.
+        message: String,
+    },
+}
+
+impl fmt::Display for Break {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Break { seq, kind, id, at } = self;
+        match kind {
+            BreakKind::Changed => write!(formatter, "row {seq} was changed")?,
+            BreakKind::Unlinked => write!(formatter, "row {seq} does not follow from the row before it")?,
+            BreakKind::WrongAnchor => {
+                write!(formatter, "row {seq} does not follow from the rows that were removed before it")?;
+            }
+            BreakKind::Missing { from, to } => {
+                write!(formatter, "rows {from} to {to} are missing before row {seq}")?;
+            }
+            BreakKind::Cut { from, to } => write!(formatter, "the last rows are missing: {from} to {to}")?,
+            BreakKind::WrongHead => write!(formatter, "row {seq} is not the one that was written last")?,
+            BreakKind::Damaged { message } => write!(formatter, "after row {seq} the file is damaged: {message}")?,
+        }
+        if let Some(id) = id {
+            write!(formatter, "; its question is {id:?}")?;
+        }
+        if let Some(at) = at {
+            write!(formatter, ", settled at {at}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the whole chain.
+pub(super) fn verify(connection: &Connection) -> Result<Verified, JournalError> {
+    // All of it at one point in time: other processes go on writing.
+    let transaction = connection.unchecked_transaction()?;
+    let head = read_head(&transaction);
+    let (anchor, last) = match head {
+        Ok(Some((head, anchor))) => (anchor, Some(head)),
+        // Without what it says, each row can still be held against the one before.
+        Ok(None) | Err(_) => ((0, chain::START.to_vec()), None),
+    };
+    let mut verifier = Verifier::new(anchor.0, anchor.1);
+    let mut places = Vec::new();
+    let read = rows(&transaction, &mut verifier, &mut places);
+    let ended = verifier.breaks.len();
+    if read.is_ok() {
+        verifier.end(last.as_ref().map(|(seq, hash)| (*seq, &**hash)));
+    }
+    let mut places = places.into_iter();
+    let mut breaks: Vec<_> = (0..)
+        .zip(std::mem::take(&mut verifier.breaks))
+        .map(|(place, (seq, fault))| {
+            let (id, at) = if place < ended { places.next().unwrap_or_default() } else { (None, None) };
+            Break { seq, kind: fault.into(), id, at }
+        })
+        .collect();
+    let mut broken = verifier.broken;
+    let damage = read.and_then(|()| check_pages(&transaction));
+    if let Err(error) = damage {
+        broken += 1;
+        let seq = verifier.last();
+        breaks.push(Break { seq, kind: BreakKind::Damaged { message: error.to_string() }, id: None, at: None });
+    }
+    let (seq, head) = last.unwrap_or_default();
+    Ok(Verified { rows: verifier.rows, seq, head: chain::hex(&head), removed_up_to: anchor.0, breaks, broken })
+}
+
+type Link = (i64, Vec<u8>);
+
+/// Returns the head and the anchor.
+fn read_head(connection: &Connection) -> Result<Option<(Link, Link)>, JournalError> {
+    let sql = "SELECT seq, hash, anchor_seq, anchor_hash FROM chain WHERE only = 0";
+    let read = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)));
+    Ok(connection.query_row(sql, [], read).optional()?)
+}
+
+/// Reads every row, and where each break is: the ID and the time that stand there.
+fn rows(
+    connection: &Connection,
+    verifier: &mut Verifier,
+    places: &mut Vec<(Option<String>, Option<Timestamp>)>,
+) -> Result<(), JournalError> {
+    let sql = format!("SELECT {HASHED}, previous, hash FROM settlement ORDER BY seq");
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let mut cells = [Cell::Null; COLUMNS];
+        for (place, cell) in cells.iter_mut().enumerate() {
+            *cell = cell_of(row.get_ref(place)?);
+        }
+        let (previous, hash) = (row.get_ref(COLUMNS)?, row.get_ref(COLUMNS + 1)?);
+        let (previous, hash) = (bytes_of(&previous), bytes_of(&hash));
+        let seq = row.get(0)?;
+        let before = verifier.breaks.len();
+        verifier.row(seq, previous, hash, chain::hash(previous, &cells) == hash);
+        let place = || (row.get(1).ok(), row.get(3).ok().map(time_of));
+        places.extend((before..verifier.breaks.len()).map(|_| place()));
+    }
+    Ok(())
+}
+
+/// Returns the time that stands in a column.
+pub(super) fn time_of(millis: i64) -> Timestamp {
+    let passed = std::time::Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+    Timestamp::default().after(passed)
+}
+
+fn cell_of(value: ValueRef<'_>) -> Cell<'_> {
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Real(number) => Cell::Real(number),
+        ValueRef::Text(text) => Cell::Text(text),
+        ValueRef::Blob(bytes) => Cell::Blob(bytes),
+    }
+}
+
+/// Returns the bytes of a hash. What is not one has none, and equals no hash.
+fn bytes_of<'a>(value: &ValueRef<'a>) -> &'a [u8] {
+    match value {
+        ValueRef::Blob(bytes) => bytes,
+        _ => &[],
+    }
+}
+
+/// Checks the structure of the whole file.
+fn check_pages(connection: &Connection) -> Result<(), JournalError> {
+    let mut found = connection.prepare("PRAGMA quick_check(1)")?;
+    let said: String = found.query_row([], |row| row.get(0))?;
+    if said == "ok" { Ok(()) } else { Err(JournalError::Broken(said)) }
+}
+
+impl From<Fault> for BreakKind {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Changed => BreakKind::Changed,
+            Fault::Unlinked => BreakKind::Unlinked,
+            Fault::WrongAnchor => BreakKind::WrongAnchor,
+            Fault::Missing(from, to) => BreakKind::Missing { from, to },
+            Fault::Cut(from, to) => BreakKind::Cut { from, to },
+            Fault::WrongHead => BreakKind::WrongHead,
+        }
+    }
+}

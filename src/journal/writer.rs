@@ -1,0 +1,285 @@
+//! The journal's thread: it writes the entries that wait in one transaction, tells those that wait for them, and tries
+//! again with a back-off what failed.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use rusqlite::TransactionBehavior;
+use tokio::sync::oneshot;
+
+use super::{
+    JournalError, Options, again,
+    connection::Writing,
+    entries,
+    handle::{Shared, now},
+    prune,
+    queue::{Entry, Taken},
+    stored::{self, Stored},
+};
+use crate::{
+    desk::{Earlier, QuestionId, Record},
+    limits,
+};
+
+/// Runs until the queue has ended and all of it is written.
+pub(super) fn run(shared: &Arc<Shared>, options: &Options) {
+    let mut writer = Writer { shared, options, file: None };
+    let mut back_off = limits::JOURNAL_BACK_OFF;
+    let mut pruning = Instant::now();
+    loop {
+        let done = match shared.queue.take(pruning) {
+            Taken::Entries(entries) => writer.write(entries),
+            Taken::Due => writer.prune().map(|more| {
+                // The next part at once, unless an entry waits.
+                pruning = Instant::now() + if more { Duration::ZERO } else { limits::JOURNAL_PRUNE };
+            }),
+            Taken::Ended => return writer.end(),
+        };
+        match done {
+            Ok(()) => back_off = limits::JOURNAL_BACK_OFF,
+            Err(error) => {
+                shared.health.failed(&error);
+                // What failed by itself is not tried at once again.
+                pruning = pruning.max(Instant::now() + limits::JOURNAL_BACK_OFF_MOST);
+                if shared.queue.rest(Instant::now() + back_off) {
+                    writer.write_the_last();
+                    return;
+                }
+                back_off = (2 * back_off).min(limits::JOURNAL_BACK_OFF_MOST);
+            }
+        }
+    }
+}
+
+struct Writer<'a> {
+    shared: &'a Shared,
+    options: &'a Options,
+    file: Option<Writing>,
+}
+
+/// Replies that are given once the transaction is committed.
+#[derive(Default)]
+struct Replies {
+    done: Vec<oneshot::Sender<()>>,
+    earlier: Vec<(oneshot::Sender<Option<Earlier>>, Option<Earlier>)>,
+    claims: Vec<(oneshot::Sender<bool>, Option<(QuestionId, QuestionId)>)>,
+}
+
+impl Writer<'_> {
+    /// Writes entries. Those that could not be written are put back into the queue, and those that wait for them are told.
+    fn write(&mut self, entries: Vec<Entry>) -> Result<(), JournalError> {
+        let missing = self.shared.queue.take_missing();
+        let (done, entries, replies) = self.commit(entries, missing);
+        match done {
+            Ok(dropped) => {
+                self.shared.queue.add_missing(dropped);
+                self.shared.health.works();
+                self.reply(replies);
+                Ok(())
+            }
+            Err(error) => {
+                self.shared.queue.add_missing(missing);
+                // First the state, so that a caller that is told does not wait again.
+                self.shared.health.failed(&error);
+                self.shared.queue.put_back(entries.into_iter());
+                drop(replies);
+                // Whatever is wrong, a new connection begins anew.
+                if !error.is_busy() {
+                    self.file = None;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes what is missing, if anything is.
+    fn end(&mut self) {
+        let missing = self.shared.queue.take_missing();
+        self.shared.queue.add_missing(missing);
+        if missing > 0
+            && let Err(error) = self.write(Vec::new())
+        {
+            tracing::debug!("{missing} entries are missing in the journal: {error}");
+        }
+    }
+
+    /// Tries once more, and counts what is lost with the process.
+    fn write_the_last(&mut self) {
+        while let Taken::Entries(entries) = self.shared.queue.take(Instant::now()) {
+            let count = entries.len();
+            if let Err(error) = self.write(entries) {
+                tracing::debug!("{count} entries or more are missing in the journal: {error}");
+                return;
+            }
+        }
+    }
+
+    /// Removes a part of what is too old. Returns whether there is more.
+    fn prune(&mut self) -> Result<bool, JournalError> {
+        let options = self.options;
+        let writing = self.open()?;
+        writing.sync(false)?;
+        prune::some(&mut writing.connection, options, now())
+    }
+
+    /// Writes entries in one transaction. Returns how many were left out because of what is in them, or the error; the
+    /// entries for another try; and what is replied.
+    fn commit(
+        &mut self,
+        entries: Vec<Entry>,
+        missing: u64,
+    ) -> (Result<u64, JournalError>, Vec<Entry>, Replies) {
+        let mut replies = Replies::default();
+        let mut kept = Vec::with_capacity(entries.len());
+        let mut entries = entries.into_iter();
+        let options = self.options;
+        let done = self.open().and_then(|writing| {
+            let is_full = |entry: &Entry| {
+                matches!(entry, Entry::Settled(_, Some(_)) | Entry::Claim(..) | Entry::Flush(_))
+            };
+            let is_full = entries.as_slice().iter().any(is_full);
+            writing.sync(is_full)?;
+            let mut dropped = 0;
+            let mut transaction =
+                writing.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if missing > 0 {
+                entries::gap(&transaction, missing, now())?;
+            }
+            if is_full {
+                entries::touch(&transaction)?;
+            }
+            for entry in entries.by_ref() {
+                let part = transaction.savepoint()?;
+                let applied = apply(&part, &entry, options);
+                match applied {
+                    Ok(applied) => {
+                        part.commit()?;
+                        replies.add(entry, applied, &mut kept);
+                    }
+                    Err(error) if error.is_of_entry() => {
+                        drop(part);
+                        tracing::warn!("a question is missing in the journal: {error}");
+                        dropped += 1;
+                    }
+                    Err(error) => {
+                        drop(part);
+                        kept.extend(entry.without_caller());
+                        return Err(error);
+                    }
+                }
+            }
+            transaction.commit()?;
+            Ok(dropped)
+        });
+        kept.extend(entries.filter_map(Entry::without_caller));
+        (done, kept, replies)
+    }
+
+    /// Tells those that wait. A claim that its caller does not wait for any more is taken back.
+    fn reply(&mut self, replies: Replies) {
+        for reply in replies.done {
+            // A caller that does not wait any more need not be told, here and below.
+            reply.send(()).unwrap_or_default();
+        }
+        for (reply, earlier) in replies.earlier {
+            reply.send(earlier).unwrap_or_default();
+        }
+        for (reply, claimed) in replies.claims {
+            if reply.send(claimed.is_some()).is_err()
+                && let Some((earlier, by)) = claimed
+                && let Some(writing) = &self.file
+                && let Err(error) = again::unclaim(&writing.connection, (&earlier, &by))
+            {
+                tracing::debug!("an answer to {earlier} stays taken by {by}: {error}");
+            }
+        }
+    }
+
+    fn open(&mut self) -> Result<&mut Writing, JournalError> {
+        let writing = match self.file.take().filter(Writing::is_in_place) {
+            Some(writing) => writing,
+            None => {
+                let path = self.options.file.as_deref().ok_or(JournalError::NoFolder)?;
+                open(path, self.options)?
+            }
+        };
+        Ok(self.file.insert(writing))
+    }
+}
+
+#[cfg(not(test))]
+fn open(path: &std::path::Path, _: &Options) -> Result<Writing, JournalError> {
+    Writing::open(path)
+}
+
+/// A test may want another layer beneath SQLite, or a small disk.
+#[cfg(test)]
+fn open(path: &std::path::Path, options: &Options) -> Result<Writing, JournalError> {
+    let writing = match &options.vfs {
+        Some(vfs) => Writing::open_with(path, vfs)?,
+        None => Writing::open(path)?,
+    };
+    if let Some(pages) = options.pages {
+        writing.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    Ok(writing)
+}
+
+/// What came of an entry.
+enum Applied {
+    Done,
+    Earlier(Option<Earlier>),
+    Claimed(bool),
+}
+
+fn apply(
+    connection: &rusqlite::Connection,
+    entry: &Entry,
+    options: &Options,
+) -> Result<Applied, JournalError> {
+    let stored = |record: &Record| Stored::new(record, options.texts);
+    match entry {
+        Entry::Note(record) | Entry::Settled(record, _) => entries::note(connection, &stored(record)?)?,
+        Entry::Accepting(record, decision, _) => {
+            let decision = stored::settlement(decision.clone(), &record.question, options.texts);
+            entries::accept(connection, &stored(record)?, &decision)?;
+        }
+        Entry::Refused(id) => entries::refuse(connection, id)?,
+        Entry::Earlier(record, _) => {
+            let earlier = again::earlier(connection, &stored(record)?, &*options.is_alive, now())?;
+            return Ok(Applied::Earlier(earlier));
+        }
+        // Its caller has given up: the answer stays for another.
+        Entry::Claim(_, _, reply) if reply.is_closed() => return Ok(Applied::Claimed(false)),
+        Entry::Claim(earlier, by, _) => {
+            let claimed = again::claim(connection, (earlier, by), &*options.is_alive, now())?;
+            return Ok(Applied::Claimed(claimed));
+        }
+        Entry::Flush(_) => {}
+    }
+    Ok(Applied::Done)
+}
+
+impl Replies {
+    /// Takes what is to be replied, and keeps the rest of the entry, should the commit fail.
+    fn add(&mut self, entry: Entry, applied: Applied, kept: &mut Vec<Entry>) {
+        match (entry, applied) {
+            (Entry::Earlier(_, reply), Applied::Earlier(earlier)) => self.earlier.push((reply, earlier)),
+            (Entry::Claim(earlier, by, reply), Applied::Claimed(is_claimed)) => {
+                self.claims.push((reply, is_claimed.then_some((earlier, by))));
+            }
+            (Entry::Accepting(record, decision, reply), _) => {
+                self.done.extend(reply);
+                kept.push(Entry::Accepting(record, decision, None));
+            }
+            (Entry::Settled(record, reply), _) => {
+                self.done.extend(reply);
+                kept.push(Entry::Settled(record, None));
+            }
+            (Entry::Flush(reply), _) => self.done.push(reply),
+            (entry, _) => kept.extend(entry.without_caller()),
+        }
+    }
+}
