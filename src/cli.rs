@@ -190,6 +190,10 @@ pub struct AnswerArgs {
     /// A note on the field with this name, or on the first field (can be repeated, once for each field)
     #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
     pub note: Vec<String>,
+
+    /// The answer that the same question had before, as `askbridge show` prints it
+    #[arg(long, conflicts_with_all = ["values", "field", "text", "note"])]
+    pub again: bool,
 }
 
 /// Options of `askbridge allow`.

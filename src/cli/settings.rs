@@ -219,6 +219,7 @@ impl AnswerArgs {
             fields: self.field.clone(),
             texts: self.text.clone(),
             notes: self.note.clone(),
+            again: self.again,
         }
     }
 }

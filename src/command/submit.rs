@@ -24,6 +24,7 @@ use crate::{
         bridges::Bridges,
         text::{self, span},
     },
+    question::{Outcome, Purpose},
 };
 
 /// The value that stands for stdin.
@@ -34,6 +35,9 @@ const LONGEST_INPUT: usize = limits::REQUEST / 2;
 /// Answers a question.
 pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
     let AnswerOptions { values, fields, texts, notes, .. } = options;
+    if options.again {
+        return by_option(&options.id, again).await;
+    }
     let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty);
     if is_empty && can_ask() {
         return talk(&options.id, Dialogue::new).await;
@@ -54,6 +58,18 @@ pub async fn answer(options: &AnswerOptions) -> Result<u8, CommandError> {
         Ok(Submission::Answer(answer))
     };
     by_option(&options.id, read).await
+}
+
+/// Returns the answer of the same question from before.
+fn again(record: &Record) -> Result<Submission, CommandError> {
+    if record.question.purpose == Purpose::Permission {
+        let how = format!("{0}: a permission is given anew: `askbridge allow {0}`", record.id);
+        return Err(CommandError::Usage(how));
+    }
+    match record.earlier.as_deref().map(|earlier| &earlier.outcome) {
+        Some(Outcome::Answered(answer)) => Ok(Submission::Answer(answer.clone())),
+        _ => Err(CommandError::Usage(format!("{}: no answer to the same question is known", record.id))),
+    }
 }
 
 /// Puts a question to the person at the terminal. They see which one it is, so that its number may be left out.

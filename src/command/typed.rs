@@ -23,6 +23,8 @@ pub struct AnswerOptions {
     pub texts: Vec<String>,
     /// Notes on fields, as `NAME=TEXT`, or as the text alone for the first field.
     pub notes: Vec<String>,
+    /// The answer of the same question from before, and nothing else.
+    pub again: bool,
 }
 
 /// Reads the answer. What was answered already, and is not given again, stays.

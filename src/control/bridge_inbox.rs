@@ -11,6 +11,7 @@ use super::{
     agent_tree::AgentTree,
     handover::{Intake, Port, Submitter, pair},
     inbox::Inbox,
+    ledger::Ledger,
     local_desk::LocalDesk,
     presence::Presence,
     protocol::{BridgeStatus, Identity, PeerStatus, Peers},
@@ -33,6 +34,8 @@ pub struct BridgeInbox {
     programs: LocalDesk,
     agent_tree: Option<AgentTree>,
     presence: Presence,
+    /// What keeps the questions beyond this process, if anything does.
+    ledger: Option<Arc<dyn Ledger>>,
 }
 
 /// Where the questions of the agent are.
@@ -84,7 +87,15 @@ impl BridgeInbox {
             programs,
             agent_tree,
             presence: Presence::default(),
+            ledger: None,
         }
+    }
+
+    /// Keeps the questions in this ledger.
+    #[must_use]
+    pub fn with_ledger(mut self, ledger: Option<Arc<dyn Ledger>>) -> Self {
+        self.ledger = ledger;
+        self
     }
 
     /// Returns how long the bridge has run.
@@ -100,6 +111,33 @@ impl BridgeInbox {
     /// Says where the inbox is served over HTTP. The first address counts.
     pub fn serves_at(&self, address: SocketAddr) {
         self.address.get_or_init(|| address);
+    }
+
+    /// Hands a submission to what asked, and waits for the verdict. The ledger has it before.
+    async fn hand_in(
+        &self,
+        id: &QuestionId,
+        known: Option<&Arc<Record>>,
+        submission: Submission,
+        by: Provenance,
+    ) -> Result<(), Refusal> {
+        let settles = !matches!(submission, Submission::Extend(_));
+        let ledger = self.ledger.as_deref().zip(known.filter(|record| settles && record.is_open()));
+        if let Some((ledger, record)) = ledger {
+            ledger.accepting(record, &submission, &by).await;
+        }
+        let verdict = match (id.asker, &self.agent) {
+            (Asker::Agent, AgentSide::Bridge(submitter)) => submitter.submit(id.number, submission, by).await,
+            (Asker::Agent, AgentSide::Desk(desk)) => desk.submit(id.number, submission, by).await,
+            (Asker::Program, _) => self.programs.submit(id.number, submission, by).await,
+        };
+        // Where that is not known, it may have been accepted.
+        if let (Some((ledger, record)), Err(refusal)) = (ledger, &verdict)
+            && !matches!(refusal, Refusal::Unavailable)
+        {
+            ledger.refused(&record.id);
+        }
+        verdict
     }
 
     /// Lets followers end once the host stops: nothing is asked any more. The store of a bridge ends with its port.
@@ -137,16 +175,16 @@ impl Inbox for BridgeInbox {
             check(&record.question, answer).map_err(Refusal::DoesNotFit)?;
         }
         let (then, after) = (submission.clone(), by.clone());
-        match id.asker {
-            Asker::Agent => match &self.agent {
-                AgentSide::Bridge(submitter) => submitter.submit(id.number, submission, by).await?,
-                AgentSide::Desk(desk) => desk.submit(id.number, submission, by).await?,
-            },
-            Asker::Program => self.programs.submit(id.number, submission, by).await?,
-        }
+        self.hand_in(id, known.as_ref(), submission, by).await?;
         let now = self.store.read(|_, snapshot| snapshot.get(id).cloned());
         // Where much is settled at once, it may be forgotten already.
-        now.or_else(|| Some(Arc::new(assumed(&*known?, then, after)))).ok_or(Refusal::Unavailable)
+        let now =
+            now.or_else(|| Some(Arc::new(assumed(&*known?, then, after)))).ok_or(Refusal::Unavailable)?;
+        if let Some(ledger) = self.ledger.as_ref().filter(|_| !now.is_open()) {
+            // The responder is told that it was accepted only when that is not lost any more (I9).
+            ledger.settled(&now).await;
+        }
+        Ok(now)
     }
 
     async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {

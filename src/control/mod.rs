@@ -43,6 +43,8 @@ pub mod client;
 
 pub mod host;
 
+pub mod recall;
+
 #[cfg(test)]
 pub(crate) mod played;
 
@@ -52,5 +54,6 @@ pub use inbox::Inbox;
 pub use ledger::Ledger;
 pub use local_desk::{Asked, LocalDesk};
 pub use protocol::{BridgeStatus, Identity, PeerStatus, Peers};
+pub use recall::LedgerService;
 pub use store::{Batch, Follower, Store};
 pub use traffic::Traffic;

@@ -1,6 +1,7 @@
 //! The questions of an inbox as responders see them, and the one way to follow what changes in them.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -11,7 +12,7 @@ use tokio::{
 };
 
 use crate::{
-    desk::{BridgeName, Changes, Event, EventLog, QuestionId, Record, Settlement, Snapshot},
+    desk::{BridgeName, Changes, Earlier, Event, EventLog, QuestionId, Record, Settlement, Snapshot},
     limits,
 };
 
@@ -29,6 +30,8 @@ pub struct Store {
 struct State {
     snapshot: Snapshot,
     log: EventLog,
+    /// How open questions ended when they were asked before. Their desks do not know that.
+    recalled: BTreeMap<QuestionId, Box<Earlier>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -85,6 +88,17 @@ impl Store {
             }
             for id in changes.gone {
                 editor.forget(&id);
+            }
+        });
+    }
+
+    /// Adds to an open question how the same one ended before. Responders see it until the question is forgotten.
+    pub fn recall(&self, id: &QuestionId, earlier: Earlier) {
+        self.edit(|editor| {
+            let known = editor.snapshot().get(id).filter(|record| record.is_open()).cloned();
+            if let Some(record) = known {
+                editor.state.recalled.insert(id.clone(), Box::new(earlier));
+                editor.put(record);
             }
         });
     }
@@ -154,13 +168,27 @@ impl Editor<'_> {
 
     /// Takes over a question as it is now, whose JSON has this length.
     pub fn put_sized(&mut self, record: Arc<Record>, size: usize) {
+        let (record, size) = self.with_earlier(record, size);
         if let Some(event) = self.state.snapshot.put_sized(record, size) {
             self.state.log.push_sized(event, size);
         }
     }
 
+    fn with_earlier(&mut self, record: Arc<Record>, size: usize) -> (Arc<Record>, usize) {
+        let recalled = &mut self.state.recalled;
+        let earlier = match record.is_open() {
+            true => recalled.get(&record.id).cloned(),
+            false => recalled.remove(&record.id),
+        };
+        let Some(earlier) = earlier else { return (record, size) };
+        let record = Record { earlier: Some(earlier), ..Record::clone(&record) };
+        let size = record.size();
+        (Arc::new(record), size)
+    }
+
     /// Forgets an open question that is over. How it was settled is not known, so followers get a snapshot.
     pub fn forget(&mut self, id: &QuestionId) {
+        self.state.recalled.remove(id);
         if self.state.snapshot.forget(id) {
             self.state.log.start_over();
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BridgeName, QuestionId, Timestamp};
+use super::{BridgeName, Earlier, QuestionId, Timestamp};
 use crate::question::{Answer, Outcome, Provenance, Question, names::open_enum};
 
 open_enum! {
@@ -58,6 +58,9 @@ pub struct Record {
     /// The answers that the client gave before it left the rest to other responders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Answer>,
+    /// How the same question ended when it was asked before, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Box<Earlier>>,
     /// How the question was settled. Absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settlement: Option<Box<Settlement>>,
@@ -76,6 +79,7 @@ impl Record {
             expiring: false,
             elsewhere: false,
             kept: None,
+            earlier: None,
             settlement: None,
         }
     }

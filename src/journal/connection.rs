@@ -97,7 +97,8 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, Journa
         Ok(_) => Ok(Some(connection)),
         // In a folder that cannot be written there is no place for the index of a log. Without a log, none is needed.
         Err(error) if is_for_want_of_an_index(&error) && is_without_log(path) => {
-            let connection = Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?;
+            let connection =
+                Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?;
             configure(&connection)?;
             schema::format(&connection).map(|_| Some(connection))
         }

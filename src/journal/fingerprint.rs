@@ -111,7 +111,10 @@ mod tests {
             ("/fields/0/options/0/value", json!("3")),
             ("/fields/0/options/0/label", json!("Uno")),
             ("/fields/0/options", json!([{ "value": "1", "label": "One" }])),
-            ("/fields/0/options", json!([{ "value": "2", "label": "Two" }, { "value": "1", "label": "One" }])),
+            (
+                "/fields/0/options",
+                json!([{ "value": "2", "label": "Two" }, { "value": "1", "label": "One" }]),
+            ),
             ("/fields/1/kind", json!("boolean")),
             ("/fields/1/kind", json!("number")),
             ("/fields/1/kind", json!("drawing")),

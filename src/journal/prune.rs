@@ -115,8 +115,7 @@ fn dead(connection: &Connection, before: i64, options: &Options) -> Result<Vec<i
     let rows = statement
         .query_map(params![before, most], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
-    let is_dead = |bridge: &str| {
-        bridge.parse::<BridgeName>().is_ok_and(|bridge| !(options.is_alive)(&bridge))
-    };
+    let is_dead =
+        |bridge: &str| bridge.parse::<BridgeName>().is_ok_and(|bridge| !(options.is_alive)(&bridge));
     Ok(rows.into_iter().filter(|(_, bridge)| is_dead(bridge)).map(|(row, _)| row).collect())
 }

@@ -113,7 +113,8 @@ impl Queue {
             if state.has_ended {
                 return Taken::Ended;
             }
-            let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+            let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+            else {
                 return Taken::Due;
             };
             (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
@@ -140,7 +141,8 @@ impl Queue {
     pub(super) fn rest(&self, until: Instant) -> bool {
         let mut state = self.lock();
         while !state.has_ended {
-            let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+            let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+            else {
                 return false;
             };
             (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);

@@ -125,10 +125,8 @@ impl History {
             "{SETTLED} WHERE {} AND (?4 IS NULL OR s.responder = ?4 OR s.name = ?4) ORDER BY s.seq DESC LIMIT ?5",
             same("s", "at")
         );
-        let unsettled = format!(
-            "{UNSETTLED} AND {} AND ?4 IS NULL ORDER BY q.opened DESC LIMIT ?5",
-            same("q", "opened")
-        );
+        let unsettled =
+            format!("{UNSETTLED} AND {} AND ?4 IS NULL ORDER BY q.opened DESC LIMIT ?5", same("q", "opened"));
         let mut found = self.read(&settled, params![session, project, since, by, most])?;
         found.extend(self.read(&unsettled, params![session, project, since, by, most])?);
         found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
@@ -311,7 +309,8 @@ impl Export<'_> {
 }
 
 fn line(row: &Row<'_>) -> Result<String, JournalError> {
-    let bytes = |place| row.get::<_, Option<Vec<u8>>>(place).map(|bytes| bytes.map(|bytes| chain::hex(&bytes)));
+    let bytes =
+        |place| row.get::<_, Option<Vec<u8>>>(place).map(|bytes| bytes.map(|bytes| chain::hex(&bytes)));
     let text: String = row.get(2)?;
     let record = serde_json::from_str::<&RawValue>(&text).ok();
     let accepted: Option<String> = row.get(5)?;

@@ -96,9 +96,8 @@ fn without_texts(question: &Question) -> Question {
     reduced.tool_call.clone_from(&question.tool_call);
     reduced.purpose = question.purpose;
     let subject = question.subject.as_ref();
-    reduced.subject = subject.map(|subject| {
-        Box::new(Subject { kind: subject.kind.clone(), ..Subject::default() })
-    });
+    reduced.subject =
+        subject.map(|subject| Box::new(Subject { kind: subject.kind.clone(), ..Subject::default() }));
     (reduced.dangerous, reduced.blocking) = (question.dangerous, question.blocking);
     (reduced.timeout, reduced.notes) = (question.timeout, question.notes);
     reduced

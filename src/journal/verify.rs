@@ -109,7 +109,9 @@ impl fmt::Display for Break {
             }
             BreakKind::Cut { from, to } => write!(formatter, "the last rows are missing: {from} to {to}")?,
             BreakKind::WrongHead => write!(formatter, "row {seq} is not the one that was written last")?,
-            BreakKind::Damaged { message } => write!(formatter, "after row {seq} the file is damaged: {message}")?,
+            BreakKind::Damaged { message } => {
+                write!(formatter, "after row {seq} the file is damaged: {message}")?
+            }
         }
         if let Some(id) = id {
             write!(formatter, "; its question is {id:?}")?;
@@ -151,10 +153,22 @@ pub(super) fn verify(connection: &Connection) -> Result<Verified, JournalError> 
     if let Err(error) = damage {
         broken += 1;
         let seq = verifier.last();
-        breaks.push(Break { seq, kind: BreakKind::Damaged { message: error.to_string() }, id: None, at: None });
+        breaks.push(Break {
+            seq,
+            kind: BreakKind::Damaged { message: error.to_string() },
+            id: None,
+            at: None,
+        });
     }
     let (seq, head) = last.unwrap_or_default();
-    Ok(Verified { rows: verifier.rows, seq, head: chain::hex(&head), removed_up_to: anchor.0, breaks, broken })
+    Ok(Verified {
+        rows: verifier.rows,
+        seq,
+        head: chain::hex(&head),
+        removed_up_to: anchor.0,
+        breaks,
+        broken,
+    })
 }
 
 type Link = (i64, Vec<u8>);

@@ -12,8 +12,10 @@ use super::{
 };
 use crate::{
     control::BridgeStatus,
-    desk::{Record, State, Timestamp},
-    question::{Field, FieldOption, Kind, Preview, PreviewFormat, Purpose, Responder, Role, permission},
+    desk::{Earlier, Record, Settlement, State, Timestamp},
+    question::{
+        Field, FieldOption, Kind, Outcome, Preview, PreviewFormat, Purpose, Responder, Role, permission,
+    },
     terminal::{padded, printable, printable_line, width},
 };
 
@@ -161,11 +163,24 @@ impl Shown<'_> {
         }
     }
 
+    /// Returns how the same question ended before.
+    fn earlier(&self, earlier: &Earlier) -> String {
+        let Earlier { id, outcome, by, at, was_delivered, .. } = earlier;
+        let settled = Settlement::new(outcome.clone(), by.clone(), *at);
+        let said = answer::settlement(&self.record.question, &settled);
+        let arrived = if *was_delivered { "" } else { ", which did not reach the agent then" };
+        format!("asked before as {id}, {} ago{arrived}: {said}", span(self.now.since(*at)))
+    }
+
     fn foot(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Record { id, question, kept, settlement, state, .. } = self.record;
+        let Record { id, question, kept, earlier, settlement, state, .. } = self.record;
         if let Some(kept) = kept {
             writeln!(out)?;
             self.line(&format!("answered so far: {}", answer::given(question, kept)), 0, out)?;
+        }
+        if let Some(earlier) = earlier {
+            writeln!(out)?;
+            self.line(&self.earlier(earlier), 0, out)?;
         }
         if settlement.is_none() && *state != State::Delivering {
             // Commands are not wrapped: they are copied.
@@ -177,6 +192,9 @@ impl Shown<'_> {
                 _ => "--field NAME=VALUE …".to_owned(),
             };
             writeln!(out, "\naskbridge answer {id} {values}\naskbridge reject {id}")?;
+            if earlier.as_ref().is_some_and(|earlier| matches!(earlier.outcome, Outcome::Answered(_))) {
+                writeln!(out, "askbridge answer {id} --again")?;
+            }
         }
         Ok(())
     }

@@ -1,0 +1,260 @@
+//! Keeps the ledger of an inbox beside its socket: notes what happens to questions, and recalls how the same question ended
+//! before. An answer that was accepted and never delivered is given; one that was delivered is shown, and a person decides.
+
+use std::{pin::Pin, sync::Arc};
+
+use super::{
+    bridge_inbox::BridgeInbox, host::Service, inbox::Inbox, ledger::Ledger, stop::Stop, store::Batch,
+};
+use crate::{
+    desk::{Earlier, Event, Record, Submission},
+    question::{Outcome, Purpose},
+};
+
+/// The service that keeps a ledger.
+#[derive(Debug)]
+pub struct LedgerService {
+    ledger: Arc<dyn Ledger>,
+}
+
+impl LedgerService {
+    /// Returns a service for the inbox that has this ledger.
+    pub fn new(ledger: Arc<dyn Ledger>) -> Self {
+        LedgerService { ledger }
+    }
+
+    async fn follow(self, inbox: BridgeInbox) {
+        let mut follower = inbox.store().follow();
+        while let Some(batch) = follower.next().await {
+            let opened = match batch {
+                Batch::Snapshot { open, .. } => {
+                    open.iter().for_each(|record| self.ledger.note(record));
+                    open
+                }
+                Batch::Events { events, .. } => self.note(events),
+            };
+            for record in opened {
+                self.recall(&inbox, &record).await;
+            }
+        }
+    }
+
+    /// Notes what happened, and returns the questions that opened.
+    fn note(&self, events: Vec<(u64, Event)>) -> Vec<Arc<Record>> {
+        let mut opened = Vec::new();
+        for (_, event) in events {
+            self.ledger.note(event.record());
+            if let Event::Opened(record) = event {
+                opened.push(record);
+            }
+        }
+        opened
+    }
+
+    /// Looks for the same question from before. An outcome that was never delivered is given now; one that was is shown.
+    async fn recall(&self, inbox: &BridgeInbox, record: &Arc<Record>) {
+        if record.earlier.is_some() {
+            return;
+        }
+        let Some(earlier) = self.ledger.earlier(record).await else { return };
+        inbox.store().recall(&record.id, earlier.clone());
+        // A permission is never given by itself (I12).
+        let is_question = record.question.purpose != Purpose::Permission;
+        let Earlier { id, outcome: Outcome::Answered(answer), by, was_delivered: false, .. } = earlier else {
+            return;
+        };
+        if !is_question || !self.ledger.claim(&id, &record.id).await {
+            return;
+        }
+        let given = inbox.submit(&record.id, Submission::Answer(answer), by).await;
+        match given {
+            Ok(_) => tracing::info!(id = %record.id, earlier = %id, "an answer from before is given"),
+            Err(error) => {
+                tracing::warn!(id = %record.id, earlier = %id, %error, "an answer from before is not given")
+            }
+        }
+    }
+}
+
+impl Service for LedgerService {
+    fn name(&self) -> &'static str {
+        "ledger"
+    }
+
+    fn run(self: Box<Self>, inbox: BridgeInbox, mut stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            // The store ends when the bridge does, and what happened last is noted.
+            let follow = self.follow(inbox);
+            tokio::pin!(follow);
+            tokio::select! {
+                () = &mut follow => {}
+                () = stop.stopped() => follow.await,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::BTreeSet,
+        sync::{Mutex, MutexGuard},
+    };
+
+    use futures::{FutureExt, future::BoxFuture};
+
+    use super::*;
+    use crate::{
+        control::{
+            LocalDesk, Work,
+            played::{played, question, soon},
+        },
+        desk::{QuestionId, Timestamp},
+        question::{Answer, Provenance, Question, Reason, Responder, Value},
+    };
+
+    /// A ledger that says what it was told, in the order in which it was.
+    #[derive(Clone, Debug, Default)]
+    struct Played(Arc<Mutex<Told>>);
+
+    #[derive(Debug, Default)]
+    struct Told {
+        told: Vec<String>,
+        earlier: Option<Earlier>,
+        claimed: BTreeSet<QuestionId>,
+    }
+
+    impl Played {
+        fn lock(&self) -> MutexGuard<'_, Told> {
+            self.0.lock().expect("no test panicked")
+        }
+
+        fn tell(&self, what: String) {
+            self.lock().told.push(what);
+        }
+    }
+
+    impl Ledger for Played {
+        fn note(&self, record: &Arc<Record>) {
+            self.tell(format!("{} is {}", record.id, record.state.name()));
+        }
+
+        fn accepting(&self, record: &Arc<Record>, _: &Submission, _: &Provenance) -> BoxFuture<'static, ()> {
+            self.tell(format!("accepting {}", record.id));
+            futures::future::ready(()).boxed()
+        }
+
+        fn refused(&self, id: &QuestionId) {
+            self.tell(format!("refused {id}"));
+        }
+
+        fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
+            self.tell(format!("settled {}", record.id));
+            futures::future::ready(()).boxed()
+        }
+
+        fn earlier(&self, _: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>> {
+            futures::future::ready(self.lock().earlier.clone()).boxed()
+        }
+
+        fn claim(&self, earlier: &QuestionId, _: &QuestionId) -> BoxFuture<'static, bool> {
+            futures::future::ready(self.lock().claimed.insert(earlier.clone())).boxed()
+        }
+    }
+
+    fn answer(text: &str) -> Answer {
+        Answer { values: [("q0".to_owned(), Value::Text(text.to_owned()))].into(), ..Answer::default() }
+    }
+
+    fn page() -> Provenance {
+        Provenance { responder: Responder::Page, name: Some("Ada".to_owned()) }
+    }
+
+    fn asking(ledger: &Played) -> (BridgeInbox, LocalDesk, Work) {
+        let identity = played("b").0.identity().clone();
+        let (inbox, desk, work) = BridgeInbox::of_desk(identity, 1, None);
+        (inbox.with_ledger(Some(Arc::new(ledger.clone()))), desk, work)
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_in_the_ledger_before_it_is_given_and_again_before_its_responder_hears() {
+        let ledger = Played::default();
+        let (inbox, desk, _work) = asking(&ledger);
+        let mut asked = desk.open(question("Why?"), false).expect("room");
+        let id = asked.id().clone();
+        let mut submitted = Box::pin(inbox.submit(&id, Submission::Answer(answer("a")), page()));
+        assert!(submitted.as_mut().now_or_never().is_none());
+        assert_eq!(ledger.lock().told, [format!("accepting {id}")]);
+        soon(asked.decided()).await;
+        asked.delivered();
+        assert_eq!(ledger.lock().told.len(), 1);
+        soon(submitted).await.expect("it is accepted");
+        assert_eq!(ledger.lock().told[1..], [format!("settled {id}")]);
+    }
+
+    #[tokio::test]
+    async fn what_is_refused_or_settles_nothing_is_not_kept() {
+        let ledger = Played::default();
+        let (inbox, desk, _work) = asking(&ledger);
+        let asked = desk.open(question("Why?"), false).expect("room");
+        let id = asked.id().clone();
+        let more = Submission::Extend(std::time::Duration::from_secs(1));
+        soon(inbox.submit(&id, more, page())).await.expect_err("it has no deadline");
+        assert_eq!(ledger.lock().told, [""; 0]);
+        let mut late = Box::pin(inbox.submit(&id, Submission::Answer(answer("a")), page()));
+        assert!(late.as_mut().now_or_never().is_none());
+        asked.end(Outcome::Rejected(Reason::Cancelled), Provenance::bridge());
+        soon(late).await.expect_err("it was taken back");
+        assert_eq!(ledger.lock().told, [format!("accepting {id}"), format!("refused {id}")]);
+    }
+
+    /// Asks where the same was asked before, and returns the question once the ledger was asked about it.
+    async fn recalled(ledger: &Played, was_delivered: bool, mut asks: Question) -> Arc<Record> {
+        asks.session = Some("s".to_owned());
+        let (inbox, desk, work) = asking(ledger);
+        let _work = tokio::spawn(work.run());
+        let (outcome, at) = (Outcome::Answered(answer("a")), Timestamp::default());
+        let before = "a-1".parse().expect("an ID");
+        ledger.lock().earlier = Some(Earlier { id: before, outcome, by: page(), at, was_delivered });
+        let service = LedgerService::new(Arc::new(ledger.clone()));
+        let mut followed = Box::pin(service.follow(inbox.clone()));
+        let mut asked = desk.open(asks, false).expect("room");
+        let id = asked.id().clone();
+        let decided = tokio::select! {
+            () = &mut followed => panic!("it follows until the end"),
+            _ = asked.decided() => true,
+            () = crate::control::store::wait_until(
+                inbox.store(), crate::limits::SERVICE_STOP, |now| now.get(&id).is_some_and(|it| it.earlier.is_some()),
+            ).map(drop) => followed.as_mut().now_or_never().is_none() && asked.decided().now_or_never().is_some(),
+        };
+        if decided {
+            asked.delivered();
+            let settled = |now: &crate::desk::Snapshot| now.get(&id).is_some_and(|record| !record.is_open());
+            assert!(inbox.store().read(|_, now| settled(now)));
+        }
+        inbox.store().read(|_, now| now.get(&id).cloned()).expect("it is known")
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_was_never_delivered_is_given_once() {
+        let ledger = Played::default();
+        let given = recalled(&ledger, false, question("Why?")).await;
+        let settlement = given.settlement.as_ref().expect("it is settled");
+        assert_eq!((&settlement.outcome, &settlement.by), (&Outcome::Answered(answer("a")), &page()));
+        assert_eq!(given.earlier.as_ref().map(|earlier| earlier.id.to_string()).as_deref(), Some("a-1"));
+        // Another question took it: this one only shows it.
+        let shown = recalled(&ledger, false, question("Why?")).await;
+        assert!(shown.is_open() && shown.earlier.is_some());
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_was_delivered_and_a_permission_are_shown_and_not_given() {
+        let ledger = Played::default();
+        let shown = recalled(&ledger, true, question("Why?")).await;
+        assert!(shown.is_open() && shown.earlier.is_some());
+        let permission = Question { purpose: Purpose::Permission, ..question("May I?") };
+        let shown = recalled(&ledger, false, permission).await;
+        assert!(shown.is_open() && shown.earlier.is_some());
+        assert!(ledger.lock().claimed.is_empty());
+    }
+}
