@@ -41,6 +41,12 @@ pub mod verify;
 #[cfg(test)]
 mod samples;
 
+#[cfg(test)]
+mod power;
+
+#[cfg(test)]
+mod full;
+
 pub use error::JournalError;
 pub use handle::Journal;
 pub use options::Options;
