@@ -60,9 +60,8 @@ impl Journal {
         self.wait(Entry::Flush, None, ())
     }
 
-    /// Returns whether the file does not work.
-    #[cfg(test)]
-    pub(super) fn is_failing(&self) -> bool {
+    /// Returns whether the file does not work: what is noted may be lost with the process.
+    pub fn is_failing(&self) -> bool {
         self.inner.shared.health.is_failing()
     }
 

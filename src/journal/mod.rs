@@ -18,6 +18,8 @@ mod schema;
 
 mod connection;
 
+mod lock;
+
 mod entries;
 
 mod again;

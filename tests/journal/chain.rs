@@ -42,8 +42,8 @@ async fn each_cut_and_gap_is_found_with_its_place() {
         ("DELETE FROM settlement WHERE seq = 4", vec![(5, BreakKind::Missing { from: 4, to: 4 })]),
         ("DELETE FROM settlement WHERE seq IN (4, 5)", vec![(6, BreakKind::Missing { from: 4, to: 5 })]),
         ("DELETE FROM settlement WHERE seq < 3", vec![(3, BreakKind::Missing { from: 1, to: 2 })]),
-        ("DELETE FROM settlement WHERE seq > 6", vec![(6, BreakKind::Cut { from: 7, to: 8 })]),
-        ("DELETE FROM settlement", vec![(0, BreakKind::Cut { from: 1, to: 8 })]),
+        ("DELETE FROM settlement WHERE seq > 6", vec![(8, BreakKind::Cut { from: 7, to: 8 })]),
+        ("DELETE FROM settlement", vec![(8, BreakKind::Cut { from: 1, to: 8 })]),
         (
             "UPDATE settlement SET seq = 99 WHERE seq = 4; UPDATE settlement SET seq = 4 WHERE seq = 5;
              UPDATE settlement SET seq = 5 WHERE seq = 99",
