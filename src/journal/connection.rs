@@ -52,10 +52,13 @@ impl Writing {
 
     fn prepare(mut connection: Connection, path: &Path) -> Result<Self, JournalError> {
         configure(&connection)?;
-        // Pages that are freed can be given back only if this is set before the first table.
-        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        let format = schema::format(&connection)?;
+        if format == 0 {
+            // Pages that are freed can be given back only if this is set before the first table.
+            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        }
         // A newer format may need another mode: the file is not touched.
-        if schema::format(&connection)? / 100 <= schema::FORMAT / 100 {
+        if format / 100 <= schema::FORMAT / 100 {
             use_log(&connection)?;
         }
         connection.pragma_update(None, "journal_size_limit", limits::JOURNAL_LOG)?;
@@ -172,14 +175,32 @@ fn create(path: &Path) -> Result<(), JournalError> {
         Ok(_) => return Ok(()),
         Err(_) => {}
     }
-    let folder = path.parent().ok_or(JournalError::NoFolder)?;
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))?;
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(at(path))?;
+    create_folder(path)?;
+    // Under another name first: to close a descriptor of a file that SQLite has open would end SQLite's locks.
+    let draft = with_end(path, &format!(".{}", std::process::id()));
+    drop(fs::remove_file(&draft));
+    OpenOptions::new().create_new(true).append(true).mode(0o600).open(&draft).map_err(at(&draft))?;
+    let linked = fs::hard_link(&draft, path);
+    drop(fs::remove_file(&draft));
+    match linked {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        // The file system has no links.
+        Err(_) => drop(OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(at(path))?),
+        Ok(()) => {}
+    }
     // The names of the folder and the file are to survive a power loss as well. Some file systems cannot sync a folder.
-    for folder in [Some(folder), folder.parent()].into_iter().flatten() {
+    let folder = path.parent();
+    for folder in [folder, folder.and_then(Path::parent)].into_iter().flatten() {
         File::open(folder).and_then(|folder| folder.sync_all()).unwrap_or_default();
     }
     Ok(())
+}
+
+/// Creates the folder of the file where it is missing.
+pub(super) fn create_folder(path: &Path) -> Result<(), JournalError> {
+    let folder = path.parent().ok_or(JournalError::NoFolder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at(folder))
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {

@@ -60,6 +60,11 @@ impl Journal {
         self.wait(Entry::Flush, None, ())
     }
 
+    /// Returns whether the file does not work: what is noted may be lost with the process.
+    pub fn is_failing(&self) -> bool {
+        self.inner.shared.health.is_failing()
+    }
+
     fn options(&self) -> std::sync::MutexGuard<'_, Option<Options>> {
         // Nothing that holds it can leave it half changed.
         self.inner.options.lock().unwrap_or_else(PoisonError::into_inner)
@@ -83,7 +88,7 @@ impl Journal {
 
     /// Hands an entry to the thread that replies, and returns the reply; `otherwise` if the journal gives up. While it
     /// fails, no caller waits: then the entry is `unanswered`, or none.
-    fn wait<T: Send + 'static + Clone>(
+    fn wait<T: Send + 'static>(
         &self,
         entry: impl FnOnce(oneshot::Sender<T>) -> Entry,
         unanswered: Option<Entry>,

@@ -18,6 +18,8 @@ mod schema;
 
 mod connection;
 
+mod lock;
+
 mod entries;
 
 mod again;
@@ -40,6 +42,12 @@ pub mod verify;
 
 #[cfg(test)]
 mod samples;
+
+#[cfg(test)]
+mod power;
+
+#[cfg(test)]
+mod full;
 
 pub use error::JournalError;
 pub use handle::Journal;

@@ -17,7 +17,7 @@ pub(super) struct Stored {
     pub(super) json: String,
     /// Names the same question when it is asked again. Without texts there is none: a fingerprint confirms a guess.
     pub(super) fingerprint: Option<Hash>,
-    /// Whether its answer may be used again: it has no secret part.
+    /// Whether its answer may be used again: it is complete, as nothing of it is secret or left out.
     pub(super) is_usable: bool,
     /// Whether it has its texts.
     pub(super) has_texts: bool,
@@ -27,14 +27,15 @@ impl Stored {
     /// Returns what is written of a record, with or without its texts.
     pub(super) fn new(record: &Record, texts: bool) -> Result<Self, serde_json::Error> {
         let original = &record.question;
-        let is_usable = !original.fields.iter().any(|field| field.secret);
+        let has_secrets = original.fields.iter().any(|field| field.secret);
+        let is_usable = texts && !has_secrets;
         let fingerprint = if texts { fingerprint::of(original) } else { None };
         let mut record = record.clone();
         record.kept = record.kept.filter(|_| texts).map(|kept| without_secrets(kept, original));
         record.settlement = record.settlement.map(|given| Box::new(settlement(*given, original, texts)));
         if !texts {
             record.question = Arc::new(without_texts(original));
-        } else if !is_usable {
+        } else if has_secrets {
             record.question = Arc::new(without_defaults(original));
         }
         let json = serde_json::to_string(&record)?;

@@ -11,9 +11,10 @@ use tokio::sync::oneshot;
 
 use super::{
     JournalError, Options, again,
-    connection::Writing,
+    connection::{self, Writing},
     entries,
     handle::{Shared, now},
+    lock::Lock,
     prune,
     queue::{Entry, Taken},
     stored::{self, Stored},
@@ -25,7 +26,7 @@ use crate::{
 
 /// Runs until the queue has ended and all of it is written.
 pub(super) fn run(shared: &Arc<Shared>, options: &Options) {
-    let mut writer = Writer { shared, options, file: None };
+    let mut writer = Writer { shared, options, file: None, lock: None };
     let mut back_off = limits::JOURNAL_BACK_OFF;
     let mut pruning = Instant::now();
     loop {
@@ -57,6 +58,7 @@ struct Writer<'a> {
     shared: &'a Shared,
     options: &'a Options,
     file: Option<Writing>,
+    lock: Option<Lock>,
 }
 
 /// Replies that are given once the transaction is committed.
@@ -71,7 +73,11 @@ impl Writer<'_> {
     /// Writes entries. Those that could not be written are put back into the queue, and those that wait for them are told.
     fn write(&mut self, entries: Vec<Entry>) -> Result<(), JournalError> {
         let missing = self.shared.queue.take_missing();
+        let lock = self.take_lock();
+        let held = lock.as_ref().and_then(Lock::hold);
         let (done, entries, replies) = self.commit(entries, missing);
+        drop(held);
+        self.lock = lock;
         match done {
             Ok(dropped) => {
                 self.shared.queue.add_missing(dropped);
@@ -119,9 +125,15 @@ impl Writer<'_> {
     /// Removes a part of what is too old. Returns whether there is more.
     fn prune(&mut self) -> Result<bool, JournalError> {
         let options = self.options;
-        let writing = self.open()?;
-        writing.sync(false)?;
-        prune::some(&mut writing.connection, options, now())
+        let lock = self.take_lock();
+        let held = lock.as_ref().and_then(Lock::hold);
+        let pruned = self.open().and_then(|writing| {
+            writing.sync(false)?;
+            prune::some(&mut writing.connection, options, now())
+        });
+        drop(held);
+        self.lock = lock;
+        pruned
     }
 
     /// Writes entries in one transaction. Returns how many were left out because of what is in them, or the error; the
@@ -195,6 +207,20 @@ impl Writer<'_> {
                 tracing::debug!("an answer to {earlier} stays taken by {by}: {error}");
             }
         }
+    }
+
+    /// Returns the lock of the file. Where there is none yet, the folder may have to be made first.
+    fn take_lock(&mut self) -> Option<Lock> {
+        let path = self.options.file.as_deref()?;
+        #[cfg(test)]
+        if self.options.vfs.is_some() {
+            return None;
+        }
+        self.lock.take().or_else(|| {
+            // What is wrong with the folder is said when the file is opened.
+            connection::create_folder(path).ok()?;
+            Lock::of(path).ok()
+        })
     }
 
     fn open(&mut self) -> Result<&mut Writing, JournalError> {

@@ -3,6 +3,7 @@
 use core::net::SocketAddr;
 use std::{path::PathBuf, time::Duration};
 
+pub use super::journal::{JOURNAL_ENABLED, JOURNAL_KEEP, JOURNAL_SIZE, JOURNAL_TEXTS};
 pub use super::sections::{PROJECTS, PROJECTS_ABOUT, SECTIONS, is_section};
 use super::{
     attached::Attached,
@@ -316,7 +317,7 @@ pub static PROJECT_TEXT: Key<Option<Disclosure>> =
     Key::own("text", LEAVES, || None, "As `notify.webhook.text` and `notify.ntfy.text`, for both");
 
 /// Every setting, in the order in which it is shown.
-pub static ALL: [&dyn AnyKey; 40] = [
+pub static ALL: [&dyn AnyKey; 44] = [
     &BRIDGE_TIMEOUT,
     &BRIDGE_CLIENT_QUESTIONS,
     &BRIDGE_PERMISSIONS,
@@ -332,6 +333,10 @@ pub static ALL: [&dyn AnyKey; 40] = [
     &CLAUDE_ENABLED,
     &CLAUDE_GRACE,
     &CLAUDE_PASS_AFTER,
+    &JOURNAL_ENABLED,
+    &JOURNAL_TEXTS,
+    &JOURNAL_KEEP,
+    &JOURNAL_SIZE,
     &LOG_LEVEL,
     &LOG_FILE,
     &LOG_FORMAT,

@@ -13,6 +13,8 @@ pub mod key;
 
 mod sections;
 
+pub mod journal;
+
 pub mod keys;
 
 pub mod document;

@@ -1,0 +1,129 @@
+//! The settings of the journal, and the two kinds of values that only they have.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{
+    key::Key,
+    value::{Setting, quoted, span},
+};
+use crate::limits;
+
+/// Why a project must not set any of them: a cloned repository could hide what was allowed in it.
+const KEEPS: &str = "it decides what is kept of what you decided";
+
+/// `journal.enabled`
+pub static JOURNAL_ENABLED: Key<bool> = Key::own(
+    "journal.enabled",
+    KEEPS,
+    || true,
+    "Keep questions and answers in a file of this machine, so that a crash loses none; secret values are never kept",
+);
+/// `journal.texts`
+pub static JOURNAL_TEXTS: Key<bool> = Key::own(
+    "journal.texts",
+    KEEPS,
+    || true,
+    "Keep their texts; otherwise no answer survives, but when which kind of question was settled by which responder",
+);
+/// `journal.keep`
+pub static JOURNAL_KEEP: Key<Age> =
+    Key::own("journal.keep", KEEPS, || Age(limits::JOURNAL_KEEP), "Remove what is older than this");
+/// `journal.size`
+pub static JOURNAL_SIZE: Key<Size> = Key::own(
+    "journal.size",
+    KEEPS,
+    || Size(limits::JOURNAL_SIZE),
+    "Remove the oldest questions once the file is larger than this",
+);
+
+/// Seconds of a day.
+const DAY: u64 = 24 * 3600;
+
+/// A time span that is written in days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Age(pub Duration);
+
+impl Setting for Age {
+    fn read(value: &Value) -> Result<Self, String> {
+        span(value).map(Age)
+    }
+
+    fn to_value(&self) -> Value {
+        let seconds = self.0.as_secs();
+        // Months have no fixed number of days.
+        if self.0.subsec_nanos() == 0 && seconds > 0 && seconds % DAY == 0 {
+            format!("{}days", seconds / DAY).into()
+        } else {
+            self.0.to_value()
+        }
+    }
+
+    fn schema() -> Value {
+        Duration::schema()
+    }
+}
+
+/// The units of a size, the largest first.
+const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+/// The least size: a journal that holds some questions.
+const LEAST: u64 = 1 << 20;
+
+/// A size in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl Setting for Size {
+    fn read(value: &Value) -> Result<Self, String> {
+        let bytes = value.as_str().and_then(|text| {
+            let (unit, bytes) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
+            let count = text.strip_suffix(unit)?.trim_end();
+            let is_number = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then_some(count)?.parse::<u64>().ok()?.checked_mul(*bytes)
+        });
+        match bytes {
+            Some(bytes) if bytes >= LEAST => Ok(Size(bytes)),
+            Some(_) => Err("it must be at least \"1MiB\"".to_owned()),
+            None => Err(format!("{} is not a size such as \"64MiB\" or \"1GiB\"", quoted(value))),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        let unit = UNITS.iter().find(|(_, bytes)| self.0 % bytes == 0);
+        unit.map_or_else(|| self.0.to_string().into(), |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into())
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": "^[0-9]+ *(KiB|MiB|GiB)$", "examples": ["64MiB", "1GiB"] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_ages_are_written_as_they_are_read() {
+        for (text, bytes, written) in [
+            ("64MiB", 64 << 20, "64MiB"),
+            ("1 GiB", 1 << 30, "1GiB"),
+            ("2048KiB", 2 << 20, "2MiB"),
+            ("1025KiB", 1025 << 10, "1025KiB"),
+        ] {
+            let size = Size::read(&json!(text)).expect(text);
+            assert_eq!((size, size.to_value()), (Size(bytes), json!(written)));
+        }
+        for (text, written) in [("90days", "90days"), ("48h", "2days"), ("36h", "1day 12h"), ("0s", "0s")] {
+            assert_eq!(Age::read(&json!(text)).expect(text).to_value(), json!(written));
+        }
+    }
+
+    #[test]
+    fn other_sizes_are_refused() {
+        for value in [json!("64"), json!("MiB"), json!("-1MiB"), json!("64 MB"), json!(64), json!("1023KiB")] {
+            assert!(Size::read(&value).is_err(), "{value}");
+        }
+        assert!(Size::read(&json!("99999999999999GiB")).is_err());
+    }
+}
