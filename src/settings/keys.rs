@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use std::{path::PathBuf, time::Duration};
 
-pub use super::sections::{PROJECTS, PROJECTS_ABOUT, SECTIONS, is_section};
+pub use super::sections::{PROJECTS, PROJECTS_ABOUT, RULES, RULES_ABOUT, SECTIONS, is_section};
 use super::{
     attached::Attached,
     key::{AnyKey, Key, Project},
