@@ -43,7 +43,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 31] = [
+const MAY_KNOW: [(&str, &[&str]); 32] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -77,6 +77,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
         "origin",
         &["control", "desk", "dialect", "exit", "limits", "machine", "question", "settings", "signals"],
     ),
+    ("rule_service", &["control", "desk", "question", "rule", "settings_files", "terminal"]),
     ("serve", &["config", "control", "desk", "limits", "machine", "question"]),
     (
         "command",
@@ -94,6 +95,8 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
             "origin",
             "present",
             "question",
+            "rule",
+            "rule_service",
             "serve",
             "settings",
             "settings_files",
@@ -104,7 +107,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
         ],
     ),
     // Pure, as `form` is.
-    ("notify", &["desk", "form", "limits", "present", "question", "settings", "terminal"]),
+    ("notify", &["desk", "form", "limits", "present", "question", "rule", "settings", "terminal"]),
     (
         "notifier",
         &[
@@ -115,6 +118,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
             "notify",
             "present",
             "question",
+            "rule",
             "settings",
             "settings_files",
             "terminal",
