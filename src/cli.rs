@@ -15,6 +15,7 @@ mod mock;
 mod mock_agents;
 #[cfg(feature = "notify")]
 mod notify;
+mod rules;
 mod settings;
 mod setup;
 mod shell;
@@ -40,6 +41,7 @@ pub use mock::{DemoArgs, MockAgentArgs, MockClientArgs};
 pub use mock_agents::{CodexDaemonArgs, MockArgs, MockWhat, PortArgs};
 #[cfg(feature = "notify")]
 pub use notify::NotifyArgs;
+pub use rules::{RulesAction, RulesArgs};
 pub use setup::{DoctorArgs, SetupArgs};
 pub use shell::{CompleteArgs, CompletionsArgs, ManArgs};
 pub use terminal::NextArgs;
@@ -106,6 +108,8 @@ pub enum Command {
     Notify(Deferred<NotifyArgs>),
     /// Show what is set, where each value comes from, and change it
     Config(Deferred<ConfigArgs>),
+    /// Show, check and try the rules that answer for you
+    Rules(Deferred<RulesArgs>),
     /// Put askbridge between an editor and its agents, in the editor's settings
     Setup(Deferred<SetupArgs>),
     /// Check what works and what does not, and say what to do about it

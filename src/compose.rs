@@ -10,7 +10,7 @@ use askbridge::{
     config::{BridgeSettings, InboxSettings, LogSettings, Protocol, ProxySettings, RunSettings},
     control::{
         BridgeInbox, Traffic, Work,
-        host::{Host, Service},
+        host::{Host, NeedsQuestions, Service},
     },
     driver::{self, FatalError, Opened},
     engine,
@@ -28,6 +28,7 @@ use askbridge::{
         hook::{self, HookSettings},
         opencode::{Address, OpencodeFinder, Password},
     },
+    rule_service::RuleService,
     serve::HttpService,
     settings::{Settings, keys},
     settings_files,
@@ -162,13 +163,13 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Gives each agent an inbox in this process, with the notifiers that are set.
+/// Gives each agent an inbox in this process, with the rules and the notifiers that are set.
 pub(crate) struct LocalHosts;
 
 impl Hosts for LocalHosts {
     fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
         let (desk, host) = local::bind_desk(who.agent, who.folder.display().to_string(), who.pid)?;
-        let mut host = with_notifiers(host);
+        let mut host = with_services(host);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
         Ok(Hosted { desk, host: Box::new(host) })
     }
@@ -213,7 +214,7 @@ fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket
         })
         .ok()?;
     let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
-    let mut host = with_notifiers(host);
+    let mut host = with_services(host);
     let services: Vec<_> = http.into_iter().map(|service| Box::new(service) as Box<dyn Service>).collect();
     // Without services, the thread that serves the socket starts with the first connection.
     if !services.is_empty()
@@ -224,15 +225,21 @@ fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket
     Some(host)
 }
 
-/// Lets notifiers be started, by a bridge that started without any too.
+/// Applies the rules and lets notifiers be started, by a bridge that started without any too.
+fn with_services(host: Host<Socket>) -> Host<Socket> {
+    let (host, needs_questions) = with_notifiers(host.with(Box::new(RuleService)));
+    let has_rules = RuleService::needs_questions();
+    host.starts_if(Arc::new(move || has_rules() || needs_questions.as_ref().is_some_and(|needs| needs())))
+}
+
 #[cfg(feature = "notify")]
-fn with_notifiers(host: Host<Socket>) -> Host<Socket> {
+fn with_notifiers(host: Host<Socket>) -> (Host<Socket>, Option<NeedsQuestions>) {
     let service = askbridge::notifier::NotifyService::new();
     let needs_questions = service.needs_questions();
-    host.with(Box::new(service)).starts_if(needs_questions)
+    (host.with(Box::new(service)), Some(needs_questions))
 }
 
 #[cfg(not(feature = "notify"))]
-fn with_notifiers(host: Host<Socket>) -> Host<Socket> {
-    host
+fn with_notifiers(host: Host<Socket>) -> (Host<Socket>, Option<NeedsQuestions>) {
+    (host, None)
 }

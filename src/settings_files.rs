@@ -9,6 +9,7 @@ use std::{
     io::{self, ErrorKind, Read, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 use rustix::fs::OFlags;
@@ -64,6 +65,16 @@ pub struct Version {
     length: u64,
     /// The time of the last change in seconds and nanoseconds. No program can set it, unlike that of the modification.
     changed: (i64, i64),
+}
+
+impl Version {
+    /// Returns when the file got this text.
+    pub fn changed_at(&self) -> SystemTime {
+        let (seconds, nanoseconds) = self.changed;
+        let since =
+            Duration::new(seconds.try_into().unwrap_or_default(), nanoseconds.try_into().unwrap_or_default());
+        SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH)
+    }
 }
 
 /// Returns which text the person's own file has, without reading it. `None` where there is none.

@@ -164,6 +164,26 @@ Exit codes:
   2    the command line was not understood
   125  the file cannot be read or written, or the command itself failed";
 
+/// How rules are written, and the exit codes of `askbridge rules`.
+pub(super) const RULES: &str = "\
+Rules are in your own settings, one [[rule]] each; the first that applies to a question decides:
+  [[rule]]
+  name = \"tests\"
+  command = \"cargo test *\"
+  dangerous = true
+  then = \"allow\"
+A new rule applies to questions that open from then on.
+
+Exit codes:
+  0    done; or no rule applies
+  1    with `check`, something does not count; with `apply`, nothing was done
+  2    the command line was not understood
+  3    no such question, or the ID is ambiguous
+  4    with `apply`, a question was settled already
+  6    the bridge cannot be asked
+  8    the agent that asked started this command: it cannot answer itself
+  125  the command itself failed";
+
 /// What `askbridge ask` prints, and its exit codes.
 pub(super) const ASK: &str = "\
 Prints the answer, one value a line; with --confirm, yes or no. The question is found like an \

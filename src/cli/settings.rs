@@ -25,9 +25,17 @@ impl Command {
     }
 
     /// Returns whether the log says what is wrong with the settings. It does not while a shell reads the
-    /// output, and `config` says it itself.
+    /// output, and `config` and `rules` say it
+    /// themselves.
     pub fn names_problems(&self) -> bool {
-        !matches!(self, Command::Completions(_) | Command::Complete(_) | Command::Config(_) | Command::Man(_))
+        !matches!(
+            self,
+            Command::Completions(_)
+                | Command::Complete(_)
+                | Command::Config(_)
+                | Command::Man(_)
+                | Command::Rules(_)
+        )
     }
 }
 

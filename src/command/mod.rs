@@ -46,6 +46,8 @@ mod open;
 
 mod config;
 
+mod rules;
+
 mod setup;
 
 mod doctor;
@@ -65,6 +67,7 @@ pub use notify::{NotifyOptions, notify};
 pub use offer::{Offer, offers};
 pub use open::{OpenOptions, open};
 pub use permit::{allow, deny};
+pub use rules::{RulesOptions, rules};
 pub use run::run;
 pub use setup::{SetupOptions, setup};
 pub use show::{ShowOptions, show};

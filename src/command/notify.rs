@@ -13,11 +13,11 @@ use super::{
 };
 use crate::{
     control::Inbox,
-    desk::State,
+    desk::{Record, State},
     exit,
     machine::discovery,
     notifier::{BUSY, Notifying, follow, take},
-    notify::Plan,
+    notify::{Plan, ruled},
     present::bridges::Bridges,
     settings::NotifySettings,
     settings_files,
@@ -61,7 +61,7 @@ async fn tell(options: &NotifyOptions) -> Result<u8, CommandError> {
     let bridges = Bridges::new(machine.status());
     let folder = bridges.status(&record).map(|status| status.folder.clone()).unwrap_or_default();
     let project = PathBuf::from(record.question.project.as_deref().unwrap_or(&folder));
-    let Some(settings) = settings(&project) else {
+    let Some(settings) = settings(&project, &record) else {
         return Ok(done(options, "the settings say that nothing is told of this project", exit::OK));
     };
     let terminal = terminal(options);
@@ -81,8 +81,9 @@ async fn tell(options: &NotifyOptions) -> Result<u8, CommandError> {
 const NOTHING: &str =
     "no notifier is set for it: `askbridge config edit` sets one, and docs/notify.md says how";
 
-fn settings(project: &Path) -> Option<NotifySettings> {
-    NotifySettings::of(&settings_files::read(Some(project)), Some(project))
+fn settings(project: &Path, record: &Record) -> Option<NotifySettings> {
+    let settings = settings_files::read(Some(project));
+    NotifySettings::of(&settings, Some(project)).map(|notify| ruled(notify, settings.rules(), record))
 }
 
 fn terminal(options: &NotifyOptions) -> Option<PathBuf> {

@@ -8,6 +8,7 @@ use crate::{
         discovery::{DiscoveryError, Socket},
         local::LocalInbox,
     },
+    rule_service::RuleService,
 };
 
 /// The inbox of this process, and what serves it on a socket until this is dropped.
@@ -22,6 +23,7 @@ impl Own {
     /// Listens on a socket of its own. `agent` is what others show as the one that asks.
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
         let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind()?;
+        let host = host.with(Box::new(RuleService));
         #[cfg(feature = "notify")]
         let host = host.with(Box::new(crate::notifier::NotifyService::new()));
         Ok(Own { inbox, host, _port: port })

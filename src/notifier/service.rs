@@ -29,7 +29,8 @@ use crate::{
     },
     desk::{QuestionId, Record, State},
     limits,
-    notify::{Around, Plan, Starts},
+    notify::{Around, Plan, Starts, ruled},
+    rule::Rule,
     settings::NotifySettings,
     settings_files,
 };
@@ -115,6 +116,7 @@ struct Held {
     /// The person's own file. An edit of it counts at once; one of a project's file after [`limits::NOTIFY_SETTINGS`].
     version: Option<settings_files::Version>,
     settings: Option<NotifySettings>,
+    rules: Vec<Rule>,
 }
 
 struct Running {
@@ -170,11 +172,12 @@ impl Running {
             if self.settings.len() >= PROJECTS {
                 self.settings.clear();
             }
-            let settings = settings_of(project.as_deref().unwrap_or(&self.inbox.identity().folder));
-            self.settings.insert(project.clone(), Held { read: Instant::now(), version, settings });
+            let (settings, rules) = settings_of(project.as_deref().unwrap_or(&self.inbox.identity().folder));
+            self.settings.insert(project.clone(), Held { read: Instant::now(), version, settings, rules });
         }
-        let settings = self.settings.get(&project)?.settings.as_ref();
-        Plan::new(settings?, &record.question, has_terminal)
+        let held = self.settings.get(&project)?;
+        let settings = ruled(held.settings.clone()?, &held.rules, record);
+        Plan::new(&settings, &record.question, has_terminal)
     }
 
     fn start(&mut self, id: QuestionId) {
@@ -236,9 +239,10 @@ async fn said(child: &mut Child) -> Vec<String> {
     said
 }
 
-fn settings_of(folder: &str) -> Option<NotifySettings> {
+fn settings_of(folder: &str) -> (Option<NotifySettings>, Vec<Rule>) {
     let folder = PathBuf::from(folder);
-    NotifySettings::of(&settings_files::read(Some(&folder)), Some(&folder))
+    let settings = settings_files::read(Some(&folder));
+    (NotifySettings::of(&settings, Some(&folder)), settings.rules().to_vec())
 }
 
 /// Returns this program, even where its file was replaced by a newer version meanwhile.

@@ -13,9 +13,12 @@ mod ntfy;
 
 mod taps;
 
+mod ruled;
+
 pub use message::{Button, Message};
 pub use ntfy::{late, publication, update};
 pub use plan::{Around, Plan, Step};
+pub use ruled::ruled;
 pub use starts::Starts;
 pub use taps::{Tap, Taps, id};
 pub use way::Way;

@@ -150,6 +150,8 @@ open_enum! {
         Page = "page",
         /// A person at a notification: of the desktop, or of a phone.
         Notification = "notification",
+        /// A rule that the person wrote beforehand, by its name.
+        Rule = "rule",
     }
 }
 

@@ -33,11 +33,24 @@ pub struct Entry {
     pub at: Mark,
 }
 
+/// Where a table begins, or an entry of a list of tables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// Its name, as that of an [`Entry`].
+    pub path: Vec<String>,
+    /// Where it begins.
+    pub at: Mark,
+}
+
 /// What a text says, and what of it is not TOML.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// The values, in the order of their names.
     pub entries: Vec<Entry>,
+    /// The tables, in the order of their names.
+    pub heads: Vec<Head>,
+    /// The lines that have a mistake.
+    pub broken: BTreeSet<usize>,
     /// What is not TOML, in the order of the text.
     pub errors: Vec<(Mark, String)>,
 }
@@ -59,13 +72,14 @@ pub fn read(text: &str, is_table: &dyn Fn(&str) -> bool) -> Document {
         broken.extend(found.iter().filter_map(|error| error.span()).map(|span| lines.line(span.start)));
         table = again;
     }
-    let mut reader = Reader { lines: &lines, is_table, broken, entries: Vec::new(), path: Vec::new() };
+    let (entries, heads, path) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reader = Reader { lines: &lines, is_table, broken, entries, heads, path };
     reader.table(table.get_ref());
-    let entries = reader.entries;
+    let Reader { entries, heads, broken, .. } = reader;
     // One more than are shown tells that there are more.
     let shown = errors.into_iter().take(limits::SETTINGS_PROBLEMS + 1);
     let errors = shown.map(|(at, message)| (lines.mark(at), message.to_owned())).collect();
-    Document { entries, errors }
+    Document { entries, heads, broken, errors }
 }
 
 /// Reads a single value. Returns `None` if the text is no value of TOML.
@@ -79,6 +93,7 @@ struct Reader<'a> {
     /// The lines that have a mistake.
     broken: BTreeSet<usize>,
     entries: Vec<Entry>,
+    heads: Vec<Head>,
     path: Vec<String>,
 }
 
@@ -90,6 +105,9 @@ impl Reader<'_> {
                 return;
             }
             self.path.push(name.get_ref().to_string());
+            if value.get_ref().is_table() {
+                self.head(value.span());
+            }
             match value.get_ref() {
                 DeValue::Table(inner) if (self.is_table)(&self.path.join(".")) => self.table(inner),
                 DeValue::Array(entries)
@@ -97,6 +115,7 @@ impl Reader<'_> {
                 {
                     for (number, entry) in entries.iter().enumerate() {
                         self.path.push(number.to_string());
+                        self.head(entry.span());
                         entry.get_ref().as_table().into_iter().for_each(|table| self.table(table));
                         self.path.pop();
                     }
@@ -104,6 +123,13 @@ impl Reader<'_> {
                 found => self.entry(name.span(), value.span(), found),
             }
             self.path.pop();
+        }
+    }
+
+    fn head(&mut self, span: Range<usize>) {
+        // A place takes long to count, and a head that is left out makes the table before it longer.
+        if self.heads.len() < limits::SETTINGS_KEYS {
+            self.heads.push(Head { path: self.path.clone(), at: self.lines.mark(span.start) });
         }
     }
 

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use std::{path::PathBuf, time::Duration};
 
 pub use super::journal::{JOURNAL_ENABLED, JOURNAL_KEEP, JOURNAL_SIZE, JOURNAL_TEXTS};
-pub use super::sections::{PROJECTS, PROJECTS_ABOUT, SECTIONS, is_section};
+pub use super::sections::{PROJECTS, PROJECTS_ABOUT, RULES, RULES_ABOUT, SECTIONS, is_section};
 use super::{
     attached::Attached,
     key::{AnyKey, Key, Project},

@@ -13,9 +13,10 @@ use super::{
     key::{AnyKey, Key, Project},
     keys, near,
     place::{Origin, Place, Problem},
+    rules::{self, RuleTable},
     value::Setting,
 };
-use crate::limits;
+use crate::{limits, rule::Rule};
 
 /// A file and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub struct Settings {
     /// What is not the default.
     values: BTreeMap<&'static str, Stored>,
     projects: Vec<ProjectTable>,
+    rules: Vec<Rule>,
+    rule_tables: Vec<RuleTable>,
     home: Option<PathBuf>,
     problems: Vec<Problem>,
 }
@@ -106,6 +109,16 @@ impl Settings {
         &self.projects
     }
 
+    /// Returns the person's rules, in the order of the file. A rule with a mistake is not among them.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Returns the rules as they are written.
+    pub fn rule_tables(&self) -> &[RuleTable] {
+        &self.rule_tables
+    }
+
     /// Returns what does not count, and why.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -126,15 +139,19 @@ impl Settings {
             let place = Place { path: file.path.clone(), line: mark.line, column: mark.column };
             if is_project { Origin::Project(place) } else { Origin::User(place) }
         };
-        for (mark, message) in document.errors {
-            found.push(Problem { origin: Some(origin(mark)), message: format!("not TOML here: {message}") });
+        for (mark, message) in &document.errors {
+            found.push(Problem { origin: Some(origin(*mark)), message: format!("not TOML here: {message}") });
         }
         if document.entries.len() >= limits::SETTINGS_KEYS {
             let message = format!("only {} values are read, the rest does not count", limits::SETTINGS_KEYS);
             found.push(Problem { origin: Some(origin(Mark { line: 1, column: 1 })), message });
         }
         let mut tables = BTreeMap::new();
-        for entry in &document.entries {
+        let of_rules = if is_project { rules::refuse(&document) } else { self.rules_of(&document, &origin) };
+        found.extend(
+            of_rules.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
+        );
+        for entry in document.entries.iter().filter(|entry| !rules::is_of_rule(&entry.path)) {
             // What is wrong with a name is shown at the name, otherwise at the value.
             let (mark, taken) = self.entry(entry, is_project, &mut tables, &origin);
             found.extend(taken.err().map(|message| Problem { origin: Some(origin(mark)), message }));
@@ -144,6 +161,17 @@ impl Settings {
             problem.origin.as_ref().and_then(Origin::place).map(|place| (place.line, place.column))
         });
         self.keep(found, &file.path);
+    }
+
+    /// Takes the rules of the person's file. Returns what is wrong with them.
+    fn rules_of(
+        &mut self,
+        document: &document::Document,
+        origin: &dyn Fn(Mark) -> Origin,
+    ) -> Vec<(Mark, String)> {
+        let rules::Found { rules, tables, problems } = rules::read(document, self.home.as_deref(), origin);
+        (self.rules, self.rule_tables) = (rules, tables);
+        problems
     }
 
     /// Takes one entry of a file. On failure, the text says what is wrong.
@@ -275,13 +303,21 @@ fn unknown(path: &str, value: &Value) -> String {
     if keys::is_section(path) {
         return format!("`{path}` is a table: write [{path}]");
     }
+    let table = path.split('.').next().unwrap_or_default();
+    if near::closest(table, [keys::RULES].into_iter()).is_some() {
+        return format!(
+            "there is no table `{}`; each rule is written below [[{}]]",
+            printable(table),
+            keys::RULES
+        );
+    }
     match value {
         Value::Object(_) => unknown_named(&format!("table `{}`", printable(path)), near::section(path)),
         _ => unknown_named(&format!("setting `{}`", printable(path)), near::key(path)),
     }
 }
 
-fn unknown_named(what: &str, meant: Option<&str>) -> String {
+pub(super) fn unknown_named(what: &str, meant: Option<&str>) -> String {
     let tip = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     format!("there is no {what}{tip}")
 }
@@ -292,7 +328,7 @@ fn unknown_variable(name: &str) -> String {
 }
 
 /// Returns a name in the length that a message has room for.
-fn printable(name: &str) -> String {
+pub(super) fn printable(name: &str) -> String {
     const LONGEST: usize = 80;
     match name.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &name[..end]),

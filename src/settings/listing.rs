@@ -22,6 +22,8 @@ pub struct SettingsList {
     pub settings: Vec<SettingEntry>,
     /// The tables of projects, each with what it sets.
     pub projects: Vec<Vec<SettingEntry>>,
+    /// The rules in their order, each with what it sets.
+    pub rules: Vec<Vec<SettingEntry>>,
     /// What does not count.
     pub problems: Vec<ProblemEntry>,
 }
@@ -104,12 +106,15 @@ impl SettingsList {
         });
         let projects = settings.projects().iter();
         let projects = projects.map(|table| table.iter().map(|(key, stored)| entry(key, stored)).collect());
+        let rules = settings.rule_tables().iter();
+        let rules = rules.map(|table| table.values.iter().map(|(key, stored)| entry(key, stored)).collect());
         let problems = settings.problems().iter().map(ProblemEntry::from);
         let file = file.map(|path| path.display().to_string());
         SettingsList {
             file,
             settings: all.collect(),
             projects: projects.collect(),
+            rules: rules.collect(),
             problems: problems.collect(),
         }
     }

@@ -23,6 +23,8 @@ pub mod place;
 
 mod near;
 
+pub mod rules;
+
 pub mod layers;
 
 pub mod notify;
@@ -40,3 +42,4 @@ pub use key::{AnyKey, Key};
 pub use layers::{Settings, SettingsFile, Sources};
 pub use notify::NotifySettings;
 pub use place::{Origin, Place, Problem};
+pub use rules::RuleTable;

@@ -20,7 +20,7 @@ pub(super) fn key(path: &str) -> Option<&'static str> {
 
 /// Returns the table that is meant.
 pub(super) fn section(path: &str) -> Option<&'static str> {
-    closest(path, keys::SECTIONS.iter().map(|(name, _)| *name).chain([keys::PROJECTS]))
+    closest(path, keys::SECTIONS.iter().map(|(name, _)| *name).chain([keys::PROJECTS, keys::RULES]))
 }
 
 /// Returns the name that is a few letters away, if there is one.

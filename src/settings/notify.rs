@@ -134,6 +134,23 @@ impl NotifySettings {
         })
     }
 
+    /// Returns the settings that tell in these ways alone, whatever the question is for. A way that is not set up stays
+    /// away.
+    #[must_use]
+    pub fn only(self, ways: &[String]) -> Self {
+        let has = |way: &str| ways.iter().any(|other| other == way);
+        NotifySettings {
+            purposes: vec![Purpose::Question, Purpose::Permission],
+            desktop: self.desktop && has("desktop"),
+            terminal: self.terminal && has("terminal"),
+            sound: self.sound.filter(|_| has("sound")),
+            command: self.command.filter(|_| has("command")),
+            webhook: self.webhook.filter(|_| has("webhook")),
+            ntfy: self.ntfy.filter(|_| has("ntfy")),
+            ..self
+        }
+    }
+
     /// Returns how long a question has been open when it is told in the way of this name.
     pub fn delay_of(&self, way: &str) -> Duration {
         self.delays.get(way).copied().unwrap_or(self.delay)

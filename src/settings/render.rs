@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::Value;
-use toml_edit::{Array, Value as Toml};
+use toml_edit::{Array, InlineTable, Value as Toml};
 
 use super::{
     key::AnyKey,
@@ -13,6 +13,9 @@ use super::{
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "(hidden: `askbridge config get` prints it)";
+/// A rule, as an example.
+const RULE: &str =
+    "# name = \"tests\"\n# command = \"cargo test *\"\n# dangerous = true\n# then = \"allow\"\n";
 /// Characters of a line of a comment.
 const WIDTH: usize = 100;
 
@@ -27,8 +30,11 @@ pub fn toml(value: &Value) -> Toml {
         },
         Value::String(text) => text.as_str().into(),
         Value::Array(entries) => entries.iter().map(toml).collect::<Array>().into(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name, toml(value))).collect::<InlineTable>().into()
+        }
         // No setting has such a value.
-        Value::Null | Value::Object(_) => Toml::from(value.to_string()),
+        Value::Null => Toml::from(value.to_string()),
     }
 }
 
@@ -54,6 +60,13 @@ pub fn file(settings: &Settings, with_origin: bool) -> String {
         let set = keys::OF_PROJECT.iter().filter_map(|key| Some((key, project.get(key.path())?)));
         let lines = set.map(|(key, stored)| line(key.path(), *key, stored, with_origin));
         table(&mut out, &format!("[[{}]]", keys::PROJECTS), lines);
+    }
+    for rule in settings.rule_tables() {
+        let lines = rule.values.iter().map(|(name, stored)| {
+            let origin = if with_origin { format!("  # {}", stored.origin) } else { String::new() };
+            format!("{name} = {}{origin}\n", toml(&stored.value))
+        });
+        table(&mut out, &format!("[[{}]]", keys::RULES), lines);
     }
     out
 }
@@ -101,6 +114,9 @@ pub fn template() -> String {
     comment(&mut out, "");
     comment(&mut out, &format!("{}.", keys::PROJECTS_ABOUT));
     push(&mut out, format_args!("# [[{}]]\n# folder = \"~/src/shop\"\n# enabled = false\n", keys::PROJECTS));
+    comment(&mut out, "");
+    comment(&mut out, &format!("{}.", keys::RULES_ABOUT));
+    push(&mut out, format_args!("# [[{}]]\n{RULE}", keys::RULES));
     out
 }
 

@@ -7,6 +7,7 @@ use super::{
     keys,
     render::{of_section, shown},
 };
+use crate::rule::keys::{self as rule_keys, RuleKey, Takes};
 
 /// Returns the schema.
 pub fn document() -> Value {
@@ -29,8 +30,33 @@ pub fn document() -> Value {
     let properties = keys::OF_PROJECT.iter().map(|key| (key.path().to_owned(), property(*key)));
     project["properties"] = Value::Object(properties.collect::<Map<_, _>>());
     project["required"] = json!([keys::PROJECT_FOLDER.path()]);
+    let mut rule = object(keys::RULES_ABOUT);
+    for key in rule_keys::KEYS {
+        rule["properties"][key.name] = of_rule(key);
+    }
+    rule["required"] = json!(["name", "then"]);
+    root["properties"][keys::RULES] = json!({ "type": "array", "items": rule });
     root["properties"]["notify"]["properties"]["project"] = json!({ "type": "array", "items": project });
     root
+}
+
+fn of_rule(key: RuleKey) -> Value {
+    let text = || json!({ "type": "string", "minLength": 1 });
+    let texts = || json!({ "type": "array", "items": text(), "minItems": 1 });
+    let value = || json!({ "anyOf": [{ "type": ["string", "boolean", "number"] }, texts()] });
+    let mut schema = match key.takes {
+        Takes::Text => text(),
+        Takes::One(names) => json!({ "enum": names }),
+        Takes::Texts | Takes::List | Takes::Command => json!({ "anyOf": [text(), texts()] }),
+        Takes::Flag => json!({ "type": "boolean" }),
+        Takes::Answer => json!({ "anyOf": [
+            { "type": ["string", "boolean", "number"] },
+            texts(),
+            { "type": "object", "additionalProperties": value(), "minProperties": 1 },
+        ] }),
+    };
+    schema["description"] = key.about.into();
+    schema
 }
 
 fn object(about: &str) -> Value {

@@ -23,6 +23,12 @@ pub const PROJECTS: &str = "notify.project";
 pub const PROJECTS_ABOUT: &str =
     "What is different for one project; the one with the longest fitting `folder` counts";
 
+/// The table that repeats, one for each rule.
+pub const RULES: &str = "rule";
+/// What is in that table.
+pub const RULES_ABOUT: &str = "What you decided beforehand about questions to come, rule by rule; the first that applies decides. \
+     Only your own file can have rules";
+
 /// Returns whether there is a table of this name.
 pub fn is_section(path: &str) -> bool {
     SECTIONS.iter().any(|(name, _)| *name == path)

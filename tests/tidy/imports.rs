@@ -6,8 +6,8 @@ use crate::{
 };
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 10] =
-    ["wire", "question", "desk", "dialect", "engine", "acp", "native", "form", "notify", "settings"];
+const PURE: [&str; 11] =
+    ["wire", "question", "desk", "dialect", "engine", "acp", "native", "form", "notify", "rule", "settings"];
 
 /// What a pure module must not name, as a part of any path. The types of times and hashers are pure: what reads the
 /// clock, or draws random keys, is not.
@@ -43,7 +43,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 31] = [
+const MAY_KNOW: [(&str, &[&str]); 33] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -60,7 +60,8 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
     // The shell.
     ("config", &["acp"]),
     // Pure, and no part of the core: an embedder has settings of its own.
-    ("settings", &["acp", "config", "limits", "question"]),
+    ("rule", &["desk", "limits", "question"]),
+    ("settings", &["acp", "config", "limits", "question", "rule"]),
     ("settings_files", &["limits", "settings"]),
     ("log", &["config", "terminal"]),
     ("control", &["desk", "limits", "question"]),
@@ -77,6 +78,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
         "origin",
         &["control", "desk", "dialect", "exit", "limits", "machine", "question", "settings", "signals"],
     ),
+    ("rule_service", &["control", "desk", "question", "rule", "settings_files", "terminal"]),
     ("serve", &["config", "control", "desk", "limits", "machine", "question"]),
     (
         "command",
@@ -94,6 +96,8 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
             "origin",
             "present",
             "question",
+            "rule",
+            "rule_service",
             "serve",
             "settings",
             "settings_files",
@@ -104,7 +108,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
         ],
     ),
     // Pure, as `form` is.
-    ("notify", &["desk", "form", "limits", "present", "question", "settings", "terminal"]),
+    ("notify", &["desk", "form", "limits", "present", "question", "rule", "settings", "terminal"]),
     (
         "notifier",
         &[
@@ -115,6 +119,7 @@ const MAY_KNOW: [(&str, &[&str]); 31] = [
             "notify",
             "present",
             "question",
+            "rule",
             "settings",
             "settings_files",
             "terminal",

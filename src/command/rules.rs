@@ -1,0 +1,204 @@
+//! `askbridge rules`: which rules there are, what is wrong with them, what they would do, and applying them to what is open.
+//! What a rule decides is left to `rule`, how it is written to `settings`.
+
+use std::{
+    io::{self, BufRead, IsTerminal},
+    sync::Arc,
+};
+
+use super::{
+    CommandError,
+    run::{self, look_up, print, say, shown, warn},
+    said::said,
+};
+use crate::{
+    control::{Inbox, client::Depth},
+    desk::{IdPrefix, Record, Refusal, State},
+    exit, limits,
+    machine::{Machine, discovery},
+    present::text,
+    rule::{Decision, Explained, What, decide, explain},
+    rule_service,
+    settings::{RuleTable, Settings, render},
+    settings_files as files,
+    terminal::printable_line,
+};
+
+/// What `rules` does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RulesOptions {
+    /// Lists the rules in their order.
+    List,
+    /// Names what is wrong with the settings.
+    Check,
+    /// Says what the rules would do with the question that has this ID, and does nothing.
+    Try(String),
+    /// Applies the rules to what is open.
+    Apply {
+        /// The ID of the only question that they are applied to.
+        id: Option<String>,
+        /// Without asking first.
+        yes: bool,
+    },
+}
+
+/// What is said where there is no rule.
+const NONE: &str = "there are no rules: `askbridge config edit` opens your settings, and docs/rules.md says how to write one";
+
+/// Does it.
+pub async fn rules(options: &RulesOptions) -> Result<u8, CommandError> {
+    match options {
+        RulesOptions::List => list(),
+        RulesOptions::Check => check(),
+        RulesOptions::Try(id) => attempt(id).await,
+        RulesOptions::Apply { id, yes } => apply(id.as_deref(), *yes).await,
+    }
+}
+
+fn list() -> Result<u8, CommandError> {
+    let settings = read();
+    if settings.rules().is_empty() {
+        say(NONE);
+        return Ok(exit::OK);
+    }
+    let named = settings.rules().iter().zip(settings.rule_tables()).zip(1..);
+    let lines = named.map(|((rule, table), place)| {
+        format!("{place}. {}: {}  # {}\n", rule.name(), brief(table), table.origin)
+    });
+    shown(print(&lines.map(|line| printable_lines(&line)).collect::<String>()))
+}
+
+/// Returns the keys of a rule but its name, on one line.
+fn brief(table: &RuleTable) -> String {
+    let values = table.values.iter().filter(|(key, _)| *key != "name");
+    let values = values.map(|(key, stored)| format!("{key} = {}", render::toml(&stored.value)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+fn check() -> Result<u8, CommandError> {
+    // The project's file is looked at too: rules in it do not count, and it says so.
+    let settings = files::read_here();
+    settings.problems().iter().for_each(|problem| say(&problem.to_string()));
+    let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let (rules, problems) = (settings.rules().len(), settings.problems().len());
+    let verb = if rules == 1 { "holds" } else { "hold" };
+    let text = format!("{} {verb}, {}\n", counted(rules, "rule"), counted(problems, "mistake"));
+    Ok(run::done(if problems == 0 { exit::OK } else { exit::NOT_SET }, &text))
+}
+
+async fn attempt(id: &str) -> Result<u8, CommandError> {
+    let (_, _, record) = look_up(id).await?;
+    let settings = read();
+    let Explained { passed, decision } = explain(settings.rules(), &record);
+    let mut lines = vec![format!("{}: {}", record.id, text::headline(&record))];
+    lines.extend(passed.iter().map(|passed| format!("  {} does not apply: {}", passed.rule, passed.why)));
+    lines.push(match &decision {
+        Some(decision) => format!("  {} applies: {}", decision.rule, would(&record, decision)),
+        None if settings.rules().is_empty() => format!("  {NONE}"),
+        None => "  no rule applies: a person decides".to_owned(),
+    });
+    shown(print(&lines.iter().map(|line| printable_lines(line) + "\n").collect::<String>()))
+}
+
+/// Returns what a rule would do with a question.
+fn would(record: &Record, decision: &Decision) -> String {
+    match &decision.what {
+        What::Submit(submission) => format!("it would be {}", said(record, submission)),
+        What::Hold => "a person decides, and no later rule".to_owned(),
+        What::Notify(ways) => format!("a person decides, and is told by {}", ways.join(", ")),
+    }
+}
+
+async fn apply(id: Option<&str>, yes: bool) -> Result<u8, CommandError> {
+    let settings = read();
+    let decided = decided(open(id).await?, &settings);
+    if decided.is_empty() {
+        say("no rule decides anything that is open");
+        return Ok(exit::OK);
+    }
+    for (record, decision) in &decided {
+        let line = format!("{} by {}: {}", record.id, decision.rule, would(record, decision));
+        print(&(printable_lines(&line) + "\n"))?;
+    }
+    if !yes && !confirm()? {
+        return Ok(exit::NOT_DONE);
+    }
+    let mut code = exit::OK;
+    for (record, decision) in &decided {
+        if let Err(error) = submit(record, decision).await {
+            say(&error.to_string());
+            code = if code == exit::OK { error.exit_code() } else { code };
+        }
+    }
+    Ok(code)
+}
+
+/// Returns the questions that rules may be applied to.
+async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
+    let mut records = match id {
+        Some(id) => {
+            let (_, _, record) = look_up(id).await?;
+            if !record.is_open() {
+                return Err(CommandError::Refused(id.to_owned(), Refusal::Gone(record)));
+            }
+            vec![record]
+        }
+        None => {
+            let machine = Machine::glance(&discovery::folder()?, Depth::Whole, limits::PATIENCE).await?;
+            let gaps = machine.gaps().borrow().clone();
+            warn(&gaps);
+            machine.store().read(|_, snapshot| snapshot.open())
+        }
+    };
+    records.retain(|record| record.state == State::Open);
+    Ok(records)
+}
+
+/// Returns what rules submit. What they leave to a person is not there.
+fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Decision)> {
+    let decision = |record: Arc<Record>| {
+        let decision = decide(settings.rules(), &record)?;
+        matches!(decision.what, What::Submit(_)).then_some((record, decision))
+    };
+    open.into_iter().filter_map(decision).collect()
+}
+
+/// Asks the person.
+fn confirm() -> io::Result<bool> {
+    if !io::stdin().is_terminal() {
+        say("nothing was done: give --yes to do it without a question");
+        return Ok(false);
+    }
+    print("Do this? [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    let is_yes = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
+    if !is_yes {
+        print("nothing was done\n")?;
+    }
+    Ok(is_yes)
+}
+
+async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError> {
+    let What::Submit(submission) = &decision.what else { return Ok(()) };
+    let machine = Machine::open_for(&discovery::folder()?, &IdPrefix::from(&record.id)).await?;
+    let submitted = machine.submit(&record.id, submission.clone(), rule_service::by(&decision.rule)).await;
+    let now = submitted.map_err(|refusal| CommandError::Refused(record.id.to_string(), refusal))?;
+    let line = format!("{} {}", record.id, said(&now, submission));
+    Ok(print(&(printable_lines(&line) + "\n"))?)
+}
+
+/// Reads the person's settings, and names what is wrong with them.
+fn read() -> Settings {
+    let settings = files::read(None);
+    settings.problems().iter().for_each(|problem| say(&problem.to_string()));
+    settings
+}
+
+/// Returns a line that may quote an agent, but for its end.
+fn printable_lines(line: &str) -> String {
+    match line.strip_suffix('\n') {
+        Some(line) => printable_line(line).into_owned() + "\n",
+        None => printable_line(line).into_owned(),
+    }
+}

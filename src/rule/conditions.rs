@@ -1,0 +1,181 @@
+//! The conditions of a rule: all that it has must hold. What happens then is left to `action`.
+
+use std::path::{Component, Path};
+
+use super::{
+    asked::Asked,
+    command::{CommandPattern, simple},
+    pattern::AnyOf,
+};
+use crate::question::{Origin, Purpose};
+
+/// What a rule asks of a question. What is absent is not asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Conditions {
+    pub(super) agent: Option<AnyOf>,
+    pub(super) project: Option<AnyOf>,
+    pub(super) session: Option<AnyOf>,
+    pub(super) purpose: Option<Purpose>,
+    /// Kinds of tools, of which one has to be that of the question.
+    pub(super) tool: Vec<String>,
+    pub(super) command: Option<CommandPattern>,
+    /// Labels that all have to be labels of options.
+    pub(super) options: Vec<String>,
+    /// Origins, of which one has to be that of the question.
+    pub(super) origin: Vec<Origin>,
+    pub(super) dangerous: Option<bool>,
+}
+
+/// A condition that does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missed {
+    Agent,
+    Project,
+    Session,
+    Purpose,
+    Tool,
+    Command,
+    Options,
+    Origin,
+    Dangerous,
+}
+
+/// The kind of a tool that runs commands.
+const EXECUTE: &str = "execute";
+
+impl Conditions {
+    /// Returns whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Conditions::default()
+    }
+
+    /// Returns the first condition that does not hold.
+    pub(super) fn missed(&self, asked: &Asked<'_>) -> Option<Missed> {
+        let question = asked.question;
+        let is_like = |pattern: &Option<AnyOf>, text: Option<&str>| {
+            pattern.as_ref().is_none_or(|pattern| text.is_some_and(|text| pattern.matches(text)))
+        };
+        let kind = asked.subject().and_then(|subject| subject.kind.as_ref());
+        let is_tool = self.tool.is_empty() || kind.is_some_and(|kind| self.tool.contains(kind));
+        let is_command = || match &self.command {
+            Some(pattern) => asked.words().is_some_and(|words| pattern.matches(words)),
+            None => true,
+        };
+        // Where a path goes up, its beginning says nothing about where it leads.
+        let project = question.project.as_deref().filter(|folder| self.project.is_none() || is_plain(folder));
+        if self.purpose.is_some_and(|purpose| purpose != question.purpose) {
+            Some(Missed::Purpose)
+        } else if !self.origin.is_empty() && !self.origin.contains(&question.origin) {
+            Some(Missed::Origin)
+        } else if self.dangerous.is_some_and(|dangerous| dangerous != question.dangerous) {
+            Some(Missed::Dangerous)
+        } else if !is_like(&self.agent, question.agent.as_deref()) {
+            Some(Missed::Agent)
+        } else if !is_like(&self.project, project) {
+            Some(Missed::Project)
+        } else if !is_like(&self.session, question.session.as_deref()) {
+            Some(Missed::Session)
+        } else if !is_tool {
+            Some(Missed::Tool)
+        } else if !self.options.iter().all(|label| asked.has_label(label)) {
+            Some(Missed::Options)
+        } else if !is_command() {
+            Some(Missed::Command)
+        } else {
+            None
+        }
+    }
+
+    /// Says what a condition wants, and what the question has.
+    pub(super) fn describe(&self, missed: Missed, asked: &Asked<'_>) -> String {
+        let question = asked.question;
+        let has = |name: &str, has: Option<&str>, wanted: Option<&AnyOf>| {
+            let wanted = wanted.map(ToString::to_string).unwrap_or_default();
+            match has {
+                Some(has) => format!("its {name} is \"{has}\", and not {wanted}"),
+                None => format!("its {name} is not known, and the rule wants {wanted}"),
+            }
+        };
+        match missed {
+            Missed::Agent => has("agent", question.agent.as_deref(), self.agent.as_ref()),
+            Missed::Project => has("project", question.project.as_deref(), self.project.as_ref()),
+            Missed::Session => has("session", question.session.as_deref(), self.session.as_ref()),
+            Missed::Purpose => {
+                format!("it is a {}, and not a {}", question.purpose, name(self.purpose.as_ref()))
+            }
+            Missed::Tool => {
+                let kind = asked.subject().and_then(|subject| subject.kind.as_deref()).unwrap_or("not known");
+                format!("the kind of its tool is {kind}, and not {}", self.tool.join(" or "))
+            }
+            Missed::Command => match (asked.command(), &self.command) {
+                (Some(command), Some(pattern)) => {
+                    format!(
+                        "its command is `{}`, and not {pattern}",
+                        command.lines().next().unwrap_or_default()
+                    )
+                }
+                _ => "it has no command".to_owned(),
+            },
+            Missed::Options => {
+                let missing = self.options.iter().find(|label| !asked.has_label(label));
+                format!("it has no option with the label {:?}", missing.cloned().unwrap_or_default())
+            }
+            Missed::Origin => {
+                let wanted: Vec<_> = self.origin.iter().map(Origin::name).collect();
+                format!("its origin is {}, and not {}", question.origin, wanted.join(" or "))
+            }
+            Missed::Dangerous if question.dangerous => {
+                "it is marked as dangerous, and the rule says `dangerous = false`".to_owned()
+            }
+            Missed::Dangerous => {
+                "it is not marked as dangerous, and the rule says `dangerous = true`".to_owned()
+            }
+        }
+    }
+
+    /// Checks that the rule names what it would allow: the whole command where one would run, otherwise the kind of tool.
+    ///
+    /// # Errors
+    /// What it does not name.
+    pub(super) fn names(&self, asked: &Asked<'_>) -> Result<(), String> {
+        let kind = asked.subject().and_then(|subject| subject.kind.as_deref());
+        match (asked.command(), &self.command) {
+            (Some(_), None) => Err("it would run a command, which the rule does not name".to_owned()),
+            (Some(command), Some(_)) => {
+                simple(command).map_err(|why| format!("a rule never allows its command: {why}"))?;
+                in_project(asked)
+            }
+            (None, _) if kind == Some(EXECUTE) => {
+                Err("the command that it would run is not known".to_owned())
+            }
+            (None, _) if self.tool.is_empty() => {
+                Err("the rule names neither its command nor its tool".to_owned())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+/// Checks that a command would run in the folder of the session, or below it.
+fn in_project(asked: &Asked<'_>) -> Result<(), String> {
+    let Some(folder) = asked.subject().and_then(|subject| subject.folder.as_deref()) else { return Ok(()) };
+    let project = asked.question.project.as_deref();
+    let is_inside = is_plain(folder)
+        && project.is_some_and(|project| is_plain(project) && Path::new(folder).starts_with(project));
+    match is_inside {
+        true => Ok(()),
+        false => Err(format!("its command would run in {folder}, which is not in its project")),
+    }
+}
+
+/// Returns whether a path is absolute and goes down only.
+fn is_plain(path: &str) -> bool {
+    Path::new(path).is_absolute()
+        && Path::new(path).components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+        // `components` leaves these out.
+        && !path.split('/').any(|part| part == ".")
+}
+
+fn name(purpose: Option<&Purpose>) -> &str {
+    purpose.map_or("", Purpose::name)
+}

@@ -1,0 +1,102 @@
+//! The keys of a rule's table, with what each is for: the settings, their schema and `docs/rules.md` have them from here.
+
+/// A key of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleKey {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it is for, without a full stop.
+    pub about: &'static str,
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// A text.
+    Text,
+    /// One of these names.
+    One(&'static [&'static str]),
+    /// A text, or several of which one has to match.
+    Texts,
+    /// Several texts, all of which count.
+    List,
+    /// A text, or the words of a command.
+    Command,
+    /// True or false.
+    Flag,
+    /// A value, several, or a table of them by the names of the fields.
+    Answer,
+}
+
+/// What a rule can do.
+pub const ACTIONS: &[&str] = &["allow", "deny", "answer", "reject", "hold", "notify"];
+
+/// The ways in which a person can be told.
+pub const WAYS: &[&str] = &["terminal", "sound", "desktop", "command", "webhook", "ntfy"];
+
+/// The purposes that a rule can name.
+const PURPOSES: &[&str] = &["question", "permission"];
+
+const fn key(name: &'static str, takes: Takes, about: &'static str) -> RuleKey {
+    RuleKey { name, takes, about }
+}
+
+/// All keys, in the order in which they are shown.
+pub const KEYS: [RuleKey; 14] = [
+    key(
+        "name",
+        Takes::Text,
+        "What it is called where it is shown which rule decided; no other rule has this name",
+    ),
+    key(
+        "agent",
+        Takes::Texts,
+        "The agent's own name, as `askbridge show --json` has it; `*` and `?` are wildcards",
+    ),
+    key(
+        "project",
+        Takes::Texts,
+        "The folder of the session, which begins with `/` or `~/`; `*` and `?` are wildcards",
+    ),
+    key("session", Takes::Texts, "The ID of the session; `*` and `?` are wildcards"),
+    key("purpose", Takes::One(PURPOSES), "What it is for"),
+    key(
+        "tool",
+        Takes::Texts,
+        "The kind of the tool: `read`, `edit`, `delete`, `move`, `search`, `execute`, `fetch` and so on",
+    ),
+    key(
+        "command",
+        Takes::Command,
+        "The command: a text whose words may have wildcards, where a last `*` stands for all further words; or a list of its exact words",
+    ),
+    key("options", Takes::List, "Labels of options that it must have, all of them"),
+    key(
+        "origin",
+        Takes::Texts,
+        "The protocol that it came in: `elicitation`, `claude`, `codex`, `program` and so on",
+    ),
+    key(
+        "dangerous",
+        Takes::Flag,
+        "Whether it is marked as dangerous, as every command is; without `true`, the rule never decides what is",
+    ),
+    key(
+        "then",
+        Takes::One(ACTIONS),
+        "What is done: `allow` it once, `deny` it, `answer`, `reject`, `hold` it for a person, or `notify` a person",
+    ),
+    key(
+        "answer",
+        Takes::Answer,
+        "With `answer`: the value or label of an option, or a text; for several fields, a table by their names",
+    ),
+    key("reason", Takes::Text, "With `reject` and `deny`: the reason that the agent is told"),
+    key(
+        "by",
+        Takes::Texts,
+        "With `notify`: the ways in which you are told, such as `[\"desktop\", \"ntfy\"]`",
+    ),
+];

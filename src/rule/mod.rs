@@ -1,0 +1,31 @@
+//! Rules: what the person decided beforehand about questions to come. The first rule that matches a question and can do
+//! what it says decides; a question that no rule decides waits for the person.
+//! Pure. Where rules are written is left to `settings`, applying them to `rule_service` and `command`.
+
+mod pattern;
+
+mod command;
+
+mod asked;
+
+mod conditions;
+
+mod given;
+
+mod action;
+
+pub mod keys;
+
+mod read;
+
+mod decide;
+
+#[cfg(test)]
+mod samples;
+
+#[cfg(test)]
+mod promises;
+
+pub use action::What;
+pub use decide::{Decision, Explained, Passed, Trial, decide, explain, try_all};
+pub use read::{Mistake, Rule};

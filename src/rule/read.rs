@@ -1,0 +1,349 @@
+//! Reads a rule from its table, and finds what is wrong in it. A rule with a mistake is no rule: it could mean more than
+//! what was meant.
+
+use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
+
+use serde_json::Value;
+
+use super::{
+    action::{Action, What},
+    asked::Asked,
+    command::{CommandPattern, is_hidden},
+    conditions::Conditions,
+    given::Given,
+    keys::{ACTIONS, WAYS},
+    pattern::{AnyOf, has_wildcard},
+};
+use crate::{
+    limits,
+    question::{Origin, Purpose},
+};
+
+/// A rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    name: Arc<str>,
+    conditions: Conditions,
+    action: Action,
+}
+
+/// Something wrong in a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The key whose value is wrong. `None` where something is missing.
+    pub key: Option<&'static str>,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl Rule {
+    /// Reads a rule from the values of its keys. Those that are no keys of a rule are not looked at. `home` is what `~`
+    /// stands for.
+    ///
+    /// # Errors
+    /// All that is wrong.
+    pub fn read(table: &BTreeMap<String, Value>, home: Option<&Path>) -> Result<Self, Vec<Mistake>> {
+        let mut reader = Reader { table, mistakes: Vec::new() };
+        let name = reader.name();
+        let conditions = reader.conditions(home);
+        let action = reader.action();
+        if let Some(action) = &action {
+            reader.check(&conditions, action);
+        }
+        let mistakes = reader.mistakes;
+        match (name, action) {
+            (Some(name), Some(action)) if mistakes.is_empty() => Ok(Rule { name, conditions, action }),
+            _ => Err(mistakes),
+        }
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Returns what it does with a question.
+    ///
+    /// # Errors
+    /// Why it does not apply, which is put into words only where that is wanted.
+    pub(super) fn apply<'a>(&'a self, asked: &'a Asked<'_>) -> Result<What, WhyNot<'a>> {
+        if let Some(missed) = self.conditions.missed(asked) {
+            return Err(WhyNot::Condition(Box::new(move || self.conditions.describe(missed, asked))));
+        }
+        self.action.of(&self.conditions, asked).map_err(WhyNot::Action)
+    }
+}
+
+/// Why a rule does not apply.
+pub(super) enum WhyNot<'a> {
+    Condition(Box<dyn Fn() -> String + 'a>),
+    Action(String),
+}
+
+impl fmt::Display for WhyNot<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WhyNot::Condition(describe) => formatter.write_str(&describe()),
+            WhyNot::Action(why) => formatter.write_str(why),
+        }
+    }
+}
+
+struct Reader<'a> {
+    table: &'a BTreeMap<String, Value>,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    fn wrong(&mut self, key: Option<&'static str>, message: impl Into<String>) {
+        self.mistakes.push(Mistake { key, message: message.into() });
+    }
+
+    fn name(&mut self) -> Option<Arc<str>> {
+        if !self.table.contains_key("name") {
+            self.wrong(None, "a rule needs a `name`");
+            return None;
+        }
+        let name = self.text("name")?;
+        if name.len() > limits::NAME || name.chars().any(is_hidden) {
+            let message = format!("a name has up to {} bytes, all of which can be seen", limits::NAME);
+            self.wrong(Some("name"), message);
+            return None;
+        }
+        Some(name.into())
+    }
+
+    fn conditions(&mut self, home: Option<&Path>) -> Conditions {
+        let tool = self.texts("tool").unwrap_or_default();
+        if tool.iter().any(|kind| has_wildcard(kind)) {
+            self.wrong(Some("tool"), "the kind of a tool is a whole name: it has no * and no ?");
+        }
+        let conditions = Conditions {
+            agent: self.texts("agent").map(|texts| AnyOf::new(&texts)),
+            project: self.project(home),
+            session: self.texts("session").map(|texts| AnyOf::new(&texts)),
+            purpose: self.purpose(),
+            tool,
+            command: self.command(),
+            options: self.texts("options").unwrap_or_default(),
+            origin: self.origin(),
+            dangerous: self.flag("dangerous"),
+        };
+        if conditions.is_empty() && self.mistakes.is_empty() {
+            let message = "a rule needs a condition: `agent`, `project`, `session`, `purpose`, `tool`, `command`, \
+                           `options`, `origin` or `dangerous`";
+            self.wrong(None, message);
+        }
+        conditions
+    }
+
+    fn project(&mut self, home: Option<&Path>) -> Option<AnyOf> {
+        let mut texts = self.texts("project")?;
+        for text in &mut texts {
+            if let Some(home) = home.and_then(Path::to_str)
+                && (*text == "~" || text.starts_with("~/"))
+            {
+                text.replace_range(..1, home.trim_end_matches('/'));
+            }
+            if !text.starts_with('/') {
+                let message = format!("{text:?} does not begin with / or ~/");
+                self.wrong(Some("project"), message);
+            } else if text.split('/').any(|part| matches!(part, "." | "..")) {
+                let message = format!("{text:?} has a part that is not a name: write the folder itself");
+                self.wrong(Some("project"), message);
+            }
+        }
+        // A folder has no slash at its end.
+        Some(AnyOf::new(&texts.iter().map(|text| trimmed(text)).collect::<Vec<_>>()))
+    }
+
+    fn purpose(&mut self) -> Option<Purpose> {
+        match &*self.text("purpose")? {
+            "question" => Some(Purpose::Question),
+            "permission" => Some(Purpose::Permission),
+            other => {
+                let message = format!("{other:?} is not \"question\" or \"permission\"");
+                self.wrong(Some("purpose"), message);
+                None
+            }
+        }
+    }
+
+    fn command(&mut self) -> Option<CommandPattern> {
+        let read = match self.table.get("command")? {
+            Value::String(text) => CommandPattern::of_text(text),
+            Value::Array(words) => {
+                match words.iter().map(|word| word.as_str().map(str::to_owned)).collect() {
+                    Some(words) => CommandPattern::exact(words),
+                    None => Err("the words of a command are texts".to_owned()),
+                }
+            }
+            _ => Err("a command is a text, or a list of its exact words".to_owned()),
+        };
+        read.map_err(|message| self.wrong(Some("command"), message)).ok()
+    }
+
+    fn origin(&mut self) -> Vec<Origin> {
+        let mut origins = Vec::new();
+        for name in self.texts("origin").unwrap_or_default() {
+            match serde_json::from_value::<Origin>(Value::String(name.clone())) {
+                Ok(Origin::Other(_)) | Err(_) => {
+                    let message = format!("{name:?} is not one of {}", Origin::NAMES.join(", "));
+                    self.wrong(Some("origin"), message);
+                }
+                Ok(origin) => origins.push(origin),
+            }
+        }
+        origins
+    }
+
+    fn action(&mut self) -> Option<Action> {
+        if !self.table.contains_key("then") {
+            self.wrong(None, format!("a rule needs `then`: one of {}", ACTIONS.join(", ")));
+            return None;
+        }
+        let then = self.text("then")?;
+        let used: &[&str] = match &*then {
+            "answer" => &["answer"],
+            "reject" | "deny" => &["reason"],
+            "notify" => &["by"],
+            _ => &[],
+        };
+        for key in ["answer", "reason", "by"] {
+            if self.table.contains_key(key) && !used.contains(&key) {
+                self.wrong(Some(key), format!("`{key}` does not go with `then = {then:?}`"));
+            }
+        }
+        match &*then {
+            "allow" => Some(Action::Allow),
+            "hold" => Some(Action::Hold),
+            "deny" if self.table.contains_key("reason") => Some(Action::Deny(Some(self.text("reason")?))),
+            "deny" => Some(Action::Deny(None)),
+            "reject" => match self.table.contains_key("reason") {
+                true => self.text("reason").map(Action::Reject),
+                false => self.missing("`then = \"reject\"` needs a `reason`, which the agent is told"),
+            },
+            "answer" => match self.table.get("answer") {
+                Some(value) => self.given(value).map(Action::Answer),
+                None => self.missing("`then = \"answer\"` needs an `answer`"),
+            },
+            "notify" => self.ways().map(Action::Notify),
+            other => {
+                let message = format!("{other:?} is not one of {}", ACTIONS.join(", "));
+                self.wrong(Some("then"), message);
+                None
+            }
+        }
+    }
+
+    fn missing(&mut self, message: &str) -> Option<Action> {
+        self.wrong(None, message);
+        None
+    }
+
+    fn ways(&mut self) -> Option<Vec<String>> {
+        if !self.table.contains_key("by") {
+            self.wrong(None, "`then = \"notify\"` needs `by`, the ways in which you are told");
+            return None;
+        }
+        let ways = self.texts("by")?;
+        match ways.iter().find(|way| !WAYS.contains(&way.as_str())) {
+            Some(way) => {
+                self.wrong(Some("by"), format!("{way:?} is not one of {}", WAYS.join(", ")));
+                None
+            }
+            None => Some(ways),
+        }
+    }
+
+    fn given(&mut self, value: &Value) -> Option<Given> {
+        let given = match value {
+            Value::Object(fields) if fields.is_empty() => None,
+            Value::Object(fields) => {
+                let named = fields.iter().map(|(name, value)| Some((name.clone(), given_texts(value)?)));
+                named.collect::<Option<BTreeMap<_, _>>>().map(Given::Named)
+            }
+            value => given_texts(value).map(Given::Only),
+        };
+        if given.is_none() {
+            let message = "an answer is a text, true or false, a number, a list of texts, or a table of these by the \
+                           names of the fields";
+            self.wrong(Some("answer"), message);
+        }
+        given
+    }
+
+    /// Checks what the parts of a rule ask of each other.
+    fn check(&mut self, conditions: &Conditions, action: &Action) {
+        if *action != Action::Allow || !self.mistakes.is_empty() {
+            return;
+        }
+        match &conditions.command {
+            Some(pattern) => {
+                if let Err(message) = pattern.check_allowing() {
+                    self.wrong(Some("command"), message);
+                }
+            }
+            None if conditions.tool.is_empty() => {
+                self.wrong(None, "a rule that allows names what it allows: give the `command` or the `tool`");
+            }
+            None if conditions.tool.iter().any(|kind| kind == "execute") => {
+                self.wrong(Some("tool"), "a rule that allows a command names it: give the `command`");
+            }
+            None => {}
+        }
+    }
+
+    fn text(&mut self, key: &'static str) -> Option<String> {
+        match self.table.get(key)? {
+            Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
+            _ => {
+                self.wrong(Some(key), format!("`{key}` is a text"));
+                None
+            }
+        }
+    }
+
+    fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
+        let texts = match self.table.get(key)? {
+            Value::Array(texts) => {
+                let text = |text: &Value| text.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+                texts.iter().map(text).collect::<Option<Vec<_>>>().filter(|texts| !texts.is_empty())
+            }
+            Value::String(text) if !text.trim().is_empty() => Some(vec![text.clone()]),
+            _ => None,
+        };
+        if texts.is_none() {
+            self.wrong(Some(key), format!("`{key}` is a text, or a list of texts"));
+        }
+        texts
+    }
+
+    fn flag(&mut self, key: &'static str) -> Option<bool> {
+        let value = self.table.get(key)?;
+        if !value.is_boolean() {
+            self.wrong(Some(key), format!("`{key}` is true or false"));
+        }
+        value.as_bool()
+    }
+}
+
+/// Returns the texts of a value of an answer.
+fn given_texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Bool(flag) => Some(vec![flag.to_string()]),
+        Value::Number(number) => Some(vec![number.to_string()]),
+        Value::Array(texts) if !texts.is_empty() => {
+            texts.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+        }
+        _ => None,
+    }
+}
+
+fn trimmed(folder: &str) -> String {
+    match folder.trim_end_matches('/') {
+        "" => "/".to_owned(),
+        folder => folder.to_owned(),
+    }
+}

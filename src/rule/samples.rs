@@ -1,0 +1,51 @@
+//! Questions and rules for the tests of this room.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use serde_json::{Value, json};
+
+use super::Rule;
+use crate::desk::{Record, Timestamp};
+
+/// Returns the record of a question that has these members beside the usual ones.
+pub(super) fn record(members: &Value) -> Record {
+    let mut question = json!({
+        "questionId": "q", "message": "Which?", "origin": "elicitation", "dangerous": false, "blocking": true,
+        "agent": "Codex", "project": "/people/ada/src/shop", "sessionId": "s-1",
+        "fields": [choice("q0", true)],
+    });
+    for (name, value) in members.as_object().into_iter().flatten() {
+        question[name] = value.clone();
+    }
+    let question = serde_json::from_value(question).expect("a question");
+    Record::new("b-1".parse().expect("an ID"), Arc::new(question), Timestamp::default())
+}
+
+/// Returns a field with two options.
+pub(super) fn choice(name: &str, required: bool) -> Value {
+    let options = [("sqlite", "SQLite"), ("postgres", "Postgres")];
+    let options = options.map(|(value, label)| json!({ "value": value, "label": label }));
+    json!({ "name": name, "label": "Which?", "kind": "choice", "required": required, "options": options })
+}
+
+/// Returns a permission to run a command, as agents ask for it.
+pub(super) fn permission(command: &str) -> Value {
+    let roles = ["allow_once", "allow_always", "reject_once", "reject_always"];
+    let options = roles.map(|role| json!({ "value": role, "label": role.replace('_', " "), "role": role }));
+    json!({
+        "purpose": "permission", "dangerous": true, "message": "Run it?",
+        "subject": { "kind": "execute", "command": command, "folder": "/people/ada/src/shop" },
+        "fields": [{ "name": "option", "label": "?", "kind": "choice", "required": true, "options": options }],
+    })
+}
+
+/// Returns a rule of these members, whose name is `r` unless they say another.
+pub(super) fn rule(members: &Value) -> Result<Rule, String> {
+    let mut table: BTreeMap<String, Value> = [("name".to_owned(), json!("r"))].into();
+    let members = members.as_object().expect("an object");
+    table.extend(members.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let said = |mistakes: Vec<super::Mistake>| {
+        mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>().join("; ")
+    };
+    Rule::read(&table, Some(Path::new("/people/ada"))).map_err(said)
+}
