@@ -5,6 +5,8 @@ mod bridge;
 mod config;
 mod deferred;
 mod help;
+#[cfg(feature = "journal")]
+mod history;
 mod hook;
 mod http;
 #[cfg(feature = "mcp")]
@@ -31,6 +33,8 @@ pub use attach::{AttachAgent, AttachArgs};
 pub use bridge::{BridgeArgs, ClientQuestions, Permissions, Protocol, ProxyArgs, RunArgs};
 pub use config::{ConfigAction, ConfigArgs};
 use deferred::Deferred;
+#[cfg(feature = "journal")]
+pub use history::{HistoryAction, HistoryArgs};
 pub use hook::HookArgs;
 pub use http::{HttpArgs, InboxArgs, OpenArgs};
 #[cfg(feature = "mcp")]
@@ -110,6 +114,9 @@ pub enum Command {
     Config(Deferred<ConfigArgs>),
     /// Show, check and try the rules that answer for you
     Rules(Deferred<RulesArgs>),
+    /// Show what was asked and how it was settled, and check that nothing of it was changed
+    #[cfg(feature = "journal")]
+    History(Deferred<HistoryArgs>),
     /// Put askbridge between an editor and its agents, in the editor's settings
     Setup(Deferred<SetupArgs>),
     /// Check what works and what does not, and say what to do about it

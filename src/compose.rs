@@ -1,15 +1,22 @@
 //! Puts the parts together: the inbox of a bridge, its host with the services beside the socket, and the driver.
 //! What the settings are is left to `cli`; what the parts do is left to them.
 
-use std::{env, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    env,
+    process::ExitCode,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use askbridge::{
     acp::{self, Bridge},
     cli::{AttachAgent, AttachArgs, Cli, Command},
     command::{self, Attached},
-    config::{BridgeSettings, InboxSettings, LogSettings, Protocol, ProxySettings, RunSettings},
+    config::{
+        BridgeSettings, InboxSettings, JournalSettings, LogSettings, Protocol, ProxySettings, RunSettings,
+    },
     control::{
-        BridgeInbox, Traffic, Work,
+        BridgeInbox, Ledger, LedgerService, Traffic, Work,
         host::{Host, NeedsQuestions, Service},
     },
     driver::{self, FatalError, Opened},
@@ -34,6 +41,9 @@ use askbridge::{
     settings_files,
     terminal::printable_line,
 };
+
+#[cfg(feature = "journal")]
+use askbridge::journal::Journal;
 
 #[cfg(feature = "mcp")]
 use askbridge::{
@@ -109,7 +119,7 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
 
 /// Runs one call of an agent's hook. It never fails: its agent would take that as an answer.
 pub(crate) fn hook(settings: &HookSettings) -> ExitCode {
-    hook::run(settings, &LocalHosts);
+    hook::run(settings, &LocalHosts::default());
     ExitCode::SUCCESS
 }
 
@@ -117,7 +127,7 @@ pub(crate) fn hook(settings: &HookSettings) -> ExitCode {
 #[cfg(feature = "mcp")]
 pub(crate) async fn mcp(options: McpOptions) -> Result<u8, CommandError> {
     let mut signals = Signals::catch()?;
-    Ok(mcp::serve(options, LocalHosts, mcp::stdio(), signals.next()).await.unwrap_or(exit::OK))
+    Ok(mcp::serve(options, LocalHosts::default(), mcp::stdio(), signals.next()).await.unwrap_or(exit::OK))
 }
 
 /// Answers agents that run in terminals.
@@ -131,13 +141,13 @@ pub(crate) fn attach(args: &AttachArgs) -> ExitCode {
         Some(AttachAgent::Copilot { port }) => vec![copilot(*port)],
         None => finders(|_| true),
     };
-    command::run(command::attach(finders, Arc::new(LocalHosts)))
+    command::run(command::attach(finders, Arc::new(LocalHosts::default())))
 }
 
 /// Returns the agents that the inbox attaches to by itself.
 pub(crate) fn attached(set: &Settings) -> Attached {
     let kinds = set.get(&keys::INBOX_ATTACH);
-    (finders(|kind| kinds.has(kind)), Arc::new(LocalHosts))
+    (finders(|kind| kinds.has(kind)), Arc::new(LocalHosts::default()))
 }
 
 /// Returns what finds the agents of each kind that is wanted.
@@ -163,13 +173,18 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Gives each agent an inbox in this process, with the rules and the notifiers that are set.
-pub(crate) struct LocalHosts;
+/// Gives each agent an inbox in this process, with the rules and the notifiers that are set, and a journal for all of them.
+#[derive(Default)]
+pub(crate) struct LocalHosts {
+    ledger: OnceLock<Option<Arc<dyn Ledger>>>,
+}
 
 impl Hosts for LocalHosts {
     fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
-        let (desk, host) = local::bind_desk(who.agent, who.folder.display().to_string(), who.pid)?;
-        let mut host = with_services(host);
+        let ledger = self.ledger.get_or_init(|| ledger(settings_files::read(None).journal())).clone();
+        let folder = who.folder.display().to_string();
+        let (desk, host) = local::bind_desk(who.agent, folder, who.pid, ledger.clone())?;
+        let mut host = with_services(host, ledger);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
         Ok(Hosted { desk, host: Box::new(host) })
     }
@@ -207,14 +222,15 @@ fn of_host(config: acp::Config) -> native::Config {
 
 fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket>> {
     let (settings, traffic) = (parts.inbox, parts.traffic.clone());
-    let host = local::bind(inbox, work)
+    let ledger = ledger(settings.journal);
+    let host = local::bind(inbox.with_ledger(ledger.clone()), work)
         .inspect_err(|error| {
             let also = if settings.serve.is_some() { ", and --serve serves nothing" } else { "" };
             tracing::warn!(%error, "questions can be answered by the client only{also}");
         })
         .ok()?;
     let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
-    let mut host = with_services(host);
+    let mut host = with_services(host, ledger);
     let services: Vec<_> = http.into_iter().map(|service| Box::new(service) as Box<dyn Service>).collect();
     // Without services, the thread that serves the socket starts with the first connection.
     if !services.is_empty()
@@ -225,11 +241,28 @@ fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket
     Some(host)
 }
 
-/// Applies the rules and lets notifiers be started, by a bridge that started without any too.
-fn with_services(host: Host<Socket>) -> Host<Socket> {
-    let (host, needs_questions) = with_notifiers(host.with(Box::new(RuleService)));
+/// Keeps the journal, applies the rules and lets notifiers be started, by a bridge that started without any too.
+fn with_services(host: Host<Socket>, ledger: Option<Arc<dyn Ledger>>) -> Host<Socket> {
+    let (host, has_notifiers) = with_notifiers(host.with(Box::new(RuleService)));
     let has_rules = RuleService::needs_questions();
-    host.starts_if(Arc::new(move || has_rules() || needs_questions.as_ref().is_some_and(|needs| needs())))
+    let is_kept = ledger.is_some();
+    let host = match ledger {
+        Some(ledger) => host.with(Box::new(LedgerService::new(ledger))),
+        None => host,
+    };
+    let has_notifiers = move || has_notifiers.as_ref().is_some_and(|has_notifiers| has_notifiers());
+    host.starts_if(Arc::new(move || is_kept || has_rules() || has_notifiers()))
+}
+
+/// Returns the user's journal, in which nothing was written yet.
+#[cfg(feature = "journal")]
+fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
+    Some(Arc::new(Journal::new(command::journal_options(settings?))))
+}
+
+#[cfg(not(feature = "journal"))]
+fn ledger(_: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
+    None
 }
 
 #[cfg(feature = "notify")]

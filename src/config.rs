@@ -79,6 +79,19 @@ pub struct InboxSettings {
     pub no_inbox: bool,
     /// Serves the questions over HTTP as well.
     pub serve: Option<ServeSettings>,
+    /// What is kept of the questions beyond the process. `None` keeps nothing.
+    pub journal: Option<JournalSettings>,
+}
+
+/// What is kept of questions in the user's journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JournalSettings {
+    /// Whether texts are kept. Without them, no answer survives its process.
+    pub texts: bool,
+    /// How long settled questions are kept.
+    pub keep: Duration,
+    /// The size beyond which the oldest settled questions are removed, in bytes.
+    pub size: u64,
 }
 
 /// Where questions are served over HTTP, and to whom.

@@ -55,6 +55,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => command::run(compose::mcp(args.options())),
         Command::Config(args) => command::run(command::config(&args.options())),
+        #[cfg(feature = "journal")]
+        Command::History(args) => command::run(async { command::history(&args.options()) }),
         Command::Rules(args) => command::run(command::rules(&args.options())),
         Command::Doctor(args) => command::run(command::doctor(&args.options())),
         Command::Setup(args) => command::run(command::setup(&args.options())),

@@ -184,6 +184,19 @@ Exit codes:
   8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed";
 
+/// Exit codes of `askbridge history`.
+#[cfg(feature = "journal")]
+pub(super) const HISTORY: &str = "\
+The journal is in $XDG_STATE_HOME/askbridge/journal.db. Settings: journal.enabled, journal.texts, journal.keep,
+journal.size. Secret values are never in it.
+
+Exit codes:
+  0    done
+  1    with `verify`, something was changed, cut or left out
+  2    the command line was not understood
+  3    no such question
+  125  the command itself failed";
+
 /// What `askbridge ask` prints, and its exit codes.
 pub(super) const ASK: &str = "\
 Prints the answer, one value a line; with --confirm, yes or no. The question is found like an \

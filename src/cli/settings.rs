@@ -94,7 +94,7 @@ impl BridgeArgs {
         let serve = address.filter(|_| is_open);
         let serve =
             serve.map(|address| config::ServeSettings { address, http: self.http.settings(settings) });
-        config::InboxSettings { no_inbox: !is_open, serve }
+        config::InboxSettings { no_inbox: !is_open, serve, journal: settings.journal() }
     }
 }
 

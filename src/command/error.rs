@@ -65,6 +65,10 @@ pub enum CommandError {
     /// Settings of a client cannot be read, changed or written.
     #[error("{0}")]
     Setup(String),
+    /// The journal cannot be read or changed.
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    Journal(#[from] crate::journal::JournalError),
     /// The server could not be set up.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -94,6 +98,8 @@ impl CommandError {
             | CommandError::Serve(_)
             | CommandError::Background(_)
             | CommandError::Io(_) => exit::FAILED,
+            #[cfg(feature = "journal")]
+            CommandError::Journal(_) => exit::FAILED,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `askbridge list`: the open questions, once. How it goes on with `--watch` is left to `watch.rs`.
 
+use std::time::SystemTime;
+
 use super::{
     CommandError,
     listed::{lines, listing},
@@ -11,7 +13,11 @@ use crate::{
     control::client::Depth,
     exit, limits,
     machine::{Machine, discovery},
-    present::text,
+    present::{
+        listing::QuestionList,
+        past::{self, LostQuestion},
+        text,
+    },
 };
 
 /// What `list` prints.
@@ -38,9 +44,29 @@ pub async fn list(options: &ListOptions) -> Result<u8, CommandError> {
     let machine = Machine::glance(&folder, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
+    let lost = lost();
     if options.json {
-        return shown(print(&text::json(&listing(&machine, &gaps))?));
+        return shown(print(&text::json(&QuestionList { lost, ..listing(&machine, &gaps) })?));
     }
-    let lines = lines(&machine, &folder, &gaps, Room::now());
+    let mut lines = lines(&machine, &folder, &gaps, Room::now());
+    let lost = past::lost(&lost, SystemTime::now().into());
+    if !lost.is_empty() {
+        lines.push(String::new());
+        lines.extend(lost);
+    }
     shown(print(&(lines.join("\n") + "\n")))
+}
+
+/// Returns the questions that were lost with their bridges. What is wrong with the journal is said, and hides no question.
+#[cfg(feature = "journal")]
+fn lost() -> Vec<LostQuestion> {
+    super::history::lost().unwrap_or_else(|error| {
+        super::run::say(&format!("questions that were lost are not listed: {error}"));
+        Vec::new()
+    })
+}
+
+#[cfg(not(feature = "journal"))]
+fn lost() -> Vec<LostQuestion> {
+    Vec::new()
 }

@@ -48,6 +48,9 @@ mod config;
 
 mod rules;
 
+#[cfg(feature = "journal")]
+mod history;
+
 mod setup;
 
 mod doctor;
@@ -59,6 +62,8 @@ pub use attach::attach;
 pub use config::{ConfigOptions, config};
 pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
+#[cfg(feature = "journal")]
+pub use history::{HistoryOptions, history, journal_options};
 pub use inbox::{Attached, InboxMode, InboxOptions, inbox};
 pub use list::{ListOptions, list};
 pub use next::next;

@@ -30,6 +30,9 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Notes a settlement. Ready once a power loss would not lose it, or when the ledger gave up.
     fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()>;
 
+    /// Ready once all that was noted is written, or when the ledger gave up. What ends waits for it.
+    fn flush(&self) -> BoxFuture<'static, ()>;
+
     /// Returns what is known of the same question from before.
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>>;
 

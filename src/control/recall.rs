@@ -83,6 +83,7 @@ impl Service for LedgerService {
 
     fn run(self: Box<Self>, inbox: BridgeInbox, mut stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
+            let ledger = Arc::clone(&self.ledger);
             // The store ends when the bridge does, and what happened last is noted.
             let follow = self.follow(inbox);
             tokio::pin!(follow);
@@ -90,6 +91,7 @@ impl Service for LedgerService {
                 () = &mut follow => {}
                 () = stop.stopped() => follow.await,
             }
+            ledger.flush().await;
         })
     }
 }
@@ -150,6 +152,10 @@ mod tests {
 
         fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
             self.tell(format!("settled {}", record.id));
+            futures::future::ready(()).boxed()
+        }
+
+        fn flush(&self) -> BoxFuture<'static, ()> {
             futures::future::ready(()).boxed()
         }
 

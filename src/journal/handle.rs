@@ -51,15 +51,6 @@ impl Journal {
         Journal { inner: Arc::new(inner) }
     }
 
-    /// Ready once all that was noted is written, or when the journal gave up. A process that ends waits for it.
-    pub fn flush(&self) -> BoxFuture<'static, ()> {
-        // Without a first entry there is no thread, and nothing to write.
-        if self.options().is_some() {
-            return futures::future::ready(()).boxed();
-        }
-        self.wait(Entry::Flush, None, ())
-    }
-
     /// Returns whether the file does not work: what is noted may be lost with the process.
     pub fn is_failing(&self) -> bool {
         self.inner.shared.health.is_failing()
@@ -143,6 +134,14 @@ impl Ledger for Journal {
     fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
         let entry = |reply| Entry::Settled(Arc::clone(record), reply);
         self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
+    }
+
+    fn flush(&self) -> BoxFuture<'static, ()> {
+        // Without a first entry there is no thread, and nothing to write.
+        if self.options().is_some() {
+            return futures::future::ready(()).boxed();
+        }
+        self.wait(Entry::Flush, None, ())
     }
 
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>> {

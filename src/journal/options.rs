@@ -1,11 +1,6 @@
 //! What the journal is told: where its file is, what is kept, and how it learns which bridges are alive.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use crate::{desk::BridgeName, limits};
 
@@ -61,9 +56,4 @@ impl fmt::Debug for Options {
             .field("size", size)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns where the journal is in the folder of the user's state.
-pub fn file_in(state: &Path) -> PathBuf {
-    state.join("askbridge").join("journal.db")
 }

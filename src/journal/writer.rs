@@ -61,12 +61,15 @@ struct Writer<'a> {
     lock: Option<Lock>,
 }
 
+/// Where it is said whether a claim succeeded, and which question claimed which.
+type Claim = (oneshot::Sender<bool>, Option<(QuestionId, QuestionId)>);
+
 /// Replies that are given once the transaction is committed.
 #[derive(Default)]
 struct Replies {
     done: Vec<oneshot::Sender<()>>,
     earlier: Vec<(oneshot::Sender<Option<Earlier>>, Option<Earlier>)>,
-    claims: Vec<(oneshot::Sender<bool>, Option<(QuestionId, QuestionId)>)>,
+    claims: Vec<Claim>,
 }
 
 impl Writer<'_> {

@@ -81,6 +81,11 @@ pub fn state_folder() -> Option<PathBuf> {
     path_of("XDG_STATE_HOME").or_else(|| Some(path_of("HOME")?.join(".local/state")))
 }
 
+/// Returns the file of the user's journal, which need not exist.
+pub fn journal_file() -> Option<PathBuf> {
+    Some(state_folder()?.join("askbridge").join("journal.db"))
+}
+
 /// Returns the directory of the sockets, and creates it if it does not exist.
 pub fn folder() -> Result<PathBuf, DiscoveryError> {
     let base = path_of("XDG_RUNTIME_DIR").or_else(state_folder).ok_or(DiscoveryError::NoFolder)?;
@@ -192,6 +197,16 @@ pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf
     let bridge: BridgeName = typed.bridge().parse().ok()?;
     let path = folder.join(bridge.as_str()).with_extension(NAMED);
     is_socket(&path).then_some((bridge, path))
+}
+
+/// Returns whether a bridge of this name listens in this directory. It may take some milliseconds.
+pub fn is_alive(folder: &Path, bridge: &BridgeName) -> bool {
+    let path = folder.join(bridge.as_str()).with_extension(NAMED);
+    // Whatever else fails, it may be alive.
+    !matches!(
+        std::os::unix::net::UnixStream::connect(path).map_err(|error| error.kind()),
+        Err(ErrorKind::NotFound | ErrorKind::ConnectionRefused)
+    )
 }
 
 fn bridge(path: &Path) -> Option<BridgeName> {

@@ -1,9 +1,11 @@
 //! The inbox of this process on this machine: its identity, and the socket by which others find it.
 
-use std::{env, time::SystemTime};
+use std::{env, sync::Arc, time::SystemTime};
 
 use super::discovery::{self, DiscoveryError, Socket};
-use crate::control::{BridgeInbox, Identity, LocalDesk, Port, Work, agent_tree::AgentTree, host::Host};
+use crate::control::{
+    BridgeInbox, Identity, Ledger, LocalDesk, Port, Work, agent_tree::AgentTree, host::Host,
+};
 
 /// An inbox that no socket leads to yet.
 #[derive(Debug)]
@@ -40,10 +42,11 @@ pub fn bind_desk(
     agent: String,
     folder: String,
     pid: Option<u32>,
+    ledger: Option<Arc<dyn Ledger>>,
 ) -> Result<(LocalDesk, Host<Socket>), DiscoveryError> {
     let tree = pid.and_then(AgentTree::of);
     let (inbox, desk, work) = BridgeInbox::of_desk(identity(agent, folder), random_key(), tree);
-    Ok((desk, bind(inbox, work)?))
+    Ok((desk, bind(inbox.with_ledger(ledger), work)?))
 }
 
 fn identity(agent: String, folder: String) -> Identity {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{bridges::Bridges, text};
+use super::{bridges::Bridges, past::LostQuestion, text};
 use crate::{control::protocol::PROTOCOL, desk::Record};
 
 /// What `askbridge list --json` prints.
@@ -22,6 +22,8 @@ pub struct QuestionList {
     pub questions: Vec<ListedQuestion>,
     /// How many open questions are not listed because they need a newer askbridge.
     pub unreadable: usize,
+    /// Questions that were open when their bridges ended, within the last day, oldest first. They cannot be answered.
+    pub lost: Vec<LostQuestion>,
 }
 
 /// An open question: its record, and what a list shows of it.
@@ -57,7 +59,7 @@ impl QuestionList {
             record,
         };
         let questions = open.into_iter().map(listed).collect();
-        QuestionList { protocol: PROTOCOL, revision, questions, unreadable }
+        QuestionList { protocol: PROTOCOL, revision, questions, unreadable, lost: Vec::new() }
     }
 }
 

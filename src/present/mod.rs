@@ -18,6 +18,8 @@ mod columns;
 
 pub mod table;
 
+pub mod past;
+
 pub mod listing;
 
 pub mod status;

@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
+    Settings,
     key::Key,
     value::{Setting, quoted, span},
 };
-use crate::limits;
+use crate::{config::JournalSettings, limits};
 
 /// Why a project must not set any of them: a cloned repository could hide what was allowed in it.
 const KEEPS: &str = "it decides what is kept of what you decided";
@@ -38,6 +39,15 @@ pub static JOURNAL_SIZE: Key<Size> = Key::own(
     "Remove the oldest questions once the file is larger than this",
 );
 
+impl Settings {
+    /// Returns what is kept of questions. `None` keeps nothing.
+    pub fn journal(&self) -> Option<JournalSettings> {
+        let (texts, keep, size) =
+            (self.get(&JOURNAL_TEXTS), self.get(&JOURNAL_KEEP).0, self.get(&JOURNAL_SIZE).0);
+        self.get(&JOURNAL_ENABLED).then_some(JournalSettings { texts, keep, size })
+    }
+}
+
 /// Seconds of a day.
 const DAY: u64 = 24 * 3600;
 
@@ -53,7 +63,7 @@ impl Setting for Age {
     fn to_value(&self) -> Value {
         let seconds = self.0.as_secs();
         // Months have no fixed number of days.
-        if self.0.subsec_nanos() == 0 && seconds > 0 && seconds % DAY == 0 {
+        if self.0.subsec_nanos() == 0 && seconds > 0 && seconds.is_multiple_of(DAY) {
             format!("{}days", seconds / DAY).into()
         } else {
             self.0.to_value()
@@ -90,8 +100,11 @@ impl Setting for Size {
     }
 
     fn to_value(&self) -> Value {
-        let unit = UNITS.iter().find(|(_, bytes)| self.0 % bytes == 0);
-        unit.map_or_else(|| self.0.to_string().into(), |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into())
+        let unit = UNITS.iter().find(|(_, bytes)| self.0.is_multiple_of(*bytes));
+        unit.map_or_else(
+            || self.0.to_string().into(),
+            |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into(),
+        )
     }
 
     fn schema() -> Value {
@@ -121,7 +134,8 @@ mod tests {
 
     #[test]
     fn other_sizes_are_refused() {
-        for value in [json!("64"), json!("MiB"), json!("-1MiB"), json!("64 MB"), json!(64), json!("1023KiB")] {
+        for value in [json!("64"), json!("MiB"), json!("-1MiB"), json!("64 MB"), json!(64), json!("1023KiB")]
+        {
             assert!(Size::read(&value).is_err(), "{value}");
         }
         assert!(Size::read(&json!("99999999999999GiB")).is_err());

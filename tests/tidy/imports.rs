@@ -89,6 +89,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
             "dialect",
             "exit",
             "form",
+            "journal",
             "limits",
             "machine",
             "notifier",
@@ -137,7 +138,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
     ),
     // A peer like any other: it knows nothing of the bridge's inside.
     ("mock", &["exit", "signals", "terminal"]),
-    ("cli", &["acp", "command", "config", "mock", "origin", "settings", "terminal", "tui"]),
+    ("cli", &["acp", "command", "config", "journal", "mock", "origin", "settings", "terminal", "tui"]),
     // The composition root, in the program.
     ("compose", &[]),
 ];

@@ -1,0 +1,137 @@
+//! Questions of the past, as a person reads them on a terminal: a table of what was asked and how it ended, and what was lost
+//! with its bridge. Where they are kept is left to `journal`.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{
+    answer,
+    columns::{Column, Columns, Step},
+    text::{self, NONE, span},
+};
+use crate::desk::{QuestionId, Record, Settlement, Timestamp};
+
+/// The heads of the columns, in their order.
+const HEADS: [&str; 5] = ["ID", "AGENT", "PROJECT", "AGO", "QUESTION"];
+/// With so many columns, most questions can be read with their outcome.
+const COMFORT: usize = 60;
+/// With fewer columns, a question cannot be told from others.
+const LEAST: usize = 24;
+/// The least columns of an agent or a project before it is left out.
+const NAME: usize = 12;
+
+/// A question of the past.
+#[derive(Clone, Copy, Debug)]
+pub struct Past<'a> {
+    /// The question, as it was noted last.
+    pub record: &'a Record,
+    /// What was decided, where it is not known that the asker got it.
+    pub accepted: Option<&'a Settlement>,
+    /// Whether its bridge still runs.
+    pub is_alive: bool,
+}
+
+impl Past<'_> {
+    /// Returns when it was settled, or asked where it was not.
+    fn at(&self) -> Timestamp {
+        self.record.settlement.as_ref().map_or(self.record.opened_at, |settlement| settlement.at)
+    }
+
+    /// Returns how it ended, in the words of the question.
+    pub fn ending(&self) -> String {
+        let question = &self.record.question;
+        match (&self.record.settlement, self.accepted) {
+            (Some(settlement), _) => answer::settlement(question, settlement),
+            (None, _) if self.is_alive => "open".to_owned(),
+            (None, Some(accepted)) => {
+                format!("lost: {}, and never delivered", answer::settlement(question, accepted))
+            }
+            (None, None) => "lost: its bridge ended before it was settled".to_owned(),
+        }
+    }
+}
+
+/// Returns the lines of a table of questions, its heads first. On a terminal of so many columns, the others give way to what
+/// was asked; elsewhere nothing is cut.
+pub fn table(past: &[Past<'_>], now: Timestamp, room: Option<usize>) -> Vec<String> {
+    let mut cells: [Vec<String>; 5] = Default::default();
+    for one in past {
+        let question = &one.record.question;
+        let mark = if question.dangerous { "! " } else { "" };
+        let row = [
+            one.record.id.to_string(),
+            question
+                .agent
+                .as_deref()
+                .map_or_else(|| NONE.to_owned(), |agent| text::line(&text::agent(agent))),
+            text::project(question).unwrap_or_else(|| NONE.to_owned()),
+            span(now.since(one.at())),
+            format!("{mark}{}: {}", text::line(question.headline().trim()), one.ending()),
+        ];
+        for (column, cell) in cells.iter_mut().zip(row) {
+            column.push(cell);
+        }
+    }
+    let mut columns: Vec<_> =
+        HEADS.into_iter().zip(cells).map(|(head, cells)| Column::new(head, cells)).collect();
+    let Some(question) = columns.pop() else { return Vec::new() };
+    let mut columns = Columns::new(columns, question);
+    if let Some(room) = room {
+        columns.fit(
+            room,
+            &[
+                (COMFORT, Step::Cut("AGENT", NAME)),
+                (COMFORT, Step::Cut("PROJECT", NAME)),
+                (LEAST, Step::Drop("AGENT")),
+                (LEAST, Step::Drop("PROJECT")),
+                (LEAST, Step::Drop("AGO")),
+            ],
+        );
+    }
+    columns.lines()
+}
+
+/// A question that was open when its bridge ended.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(title = "LostQuestion"))]
+pub struct LostQuestion {
+    /// The record, as it was noted last. Its state is `lost`.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(with = "Record"))]
+    pub record: Arc<Record>,
+    /// What was decided and never delivered. It is given by itself when the same session asks the same again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Settlement>,
+    /// The question that is the same and came later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub replaced_by: Option<QuestionId>,
+}
+
+/// Returns what is said of questions that were lost: each with its age and how to go on.
+pub fn lost(lost: &[LostQuestion], now: Timestamp) -> Vec<String> {
+    let said = lost.iter().map(|lost| {
+        let past = Past { record: &lost.record, accepted: lost.accepted.as_ref(), is_alive: false };
+        let Record { id, question, opened_at, .. } = &*lost.record;
+        let asked = text::line(question.headline().trim());
+        format!("{id}  asked {} ago: {asked}: {}", span(now.since(*opened_at)), past.ending())
+    });
+    let mut lines: Vec<_> = said.collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    let again = match lost.iter().any(|lost| lost.accepted.is_some()) {
+        true => "What was answered and never delivered is given when the same session asks the same again.",
+        false => "Resume the session in its client: the agent asks again, or goes on without an answer.",
+    };
+    let count = if lines.len() == 1 {
+        "1 question was".to_owned()
+    } else {
+        format!("{} questions were", lines.len())
+    };
+    lines.insert(0, format!("{count} open when the bridge ended. {again}"));
+    lines
+}
