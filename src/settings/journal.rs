@@ -29,12 +29,12 @@ pub static JOURNAL_TEXTS: Key<bool> = Key::own(
 );
 /// `journal.keep`
 pub static JOURNAL_KEEP: Key<Age> =
-    Key::own("journal.keep", KEEPS, || Age(limits::JOURNAL_KEEP), "Remove what is older than this");
+    Key::own("journal.keep", KEEPS, || Age(limits::journal::KEEP), "Remove what is older than this");
 /// `journal.size`
 pub static JOURNAL_SIZE: Key<Size> = Key::own(
     "journal.size",
     KEEPS,
-    || Size(limits::JOURNAL_SIZE),
+    || Size(limits::journal::SIZE),
     "Remove the oldest questions once the file is larger than this",
 );
 
@@ -91,7 +91,10 @@ impl Setting for Size {
 
     fn to_value(&self) -> Value {
         let unit = UNITS.iter().find(|(_, bytes)| self.0 % bytes == 0);
-        unit.map_or_else(|| self.0.to_string().into(), |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into())
+        unit.map_or_else(
+            || self.0.to_string().into(),
+            |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into(),
+        )
     }
 
     fn schema() -> Value {
@@ -121,7 +124,8 @@ mod tests {
 
     #[test]
     fn other_sizes_are_refused() {
-        for value in [json!("64"), json!("MiB"), json!("-1MiB"), json!("64 MB"), json!(64), json!("1023KiB")] {
+        for value in [json!("64"), json!("MiB"), json!("-1MiB"), json!("64 MB"), json!(64), json!("1023KiB")]
+        {
             assert!(Size::read(&value).is_err(), "{value}");
         }
         assert!(Size::read(&json!("99999999999999GiB")).is_err());
