@@ -61,12 +61,15 @@ struct Writer<'a> {
     lock: Option<Lock>,
 }
 
+/// A question whose decision is taken over, and the one that takes it.
+type Claim = (QuestionId, QuestionId);
+
 /// Replies that are given once the transaction is committed.
 #[derive(Default)]
 struct Replies {
     done: Vec<oneshot::Sender<()>>,
     earlier: Vec<(oneshot::Sender<Option<Earlier>>, Option<Earlier>)>,
-    claims: Vec<(oneshot::Sender<bool>, Option<(QuestionId, QuestionId)>)>,
+    claims: Vec<(oneshot::Sender<bool>, Option<Claim>)>,
 }
 
 impl Writer<'_> {

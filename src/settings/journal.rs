@@ -53,7 +53,7 @@ impl Setting for Age {
     fn to_value(&self) -> Value {
         let seconds = self.0.as_secs();
         // Months have no fixed number of days.
-        if self.0.subsec_nanos() == 0 && seconds > 0 && seconds % DAY == 0 {
+        if self.0.subsec_nanos() == 0 && seconds > 0 && seconds.is_multiple_of(DAY) {
             format!("{}days", seconds / DAY).into()
         } else {
             self.0.to_value()
@@ -90,7 +90,7 @@ impl Setting for Size {
     }
 
     fn to_value(&self) -> Value {
-        let unit = UNITS.iter().find(|(_, bytes)| self.0 % bytes == 0);
+        let unit = UNITS.iter().find(|(_, bytes)| self.0.is_multiple_of(*bytes));
         unit.map_or_else(
             || self.0.to_string().into(),
             |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into(),
