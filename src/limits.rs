@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+pub mod journal;
+
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
@@ -151,13 +153,11 @@ pub const SUBSCRIPTIONS_PER_CONNECTION: usize = 8;
 pub const SUBSCRIPTIONS: usize = 128;
 /// Size of the records that the inbox of all bridges holds. Further questions are left out, and counted.
 pub const MACHINE_BYTES: usize = 64 * MIB;
-/// Number of questions in one bridge's snapshot: four times as many as its two desks hold. A bridge that lists more is not
-/// followed.
+/// Number of questions in one bridge's snapshot: four times as many as its desks hold. One that lists more is not followed.
 pub const LISTED: usize = 8 * OPEN;
 /// Number of calls at once that ask a bridge about questions that are missing in its snapshot.
 pub const LOOK_UPS: usize = 8;
-/// Number of requests over HTTP in a second, of all connections that show the token. Each call of JSON-RPC counts as
-/// one.
+/// Number of requests over HTTP in a second, of all connections that show the token. A call of JSON-RPC counts as one.
 pub const REQUESTS_PER_SECOND: u32 = 1000;
 /// Number of failed sign-ins of browsers in a second. One more is told so, and nothing else.
 pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
@@ -311,46 +311,6 @@ pub const NOTIFY_STRANGERS: usize = 64;
 pub const NOTIFY_SETTINGS: Duration = Duration::from_secs(2);
 /// How long a person counts as present after a program said so. It says so again before.
 pub const PRESENCE: Duration = Duration::from_secs(30);
-
-// The journal.
-
-/// How long anything that asks or answers waits for the journal: a person notices a longer wait.
-pub const JOURNAL_WAIT: Duration = Duration::from_secs(1);
-/// Entries that wait for the journal's thread: all open questions of an asker may end at once. One more is dropped, and
-/// counted.
-pub const JOURNAL_ENTRIES: usize = 2 * OPEN;
-/// Size of all entries that wait for the journal's thread.
-pub const JOURNAL_BYTES: usize = OPEN_BYTES;
-/// Entries that are written in one transaction. Other processes wait until it is over.
-pub const JOURNAL_BATCH: usize = 64;
-/// First back-off before the journal is tried again after an error.
-pub const JOURNAL_BACK_OFF: Duration = Duration::from_millis(100);
-/// Longest back-off before the journal is tried again after an error.
-pub const JOURNAL_BACK_OFF_MOST: Duration = Duration::from_secs(60);
-/// How long the journal says nothing more after a warning.
-pub const JOURNAL_WARNING: Duration = Duration::from_secs(10 * 60);
-/// Size of the part of the journal that its connection holds in memory, in KiB.
-pub const JOURNAL_CACHE_KIB: i64 = 256;
-/// Size to which the write-ahead log of the journal is cut once all of it is in the file.
-pub const JOURNAL_LOG: i64 = MIB as i64;
-/// How long settled questions are kept, by default.
-pub const JOURNAL_KEEP: Duration = Duration::from_secs(90 * 24 * 3600);
-/// Size of the journal beyond which the oldest settled questions are removed, by default.
-pub const JOURNAL_SIZE: u64 = 64 * MIB as u64;
-/// Interval at which old questions are removed from the journal.
-pub const JOURNAL_PRUNE: Duration = Duration::from_secs(24 * 3600);
-/// Rows that are removed from the journal in one transaction. Other processes wait until it is over.
-pub const JOURNAL_PRUNED: usize = 500;
-/// Age up to which an answer that was never delivered is given to the same question by itself.
-pub const EARLIER_GIVEN: Duration = Duration::from_secs(3600);
-/// Age up to which a decision is offered for the same question.
-pub const EARLIER_OFFERED: Duration = Duration::from_secs(24 * 3600);
-/// Number of earlier questions of the same text that are looked at.
-pub const EARLIER: usize = 32;
-/// Number of breaks of the journal's chain that are named. Further ones are counted.
-pub const JOURNAL_BREAKS: usize = 1000;
-/// Rows of the journal that are read at once for an export.
-pub const JOURNAL_PAGE: usize = 64;
 
 // Agents that are attached to.
 

@@ -10,7 +10,7 @@ use crate::{
     question::Provenance,
 };
 
-/// A durable record of questions. Each future is ready within [`crate::limits::JOURNAL_WAIT`], whatever happens to the
+/// A durable record of questions. Each future is ready within [`crate::limits::journal::WAIT`], whatever happens to the
 /// file: a ledger that fails costs its entries, never a question. Calls for one question come in their order.
 pub trait Ledger: fmt::Debug + Send + Sync {
     /// Notes a question as it is now: opened, changed, settled. Returns at once.

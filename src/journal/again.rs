@@ -98,7 +98,7 @@ pub(super) fn earlier(
          WHERE q.fingerprint = ?1 AND q.opened <= ?3 AND NOT (q.id = ?2 AND q.opened = ?3)
          ORDER BY q.opened DESC, q.rowid DESC LIMIT ?4",
     )?;
-    let most = i64::try_from(limits::EARLIER).unwrap_or(i64::MAX);
+    let most = i64::try_from(limits::journal::EARLIER).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![fingerprint, id, opened, most])?;
     while let Some(row) = rows.next()? {
         let candidate = Candidate::read(row)?;
@@ -106,7 +106,7 @@ pub(super) fn earlier(
             Found::Nothing => {}
             Found::End => return Ok(None),
             Found::Decided(decision, was_delivered) => {
-                let is_recent = now.since(decision.at) <= limits::EARLIER_OFFERED;
+                let is_recent = now.since(decision.at) <= limits::journal::EARLIER_OFFERED;
                 let id = candidate.id.parse().ok().filter(|_| is_recent && candidate.is_usable);
                 return Ok(id.map(|id| Earlier {
                     id,
@@ -141,7 +141,7 @@ pub(super) fn claim(
     let record: Option<Record> =
         open.or_else(|| candidate.settled.clone()).and_then(|json| serde_json::from_str(&json).ok());
     let is_question = record.is_some_and(|record| record.question.purpose == Purpose::Question);
-    if !is_question || !candidate.is_usable || now.since(decision.at) > limits::EARLIER_GIVEN {
+    if !is_question || !candidate.is_usable || now.since(decision.at) > limits::journal::EARLIER_GIVEN {
         return Ok(false);
     }
     let claimed = connection.execute(

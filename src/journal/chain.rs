@@ -115,7 +115,7 @@ impl Verifier {
 
     fn found(&mut self, seq: i64, fault: Fault) {
         self.broken += 1;
-        if self.breaks.len() < limits::JOURNAL_BREAKS {
+        if self.breaks.len() < limits::journal::BREAKS {
             self.breaks.push((seq, fault));
         }
     }

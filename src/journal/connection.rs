@@ -61,7 +61,7 @@ impl Writing {
         if format / 100 <= schema::FORMAT / 100 {
             use_log(&connection)?;
         }
-        connection.pragma_update(None, "journal_size_limit", limits::JOURNAL_LOG)?;
+        connection.pragma_update(None, "journal_size_limit", limits::journal::LOG)?;
         // What is removed is not left in the file.
         connection.pragma_update(None, "secure_delete", true)?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -135,8 +135,8 @@ fn immutable(path: &Path) -> String {
 }
 
 fn configure(connection: &Connection) -> Result<(), JournalError> {
-    connection.busy_timeout(limits::JOURNAL_WAIT)?;
-    connection.pragma_update(None, "cache_size", -limits::JOURNAL_CACHE_KIB)?;
+    connection.busy_timeout(limits::journal::WAIT)?;
+    connection.pragma_update(None, "cache_size", -limits::journal::CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     // A file that was tampered with runs no function, and a broken page is found where it is read.
     connection.pragma_update(None, "trusted_schema", false)?;

@@ -4,7 +4,6 @@
 use std::{
     sync::{Arc, Mutex, PoisonError},
     thread,
-    time::SystemTime,
 };
 
 use futures::{FutureExt, future::BoxFuture};
@@ -12,13 +11,13 @@ use tokio::{sync::oneshot, time::timeout};
 
 use super::{
     Options,
-    health::Health,
-    queue::{Entry, Queue},
+    queue::Entry,
+    shared::{Shared, now},
     writer,
 };
 use crate::{
     control::Ledger,
-    desk::{Earlier, QuestionId, Record, Settlement, Submission, Timestamp},
+    desk::{Earlier, QuestionId, Record, Settlement, Submission},
     limits,
     question::{Outcome, Provenance, Reason},
 };
@@ -35,13 +34,6 @@ struct Inner {
     shared: Arc<Shared>,
     /// What the thread needs; taken when it begins.
     options: Mutex<Option<Options>>,
-}
-
-/// What the handle and the thread share.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    pub(super) queue: Queue,
-    pub(super) health: Health,
 }
 
 impl Journal {
@@ -93,7 +85,7 @@ impl Journal {
         self.push(entry(reply));
         let shared = Arc::clone(&self.inner.shared);
         let waited = async move {
-            match timeout(limits::JOURNAL_WAIT, replied).await {
+            match timeout(limits::journal::WAIT, replied).await {
                 Ok(replied) => replied.unwrap_or(otherwise),
                 Err(_) => {
                     shared.health.failed(&"its file takes too long");
@@ -157,9 +149,4 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.shared.queue.end();
     }
-}
-
-/// Returns the time by the clock.
-pub(super) fn now() -> Timestamp {
-    SystemTime::now().into()
 }

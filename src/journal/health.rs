@@ -28,7 +28,7 @@ impl Health {
     pub(super) fn failed(&self, why: &dyn Display) -> bool {
         let mut state = self.lock();
         let was_failing = std::mem::replace(&mut state.is_failing, true);
-        let is_new = state.warned.is_none_or(|warned| warned.elapsed() >= limits::JOURNAL_WARNING);
+        let is_new = state.warned.is_none_or(|warned| warned.elapsed() >= limits::journal::WARNING);
         let warns = is_new && !was_failing;
         if warns {
             state.warned = Some(Instant::now());

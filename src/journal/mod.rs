@@ -30,6 +30,8 @@ mod queue;
 
 mod health;
 
+mod shared;
+
 mod writer;
 
 pub mod options;

@@ -34,8 +34,8 @@ impl Options {
         Options {
             file,
             texts: true,
-            keep: limits::JOURNAL_KEEP,
-            size: limits::JOURNAL_SIZE,
+            keep: limits::journal::KEEP,
+            size: limits::journal::SIZE,
             is_alive: Arc::new(|_| true),
             #[cfg(test)]
             vfs: None,

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use sqlite_vfs::{DatabaseHandle, LockKind, OpenOptions, Vfs, wip::WalIndex};
 
 use super::{
@@ -270,7 +270,10 @@ fn check(files: &BTreeMap<String, Vec<u8>>, settled: &BTreeSet<String>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
+    })]
 
     #[test]
     fn power_loss_takes_nothing_that_was_acknowledged(

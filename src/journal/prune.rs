@@ -42,7 +42,7 @@ pub(super) fn some(
     let before = u64::try_from(millis(now).saturating_sub(kept)).unwrap_or(0);
     let before = Timestamp::default().after(std::time::Duration::from_millis(before));
     let removed = remove(connection, options, before, options.size)?;
-    Ok(removed >= limits::JOURNAL_PRUNED)
+    Ok(removed >= limits::journal::PRUNED)
 }
 
 fn remove(
@@ -94,7 +94,7 @@ fn last_to_remove(connection: &Connection, before: i64, size: u64) -> Result<(i6
     let mut excess = used.saturating_sub(i64::try_from(size).unwrap_or(i64::MAX));
     let mut statement =
         connection.prepare("SELECT seq, at, length(record) FROM settlement ORDER BY seq LIMIT ?1")?;
-    let mut rows = statement.query([i64::try_from(limits::JOURNAL_PRUNED).unwrap_or(i64::MAX)])?;
+    let mut rows = statement.query([i64::try_from(limits::journal::PRUNED).unwrap_or(i64::MAX)])?;
     let (mut last, mut count) = (0, 0);
     while let Some(row) = rows.next()? {
         if row.get::<_, i64>(1)? >= before && excess <= 0 {
@@ -111,7 +111,7 @@ fn dead(connection: &Connection, before: i64, options: &Options) -> Result<Vec<i
     let mut statement = connection.prepare(
         "SELECT rowid, bridge FROM question WHERE record IS NOT NULL AND opened < ?1 ORDER BY opened LIMIT ?2",
     )?;
-    let most = i64::try_from(limits::JOURNAL_PRUNED).unwrap_or(i64::MAX);
+    let most = i64::try_from(limits::journal::PRUNED).unwrap_or(i64::MAX);
     let rows = statement
         .query_map(params![before, most], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;

@@ -88,8 +88,8 @@ impl Queue {
     pub(super) fn push(&self, entry: Entry) {
         let bytes = entry.bytes();
         let mut state = self.lock();
-        let fits = state.entries.len() < limits::JOURNAL_ENTRIES
-            && state.bytes.saturating_add(bytes) <= limits::JOURNAL_BYTES;
+        let fits = state.entries.len() < limits::journal::ENTRIES
+            && state.bytes.saturating_add(bytes) <= limits::journal::BYTES;
         if fits && !state.has_ended {
             state.bytes += bytes;
             state.entries.push_back((entry, bytes));
@@ -105,7 +105,7 @@ impl Queue {
         let mut state = self.lock();
         loop {
             if !state.entries.is_empty() {
-                let count = state.entries.len().min(limits::JOURNAL_BATCH);
+                let count = state.entries.len().min(limits::journal::BATCH);
                 let taken: Vec<_> = state.entries.drain(..count).collect();
                 state.bytes -= taken.iter().map(|(_, bytes)| bytes).sum::<usize>();
                 return Taken::Entries(taken.into_iter().map(|(entry, _)| entry).collect());
@@ -130,7 +130,7 @@ impl Queue {
             state.entries.push_front((entry, bytes));
         }
         // They were in it a moment ago. What came meanwhile goes where there is no room for both.
-        while state.entries.len() > limits::JOURNAL_ENTRIES || state.bytes > limits::JOURNAL_BYTES {
+        while state.entries.len() > limits::journal::ENTRIES || state.bytes > limits::journal::BYTES {
             let Some((entry, bytes)) = state.entries.pop_back() else { break };
             state.bytes -= bytes;
             state.missing += u64::from(entry.is_written());

@@ -291,7 +291,7 @@ impl Export<'_> {
             Part::Done => return Ok(()),
         };
         let mut statement = self.history.connection.prepare(sql)?;
-        let most = i64::try_from(limits::JOURNAL_PAGE).unwrap_or(i64::MAX);
+        let most = i64::try_from(limits::journal::PAGE).unwrap_or(i64::MAX);
         let mut rows = statement.query(params![self.after, most])?;
         let mut count = 0;
         while let Some(row) = rows.next()? {

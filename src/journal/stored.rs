@@ -142,3 +142,98 @@ fn roles_of(answer: &Answer, question: &Question) -> Answer {
 pub(super) fn millis(time: Timestamp) -> i64 {
     i64::try_from(time.since(Timestamp::default()).as_millis()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+    use crate::question::{Provenance, Reason};
+
+    const TEXTS: [&str; 12] = [
+        "TITLE", "MESSAGE", "LABEL", "HELP", "OPTION", "VALUE", "COMMAND", "ANSWER", "REMARK", "NOTE",
+        "KEPT", "NAME",
+    ];
+
+    fn record(answer: Json) -> Record {
+        serde_json::from_value(json!({
+            "id": "b-1", "bridge": "b", "state": "settled", "openedAt": "2026-11-22T00:00:00.000Z",
+            "question": {
+                "sessionId": "session", "agent": "agent", "project": "/project", "questionId": "q",
+                "title": "TITLE", "message": "MESSAGE", "purpose": "permission", "origin": "permission",
+                "dangerous": true, "blocking": true, "submit": "LABEL", "toolCallId": "call",
+                "subject": { "kind": "execute", "command": "COMMAND", "title": "TITLE" },
+                "fields": [
+                    { "name": "NAME", "label": "LABEL", "help": "HELP", "required": true, "kind": "choice",
+                      "options": [
+                        { "value": "VALUE 1", "label": "OPTION 1", "role": "allow_once" },
+                        { "value": "VALUE 2", "label": "OPTION 2", "role": "reject_once" },
+                      ] },
+                    { "name": "NAME too", "label": "LABEL", "kind": "text", "default": "ANSWER" },
+                    { "name": "secret", "label": "LABEL", "kind": "text", "secret": true, "default": "hunter2" },
+                ],
+            },
+            "kept": { "values": { "NAME too": "KEPT", "secret": "hunter2" } },
+            "settlement": {
+                "outcome": { "status": "answered", "values": answer, "notes": { "NAME": "NOTE", "secret": "hunter2" } },
+                "by": { "responder": "page", "name": "Ada" }, "at": "2026-11-22T00:00:01.000Z", "remark": "REMARK",
+            },
+        }))
+        .expect("a record")
+    }
+
+    #[test]
+    fn without_texts_roles_times_and_provenance_are_left() {
+        let record = record(json!({ "NAME": "VALUE 2", "NAME too": "ANSWER", "secret": "hunter2" }));
+        let stored = Stored::new(&record, false).expect("JSON");
+        for text in TEXTS {
+            assert!(!stored.json.contains(text), "{text} in {}", stored.json);
+        }
+        assert!(!stored.is_usable && stored.fingerprint.is_none() && !stored.has_texts);
+        let json: Json = serde_json::from_str(&stored.json).expect("JSON");
+        for (pointer, value) in [
+            ("/id", json!("b-1")),
+            ("/openedAt", json!("2026-11-22T00:00:00.000Z")),
+            ("/question/sessionId", json!("session")),
+            ("/question/agent", json!("agent")),
+            ("/question/project", json!("/project")),
+            ("/question/purpose", json!("permission")),
+            ("/question/dangerous", json!(true)),
+            ("/question/subject", json!({ "kind": "execute" })),
+            ("/question/fields/0/options/1/role", json!("reject_once")),
+            ("/settlement/outcome", json!({ "status": "answered", "values": { "q0": "1" } })),
+            ("/settlement/by", json!({ "responder": "page", "name": "Ada" })),
+            ("/settlement/at", json!("2026-11-22T00:00:01.000Z")),
+        ] {
+            assert_eq!(json.pointer(pointer), Some(&value), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn secret_values_are_left_out_with_and_without_texts() {
+        let record = record(json!({ "NAME": "VALUE 1", "secret": "hunter2" }));
+        for texts in [true, false] {
+            let stored = Stored::new(&record, texts).expect("JSON");
+            assert!(!stored.json.contains("hunter2") && !stored.is_usable, "{}", stored.json);
+            assert_eq!(stored.json.contains("VALUE 1"), texts);
+        }
+        let stored = Stored::new(&record, true).expect("JSON");
+        for text in TEXTS {
+            assert!(stored.json.contains(text), "{text} is kept");
+        }
+    }
+
+    #[test]
+    fn remark_of_a_rejection_is_a_text() {
+        let record = record(json!({}));
+        let rejected = Settlement {
+            remark: Some("REMARK".to_owned()),
+            ..Settlement::new(Outcome::Rejected(Reason::User), Provenance::bridge(), Timestamp::default())
+        };
+        assert_eq!(settlement(rejected.clone(), &record.question, true), rejected);
+        assert_eq!(
+            settlement(rejected.clone(), &record.question, false),
+            Settlement { remark: None, ..rejected }
+        );
+    }
+}

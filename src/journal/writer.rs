@@ -13,10 +13,10 @@ use super::{
     JournalError, Options, again,
     connection::{self, Writing},
     entries,
-    handle::{Shared, now},
     lock::Lock,
     prune,
     queue::{Entry, Taken},
+    shared::{Shared, now},
     stored::{self, Stored},
 };
 use crate::{
@@ -27,28 +27,28 @@ use crate::{
 /// Runs until the queue has ended and all of it is written.
 pub(super) fn run(shared: &Arc<Shared>, options: &Options) {
     let mut writer = Writer { shared, options, file: None, lock: None };
-    let mut back_off = limits::JOURNAL_BACK_OFF;
+    let mut back_off = limits::journal::BACK_OFF;
     let mut pruning = Instant::now();
     loop {
         let done = match shared.queue.take(pruning) {
             Taken::Entries(entries) => writer.write(entries),
             Taken::Due => writer.prune().map(|more| {
                 // The next part at once, unless an entry waits.
-                pruning = Instant::now() + if more { Duration::ZERO } else { limits::JOURNAL_PRUNE };
+                pruning = Instant::now() + if more { Duration::ZERO } else { limits::journal::PRUNE };
             }),
             Taken::Ended => return writer.end(),
         };
         match done {
-            Ok(()) => back_off = limits::JOURNAL_BACK_OFF,
+            Ok(()) => back_off = limits::journal::BACK_OFF,
             Err(error) => {
                 shared.health.failed(&error);
                 // What failed by itself is not tried at once again.
-                pruning = pruning.max(Instant::now() + limits::JOURNAL_BACK_OFF_MOST);
+                pruning = pruning.max(Instant::now() + limits::journal::BACK_OFF_MOST);
                 if shared.queue.rest(Instant::now() + back_off) {
                     writer.write_the_last();
                     return;
                 }
-                back_off = (2 * back_off).min(limits::JOURNAL_BACK_OFF_MOST);
+                back_off = (2 * back_off).min(limits::journal::BACK_OFF_MOST);
             }
         }
     }
@@ -61,15 +61,15 @@ struct Writer<'a> {
     lock: Option<Lock>,
 }
 
-/// Where it is said whether a claim succeeded, and which question claimed which.
-type Claim = (oneshot::Sender<bool>, Option<(QuestionId, QuestionId)>);
+/// A question whose decision is taken over, and the one that takes it.
+type Claim = (QuestionId, QuestionId);
 
 /// Replies that are given once the transaction is committed.
 #[derive(Default)]
 struct Replies {
     done: Vec<oneshot::Sender<()>>,
     earlier: Vec<(oneshot::Sender<Option<Earlier>>, Option<Earlier>)>,
-    claims: Vec<Claim>,
+    claims: Vec<(oneshot::Sender<bool>, Option<Claim>)>,
 }
 
 impl Writer<'_> {

@@ -30,12 +30,12 @@ pub static JOURNAL_TEXTS: Key<bool> = Key::own(
 );
 /// `journal.keep`
 pub static JOURNAL_KEEP: Key<Age> =
-    Key::own("journal.keep", KEEPS, || Age(limits::JOURNAL_KEEP), "Remove what is older than this");
+    Key::own("journal.keep", KEEPS, || Age(limits::journal::KEEP), "Remove what is older than this");
 /// `journal.size`
 pub static JOURNAL_SIZE: Key<Size> = Key::own(
     "journal.size",
     KEEPS,
-    || Size(limits::JOURNAL_SIZE),
+    || Size(limits::journal::SIZE),
     "Remove the oldest questions once the file is larger than this",
 );
 

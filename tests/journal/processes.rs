@@ -24,6 +24,7 @@ const BRIDGE: &str = "ASKBRIDGE_TEST_BRIDGE";
 
 /// Not a test by itself: a process that writes until it is killed. It prints each settlement that returned.
 #[tokio::test]
+#[expect(clippy::print_stdout, reason = "the test that starts this process reads it")]
 async fn writing_process() {
     let (Ok(file), Ok(bridge)) = (std::env::var(FILE), std::env::var(BRIDGE)) else { return };
     let mut options = Options::new(Some(file.into()));

@@ -14,7 +14,7 @@ use askbridge::{
 
 use crate::support::{Place, answered, note_answer, open, page, submission};
 
-/// A hang guard: each call may take [`limits::JOURNAL_WAIT`], on a machine that is busy.
+/// A hang guard: each call may take [`limits::journal::WAIT`], on a machine that is busy.
 const SOON: Duration = Duration::from_secs(10);
 
 /// Plays the life of a question against a journal that does not work.
@@ -129,7 +129,7 @@ async fn entries_beyond_the_bound_are_counted() {
     note_answer(&journal, "z-1", "first").await;
     let holder = place.sql();
     holder.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
-    let most = 3 * limits::JOURNAL_ENTRIES;
+    let most = 3 * limits::journal::ENTRIES;
     let begun = Instant::now();
     for number in 1..=most {
         journal.note(&open(&format!("a-{number}"), "Why?"));
@@ -141,7 +141,7 @@ async fn entries_beyond_the_bound_are_counted() {
         let noted = place.history().lost(&[]).expect("a list").len();
         let missing: i64 = place.history().gaps().expect("gaps").iter().map(|gap| gap.missing).sum();
         if noted + usize::try_from(missing).expect("a count") == most {
-            assert!(missing > 0 && noted >= limits::JOURNAL_ENTRIES);
+            assert!(missing > 0 && noted >= limits::journal::ENTRIES);
             return;
         }
         assert!(Instant::now() < deadline, "{noted} and {missing} of {most}");

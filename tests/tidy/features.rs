@@ -5,13 +5,14 @@ use std::{env, process::Command};
 use crate::source::root;
 
 /// Crates that an embedder of the core must not have to build.
-const FORBIDDEN: [&str; 12] = [
+const FORBIDDEN: [&str; 13] = [
     "axum",
     "clap",
     "clap_complete",
     "futures",
     "hyper",
     "jsonrpsee",
+    "rusqlite",
     "rustix",
     "schemars",
     "tokio",
