@@ -179,3 +179,56 @@ fn is_plain(path: &str) -> bool {
 fn name(purpose: Option<&Purpose>) -> &str {
     purpose.map_or("", Purpose::name)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::rule::samples::{done, permission, with};
+
+    #[test]
+    fn examples_of_conditions() {
+        let question = json!({});
+        let run = permission("cargo test --lib");
+        for (condition, question, holds) in [
+            (json!({ "agent": "Codex" }), &question, true),
+            (json!({ "agent": "Co*" }), &question, true),
+            (json!({ "agent": ["Claude*", "C?dex"] }), &question, true),
+            (json!({ "agent": "codex" }), &question, false),
+            (json!({ "agent": "Code" }), &question, false),
+            (json!({ "project": "~/src/shop" }), &question, true),
+            (json!({ "project": "~/src/shop/" }), &question, true),
+            (json!({ "project": "~/src/*" }), &question, true),
+            (json!({ "project": "~/src" }), &question, false),
+            (json!({ "project": "/people/ada/*" }), &json!({ "project": "/people/ada/../eve" }), false),
+            (json!({ "project": "/*" }), &json!({ "project": null }), false),
+            (json!({ "project": "/*" }), &json!({ "project": "src" }), false),
+            (json!({ "session": "s-*" }), &question, true),
+            (json!({ "session": "s-2" }), &question, false),
+            (json!({ "purpose": "question" }), &question, true),
+            (json!({ "purpose": "permission" }), &question, false),
+            (json!({ "purpose": "permission" }), &run, true),
+            (json!({ "tool": "execute" }), &run, true),
+            (json!({ "tool": ["read", "execute"] }), &run, true),
+            (json!({ "tool": "exec" }), &run, false),
+            (json!({ "tool": "execute" }), &question, false),
+            (json!({ "command": "cargo test *" }), &run, true),
+            (json!({ "command": ["cargo", "test", "--lib"] }), &run, true),
+            (json!({ "command": ["cargo", "test", "*"] }), &run, false),
+            (json!({ "command": "cargo build *" }), &run, false),
+            (json!({ "command": "cargo test *" }), &question, false),
+            (json!({ "options": ["SQLite", "Postgres"] }), &question, true),
+            (json!({ "options": ["sqlite"] }), &question, false),
+            (json!({ "options": ["SQLite", "MySQL"] }), &question, false),
+            (json!({ "origin": "elicitation" }), &question, true),
+            (json!({ "origin": ["codex", "claude"] }), &question, false),
+            (json!({ "dangerous": true }), &run, true),
+            (json!({ "dangerous": false }), &run, false),
+            (json!({ "dangerous": true }), &question, false),
+            (json!({ "agent": "Codex", "purpose": "permission" }), &question, false),
+        ] {
+            let done = done(&with(json!({ "then": "hold" }), &condition), question);
+            assert_eq!(done == "hold", holds, "{condition}: {done}");
+        }
+    }
+}
