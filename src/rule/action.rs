@@ -121,7 +121,7 @@ mod tests {
         let read = json!({ "tool": "read", "then": "allow" });
         let reads = with(
             permission("x"),
-            &json!({ "dangerous": false, "subject": { "kind": "read", "locations": ["/a"] } }),
+            &json!({ "dangerous": false, "subject": { "kind": "read", "locations": ["/people/ada/src/shop/a.rs:12"] } }),
         );
         let runs = permission("cargo test --lib");
         let subject = |members: Json| with(runs.clone(), &json!({ "subject": members }));
@@ -206,6 +206,28 @@ mod tests {
         ] {
             assert_eq!(done(&members, &question), expected, "{members}: {question}");
         }
+        let about = |members: Json| {
+            with(reads.clone(), &json!({ "subject": with(json!({ "kind": "read" }), &members) }))
+        };
+        let diff = |path: &str| json!({ "diffs": [{ "path": path, "line": 1, "new": "x" }] });
+        for (subject, is_allowed) in [
+            (json!({}), true),
+            (json!({ "locations": ["/people/ada/src/shop"] }), true),
+            (json!({ "locations": ["src/a.rs"] }), true),
+            (json!({ "locations": ["/people/ada/src/shop/a", "/people/ada/.ssh/id"] }), false),
+            (json!({ "locations": ["/people/ada/src/shopping/a"] }), false),
+            (json!({ "locations": ["/people/ada/src/shop/../.ssh/id"] }), false),
+            (json!({ "locations": ["../.ssh/id"] }), false),
+            (json!({ "locations": ["a", "… 3 more files are not shown"] }), false),
+            (diff("/people/ada/src/shop/a"), true),
+            (diff("/people/ada/.bashrc"), false),
+            (json!({ "patch": "--- a" }), false),
+            (with(diff("a"), &json!({ "patch": "--- a" })), true),
+        ] {
+            assert_eq!(done(&read, &about(subject.clone())) == ONCE, is_allowed, "{subject}");
+        }
+        let nowhere = with(about(json!({ "locations": ["a"] })), &json!({ "project": null }));
+        assert_eq!(done(&read, &nowhere), "it is about a, which is not in its project");
         // By the role, and not by what the agent calls it.
         for (options, expected) in [
             (json!([["a", "Allow once", "allow_always"], ["b", "Never", "allow_once"]]), r#"{"option":"b"}"#),

@@ -40,6 +40,8 @@ pub(super) enum Missed {
     Dangerous,
 }
 
+/// What the mark begins with that stands for files that are left out.
+const MORE: char = '…';
 /// The kind of a tool that runs commands.
 const EXECUTE: &str = "execute";
 
@@ -133,7 +135,8 @@ impl Conditions {
         }
     }
 
-    /// Checks that the rule names what it would allow: the whole command where one would run, otherwise the kind of tool.
+    /// Checks that the rule names what it would allow: the whole command where one would run, otherwise the kind of tool;
+    /// and that this stays in the folder of the session.
     ///
     /// # Errors
     /// What it does not name.
@@ -151,7 +154,7 @@ impl Conditions {
             (None, _) if self.tool.is_empty() => {
                 Err("the rule names neither its command nor its tool".to_owned())
             }
-            (None, _) => Ok(()),
+            (None, _) => files_in_project(asked),
         }
     }
 }
@@ -166,6 +169,25 @@ fn in_project(asked: &Asked<'_>) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("its command would run in {folder}, which is not in its project")),
     }
+}
+
+/// Checks that the files that a permission is about are in the folder of the session, or below it.
+fn files_in_project(asked: &Asked<'_>) -> Result<(), String> {
+    let Some(subject) = asked.subject() else { return Ok(()) };
+    let paths = || subject.locations.iter().chain(subject.diffs.iter().map(|diff| &diff.path));
+    if subject.patch.is_some() && paths().next().is_none() {
+        return Err("it is not known which files it would change".to_owned());
+    }
+    let project = asked.question.project.as_deref().filter(|project| is_plain(project));
+    let is_inside = |path: &str| {
+        let of_project = |project: &str| is_plain(path) && Path::new(path).starts_with(project);
+        project.is_some_and(|project| {
+            of_project(project) || is_plain(&format!("{project}/{path}")) && !path.starts_with('/')
+        })
+    };
+    // The mark of files that are left out is no path below the folder either.
+    let outside = paths().find(|path| !is_inside(path) || path.starts_with(MORE));
+    outside.map_or(Ok(()), |path| Err(format!("it is about {path}, which is not in its project")))
 }
 
 /// Returns whether a path is absolute and goes down only.
