@@ -80,6 +80,8 @@ struct Running {
     rules: Vec<Rule>,
     /// The person's file that the rules are from. `None` before it is looked at.
     version: Option<Option<Version>>,
+    /// The person's file as the service started. What is wrong in it was logged by then.
+    first_version: Option<Version>,
     /// The open questions that the rules were applied to.
     seen: BTreeSet<QuestionId>,
     submissions: JoinSet<()>,
@@ -92,6 +94,7 @@ impl Running {
             inbox,
             rules: Vec::new(),
             version: None,
+            first_version: settings_files::user_version(),
             seen: BTreeSet::new(),
             submissions: JoinSet::new(),
             logged: BTreeSet::new(),
@@ -141,8 +144,10 @@ impl Running {
         }
         let settings = settings_files::read(None);
         for problem in settings.problems().iter().map(ToString::to_string) {
-            // What is wrong at the start was logged with the other settings.
-            if self.logged.len() < LOGGED && self.logged.insert(problem.clone()) && self.version.is_some() {
+            if self.logged.len() < LOGGED
+                && self.logged.insert(problem.clone())
+                && version != self.first_version
+            {
                 tracing::warn!("settings: {}", printable_line(&problem));
             }
         }

@@ -83,6 +83,7 @@ mod cli {
             ("help-mcp", &["mcp", "--help"]),
             ("help-config", &["config", "--help"]),
             ("help-config-set", &["config", "set", "--help"]),
+            ("help-rules", &["rules", "--help"]),
             ("help-setup", &["setup", "--help"]),
             ("help-doctor", &["doctor", "--help"]),
             ("help-completions", &["completions", "--help"]),

@@ -192,6 +192,11 @@ fn the_reference_of_settings_matches_the_list() {
     for key in keys::OF_PROJECT {
         reference += &format!("| `{}` | {} |\n", key.path(), key.about());
     }
+    reference += &format!(
+        "\n### `[[{}]]`\n\n{}. [rules.md](rules.md) has the keys, the promises and examples.\n",
+        keys::RULES,
+        keys::RULES_ABOUT
+    );
     let path = root().join("docs/settings.md");
     let text = fs::read_to_string(&path).expect("the page");
     let (before, old) = text.split_once("<!-- reference -->\n\n").expect("the mark of the reference");

@@ -107,3 +107,248 @@ fn checked(conditions: &Conditions, asked: &Asked<'_>, answer: Answer) -> Result
     }
     Ok(answer)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use crate::rule::samples::{done, permission, with};
+
+    #[test]
+    fn examples_of_permissions() {
+        const ONCE: &str = r#"{"option":"allow_once"}"#;
+        let tests = json!({ "command": "cargo test *", "dangerous": true, "then": "allow" });
+        let read = json!({ "tool": "read", "then": "allow" });
+        let reads = with(
+            permission("x"),
+            &json!({ "dangerous": false, "subject": { "kind": "read", "locations": ["/people/ada/src/shop/a.rs:12"] } }),
+        );
+        let runs = permission("cargo test --lib");
+        let subject = |members: Json| with(runs.clone(), &json!({ "subject": members }));
+        let answer = |option: &str| json!({ "command": "cargo test *", "dangerous": true, "then": "answer", "answer": option });
+        for (members, question, expected) in [
+            (tests.clone(), runs.clone(), ONCE),
+            (read.clone(), reads.clone(), ONCE),
+            (answer("allow once"), runs.clone(), ONCE),
+            (
+                answer("allow always"),
+                runs.clone(),
+                "that would allow it from now on, which a rule never does",
+            ),
+            (answer("reject always"), runs.clone(), r#"{"option":"reject_always"}"#),
+            (
+                json!({ "command": "cargo test *", "then": "allow" }),
+                runs.clone(),
+                "it is marked as dangerous, and the rule does not say `dangerous = true`",
+            ),
+            (
+                json!({ "agent": "Codex", "then": "deny" }),
+                runs.clone(),
+                "it is marked as dangerous, and the rule does not say `dangerous = true`",
+            ),
+            (json!({ "dangerous": true, "then": "deny", "reason": "no" }), runs.clone(), "reject no"),
+            (json!({ "tool": "read", "then": "deny" }), reads.clone(), "reject "),
+            (json!({ "agent": "Codex", "then": "hold" }), runs.clone(), "hold"),
+            (json!({ "agent": "Codex", "then": "notify", "by": ["ntfy"] }), runs.clone(), "notify ntfy"),
+            (json!({ "agent": "Codex", "then": "deny" }), json!({}), "it asks for no permission"),
+            (
+                json!({ "tool": "read", "then": "allow" }),
+                json!({ "subject": { "kind": "read" } }),
+                "it asks for no permission",
+            ),
+            (json!({ "agent": "Codex", "then": "reject", "reason": "later" }), json!({}), "reject later"),
+            (
+                json!({ "tool": "read", "then": "reject", "reason": "later" }),
+                reads.clone(),
+                "it asks for a permission: a rule refuses that with `deny`",
+            ),
+            (
+                json!({ "agent": "Codex", "dangerous": true, "then": "answer", "answer": "allow once" }),
+                runs.clone(),
+                "it would run a command, which the rule does not name",
+            ),
+            (
+                json!({ "agent": "Codex", "then": "answer", "answer": "allow once" }),
+                reads.clone(),
+                "the rule names neither its command nor its tool",
+            ),
+            (
+                read.clone(),
+                with(reads.clone(), &json!({ "subject": { "kind": "read", "command": "cat /a" } })),
+                "it would run a command, which the rule does not name",
+            ),
+            (
+                json!({ "tool": "execute", "dangerous": true, "then": "answer", "answer": "allow once" }),
+                subject(json!({ "kind": "execute" })),
+                "the command that it would run is not known",
+            ),
+            (
+                tests.clone(),
+                subject(json!({ "kind": "execute", "command": "cargo test", "folder": "/opt/evil" })),
+                "its command would run in /opt/evil, which is not in its project",
+            ),
+            (
+                tests.clone(),
+                subject(json!({ "command": "cargo test", "folder": "/people/ada/src/shop/../evil" })),
+                "its command would run in /people/ada/src/shop/../evil, which is not in its project",
+            ),
+            (
+                tests.clone(),
+                subject(json!({ "command": "cargo test", "folder": "/people/ada/src/shop/web" })),
+                ONCE,
+            ),
+            (tests.clone(), subject(json!({ "command": "cargo test" })), ONCE),
+            (
+                tests.clone(),
+                with(runs.clone(), &json!({ "purpose": "confession" })),
+                "its purpose \"confession\" is not known here",
+            ),
+        ] {
+            assert_eq!(done(&members, &question), expected, "{members}: {question}");
+        }
+        let about = |members: Json| {
+            with(reads.clone(), &json!({ "subject": with(json!({ "kind": "read" }), &members) }))
+        };
+        let diff = |path: &str| json!({ "diffs": [{ "path": path, "line": 1, "new": "x" }] });
+        for (subject, is_allowed) in [
+            (json!({}), true),
+            (json!({ "locations": ["/people/ada/src/shop"] }), true),
+            (json!({ "locations": ["src/a.rs"] }), true),
+            (json!({ "locations": ["/people/ada/src/shop/a", "/people/ada/.ssh/id"] }), false),
+            (json!({ "locations": ["/people/ada/src/shopping/a"] }), false),
+            (json!({ "locations": ["/people/ada/src/shop/../.ssh/id"] }), false),
+            (json!({ "locations": ["../.ssh/id"] }), false),
+            (json!({ "locations": ["a", "… 3 more files are not shown"] }), false),
+            (diff("/people/ada/src/shop/a"), true),
+            (diff("/people/ada/.bashrc"), false),
+            (json!({ "patch": "--- a" }), false),
+            (with(diff("a"), &json!({ "patch": "--- a" })), true),
+        ] {
+            assert_eq!(done(&read, &about(subject.clone())) == ONCE, is_allowed, "{subject}");
+        }
+        let nowhere = with(about(json!({ "locations": ["a"] })), &json!({ "project": null }));
+        assert_eq!(done(&read, &nowhere), "it is about a, which is not in its project");
+        // By the role, and not by what the agent calls it.
+        for (options, expected) in [
+            (json!([["a", "Allow once", "allow_always"], ["b", "Never", "allow_once"]]), r#"{"option":"b"}"#),
+            (json!([["a", "Allow once", "allow_always"]]), "it has no option that allows it this time"),
+            (
+                json!([["a", "A", "allow_once"], ["b", "B", "allow_once"]]),
+                "it has 2 options that allow it this time: a rule chooses one with `answer`",
+            ),
+            (
+                json!([["a", "A", "allow_once"], ["a", "B", "allow_always"]]),
+                "another of its options has the same value",
+            ),
+            (json!([["a", "Allow once", "allow_week"]]), "it has no option that allows it this time"),
+            (json!([["a", "Allow once", null]]), "it has no option that allows it this time"),
+        ] {
+            let options: Vec<_> = options
+                .as_array()
+                .expect("options")
+                .iter()
+                .map(|option| json!({ "value": option[0], "label": option[1], "role": option[2] }))
+                .collect();
+            let field = json!({ "name": "option", "label": "?", "kind": "choice", "required": true, "options": options });
+            assert_eq!(done(&tests, &with(runs.clone(), &json!({ "fields": [field] }))), expected);
+            for option in &options {
+                let chosen = done(
+                    &answer(option["label"].as_str().expect("a label")),
+                    &with(runs.clone(), &json!({ "fields": [field] })),
+                );
+                let is_once = option["role"] == "allow_once"
+                    && options.iter().filter(|other| other["value"] == option["value"]).count() == 1;
+                assert_eq!(chosen.starts_with('{'), is_once, "{option}: {chosen}");
+            }
+        }
+        let flag = with(runs, &json!({ "fields": [{ "name": "ok", "label": "Allow?", "kind": "boolean" }] }));
+        assert_eq!(
+            done(
+                &json!({ "command": "cargo test *", "dangerous": true, "then": "answer", "answer": true }),
+                &flag
+            ),
+            "it is not known what that option allows"
+        );
+    }
+
+    #[test]
+    fn an_attack_on_a_command_is_left_to_the_person() {
+        let rules = [
+            json!({ "command": "cargo test *", "dangerous": true, "then": "allow" }),
+            json!({ "command": "cargo *", "dangerous": true, "then": "allow", "tool": "execute" }),
+            json!({ "command": "cargo t*", "dangerous": true, "then": "answer", "answer": "allow once" }),
+            json!({ "command": ["cargo", "test"], "dangerous": true, "then": "allow" }),
+        ];
+        for command in [
+            "cargo test; rm -rf ~",
+            "cargo test;rm -rf ~",
+            "cargo test && x",
+            "cargo test & x",
+            "cargo test | sh",
+            "cargo test || x",
+            "cargo test $(x)",
+            "cargo test `x`",
+            "cargo test $x",
+            "cargo test ${x}",
+            "cargo test \"$(x)\"",
+            "cargo test '$(x)'",
+            "cargo test\nx",
+            "cargo test\rx",
+            "cargo test \\\nx",
+            "cargo test\u{0}x",
+            "cargo test > x",
+            "cargo test >x",
+            "cargo test<x",
+            "cargo test <(x)",
+            "cargo test <<x",
+            "A=1 cargo test",
+            "PATH=/opt cargo test",
+            "env cargo test",
+            "sudo cargo test",
+            "bash -c 'cargo test'",
+            "sh -c cargo\\ test",
+            "eval cargo test",
+            "command cargo test",
+            "\\cargo test",
+            "./cargo test",
+            "/opt/cargo test",
+            "~/cargo test",
+            "cargo-evil test",
+            "cargo\u{200b} test",
+            "\u{202e}cargo test",
+            "cargo test \u{202e}x",
+            "cargo\u{a0}test",
+            "cargo\u{3000}test",
+            "(cargo test)",
+            "{ cargo test; }",
+            "! cargo test",
+            "cargo test *",
+            "cargo test ?",
+            "cargo test ~",
+            "cargo test {a,b}",
+            "cargo test [a]",
+            "cargo test # x",
+            "'cargo test'",
+            "cargo 'test",
+            "cargo \"test",
+            "",
+            "cargo test\n… 5 more bytes are not shown",
+            "саrgo test",
+            "CARGO test",
+            "cargo test \u{1b}[2K",
+            "cargo test \u{e0020}",
+            "time cargo test",
+            "cargo",
+            " ",
+        ] {
+            for members in &rules {
+                // The second rule allows what it says: any subcommand.
+                if command == "cargo" && members["command"] == "cargo *" {
+                    continue;
+                }
+                let done = done(members, &permission(command));
+                assert!(!done.starts_with('{'), "{members}: {command:?}: {done}");
+            }
+        }
+    }
+}

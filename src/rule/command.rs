@@ -273,4 +273,34 @@ mod tests {
         assert_eq!(exact(&["bash", "-lc", "cargo test"]), Ok(()));
         assert!(exact(&["bash", "-lc", "cargo test; ls"]).is_err());
     }
+
+    /// The same words as those that a real shell hands to a program.
+    #[test]
+    fn a_shell_splits_a_simple_command_into_the_same_words() {
+        let parts = [
+            "a", " ", "'", "\"", "=", "-x", ":", ",", "b c", "#", "~", "%", "^", "@", "+", "ü", "/", "  ",
+            "''",
+        ];
+        let mut commands = Vec::new();
+        for first in parts {
+            for second in parts {
+                for third in parts {
+                    commands.push(format!("p {first}{second}{third}"));
+                }
+            }
+        }
+        commands.retain(|command| simple(command).is_ok() && words(command).is_some());
+        assert!(commands.len() > 2000, "{}", commands.len());
+        let show = "p() { for word; do printf '%s\\036' \"$word\"; done; printf '\\n'; }\n";
+        let script = show.to_owned() + &commands.join("\n") + "\n";
+        let ran = std::process::Command::new("sh").arg("-c").arg(script).output().expect("a shell");
+        assert!(ran.status.success() && ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let said = String::from_utf8(ran.stdout).expect("a text");
+        assert_eq!(said.lines().count(), commands.len());
+        for (command, line) in commands.iter().zip(said.lines()) {
+            let expected: String =
+                words(command).expect("words").iter().skip(1).map(|word| format!("{word}\u{1e}")).collect();
+            assert_eq!(line, expected, "{command}");
+        }
+    }
 }

@@ -40,6 +40,8 @@ pub(super) enum Missed {
     Dangerous,
 }
 
+/// What the mark begins with that stands for files that are left out.
+const MORE: char = '…';
 /// The kind of a tool that runs commands.
 const EXECUTE: &str = "execute";
 
@@ -133,7 +135,8 @@ impl Conditions {
         }
     }
 
-    /// Checks that the rule names what it would allow: the whole command where one would run, otherwise the kind of tool.
+    /// Checks that the rule names what it would allow: the whole command where one would run, otherwise the kind of tool;
+    /// and that this stays in the folder of the session.
     ///
     /// # Errors
     /// What it does not name.
@@ -151,7 +154,7 @@ impl Conditions {
             (None, _) if self.tool.is_empty() => {
                 Err("the rule names neither its command nor its tool".to_owned())
             }
-            (None, _) => Ok(()),
+            (None, _) => files_in_project(asked),
         }
     }
 }
@@ -168,6 +171,25 @@ fn in_project(asked: &Asked<'_>) -> Result<(), String> {
     }
 }
 
+/// Checks that the files that a permission is about are in the folder of the session, or below it.
+fn files_in_project(asked: &Asked<'_>) -> Result<(), String> {
+    let Some(subject) = asked.subject() else { return Ok(()) };
+    let paths = || subject.locations.iter().chain(subject.diffs.iter().map(|diff| &diff.path));
+    if subject.patch.is_some() && paths().next().is_none() {
+        return Err("it is not known which files it would change".to_owned());
+    }
+    let project = asked.question.project.as_deref().filter(|project| is_plain(project));
+    let is_inside = |path: &str| {
+        let of_project = |project: &str| is_plain(path) && Path::new(path).starts_with(project);
+        project.is_some_and(|project| {
+            of_project(project) || is_plain(&format!("{project}/{path}")) && !path.starts_with('/')
+        })
+    };
+    // The mark of files that are left out is no path below the folder either.
+    let outside = paths().find(|path| !is_inside(path) || path.starts_with(MORE));
+    outside.map_or(Ok(()), |path| Err(format!("it is about {path}, which is not in its project")))
+}
+
 /// Returns whether a path is absolute and goes down only.
 fn is_plain(path: &str) -> bool {
     Path::new(path).is_absolute()
@@ -178,4 +200,57 @@ fn is_plain(path: &str) -> bool {
 
 fn name(purpose: Option<&Purpose>) -> &str {
     purpose.map_or("", Purpose::name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::rule::samples::{done, permission, with};
+
+    #[test]
+    fn examples_of_conditions() {
+        let question = json!({});
+        let run = permission("cargo test --lib");
+        for (condition, question, holds) in [
+            (json!({ "agent": "Codex" }), &question, true),
+            (json!({ "agent": "Co*" }), &question, true),
+            (json!({ "agent": ["Claude*", "C?dex"] }), &question, true),
+            (json!({ "agent": "codex" }), &question, false),
+            (json!({ "agent": "Code" }), &question, false),
+            (json!({ "project": "~/src/shop" }), &question, true),
+            (json!({ "project": "~/src/shop/" }), &question, true),
+            (json!({ "project": "~/src/*" }), &question, true),
+            (json!({ "project": "~/src" }), &question, false),
+            (json!({ "project": "/people/ada/*" }), &json!({ "project": "/people/ada/../eve" }), false),
+            (json!({ "project": "/*" }), &json!({ "project": null }), false),
+            (json!({ "project": "/*" }), &json!({ "project": "src" }), false),
+            (json!({ "session": "s-*" }), &question, true),
+            (json!({ "session": "s-2" }), &question, false),
+            (json!({ "purpose": "question" }), &question, true),
+            (json!({ "purpose": "permission" }), &question, false),
+            (json!({ "purpose": "permission" }), &run, true),
+            (json!({ "tool": "execute" }), &run, true),
+            (json!({ "tool": ["read", "execute"] }), &run, true),
+            (json!({ "tool": "exec" }), &run, false),
+            (json!({ "tool": "execute" }), &question, false),
+            (json!({ "command": "cargo test *" }), &run, true),
+            (json!({ "command": ["cargo", "test", "--lib"] }), &run, true),
+            (json!({ "command": ["cargo", "test", "*"] }), &run, false),
+            (json!({ "command": "cargo build *" }), &run, false),
+            (json!({ "command": "cargo test *" }), &question, false),
+            (json!({ "options": ["SQLite", "Postgres"] }), &question, true),
+            (json!({ "options": ["sqlite"] }), &question, false),
+            (json!({ "options": ["SQLite", "MySQL"] }), &question, false),
+            (json!({ "origin": "elicitation" }), &question, true),
+            (json!({ "origin": ["codex", "claude"] }), &question, false),
+            (json!({ "dangerous": true }), &run, true),
+            (json!({ "dangerous": false }), &run, false),
+            (json!({ "dangerous": true }), &question, false),
+            (json!({ "agent": "Codex", "purpose": "permission" }), &question, false),
+        ] {
+            let done = done(&with(json!({ "then": "hold" }), &condition), question);
+            assert_eq!(done == "hold", holds, "{condition}: {done}");
+        }
+    }
 }

@@ -82,3 +82,37 @@ pub fn try_all(rules: &[Rule], records: impl IntoIterator<Item = impl Borrow<Rec
     }
     trial
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write, time::Instant};
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::rule::samples::{permission, record, rule};
+
+    #[test]
+    fn many_questions_are_tried_at_once() {
+        const COUNT: usize = 100_000;
+        let rules: Vec<_> = (0..20)
+            .map(|number| rule(&json!({ "name": number.to_string(), "agent": "Co*", "command": format!("cargo x{number} *"), "dangerous": true, "then": "allow" })))
+            .chain([rule(&json!({ "name": "tests", "project": "~/src/*", "command": "cargo test *", "dangerous": true, "then": "allow" }))])
+            .collect::<Result<_, _>>()
+            .expect("rules");
+        let records: Vec<_> = ["cargo test --lib", "cargo build", "git push; x"]
+            .map(|command| record(&permission(command)))
+            .into();
+        let begun = Instant::now();
+        let trial = try_all(&rules, records.iter().cycle().take(COUNT));
+        let took = begun.elapsed();
+        assert_eq!((trial.tried, trial.decided.len()), (COUNT, COUNT.div_ceil(3)));
+        assert_eq!((trial.counts["tests"], trial.counts["0"]), (COUNT.div_ceil(3), 0));
+        assert!(trial.decided.iter().all(|(_, decision)| decision.rule.as_ref() == "tests"));
+        std::io::Write::write_fmt(
+            &mut std::io::stderr(),
+            format_args!("{COUNT} questions and 21 rules: {took:?}"),
+        )
+        .expect("stderr");
+    }
+}

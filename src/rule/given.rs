@@ -107,3 +107,62 @@ pub(super) fn roles(question: &Question, answer: &Answer) -> Vec<Option<Role>> {
     };
     question.fields.iter().flat_map(of_field).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::rule::samples::{choice, done, with};
+
+    #[test]
+    fn examples_of_answers() {
+        let two = json!({ "fields": [choice("a", true), choice("b", true)] });
+        let optional = json!({ "fields": [choice("a", true), choice("b", false)] });
+        let many = json!({ "fields": [with(choice("q0", true), &json!({ "kind": "choices", "max": 1 }))] });
+        let text = json!({ "fields": [{ "name": "why", "label": "Why?", "kind": "text", "required": true, "minLength": 3 }] });
+        let secret =
+            json!({ "fields": [{ "name": "key", "label": "Key?", "kind": "text", "secret": true }] });
+        let confirm = json!({ "fields": [{ "name": "ok", "label": "Go?", "kind": "confirm", "yes": "Go", "no": "Stay" }] });
+        let number = json!({ "fields": [{ "name": "n", "label": "N?", "kind": "number", "integer": true, "max": 9 }] });
+        let other = json!({ "fields": [with(choice("q0", true), &json!({ "other": true }))] });
+        let of_next_year = json!({ "fields": [{ "name": "d", "label": "D", "kind": "drawing" }] });
+        let twins = json!({ "fields": [{ "name": "q0", "label": "?", "kind": "choice", "options": [
+            { "value": "no", "label": "Yes" }, { "value": "yes", "label": "no" }] }] });
+        for (answer, question, expected) in [
+            (json!("SQLite"), json!({}), r#"{"q0":"sqlite"}"#),
+            (json!("sqlite"), json!({}), r#"{"q0":"sqlite"}"#),
+            (json!({ "q0": "Postgres" }), json!({}), r#"{"q0":"postgres"}"#),
+            (json!("MySQL"), json!({}), r#"its field "q0" has no option "MySQL""#),
+            (json!({ "db": "SQLite" }), json!({}), r#"it has no field "db""#),
+            (
+                json!(["SQLite", "Postgres"]),
+                json!({}),
+                r#"its field "q0" takes one option, and the rule names 2"#,
+            ),
+            (json!("SQLite"), two.clone(), "it has 2 fields, and the rule does not say which"),
+            (
+                json!({ "a": "SQLite" }),
+                two.clone(),
+                r#"it needs the field "b", which the rule does not name"#,
+            ),
+            (json!({ "a": "SQLite", "b": "Postgres" }), two, r#"{"a":"sqlite","b":"postgres"}"#),
+            (json!({ "a": "SQLite" }), optional, r#"{"a":"sqlite"}"#),
+            (json!("SQLite"), many.clone(), r#"{"q0":["sqlite"]}"#),
+            (json!(["SQLite", "Postgres"]), many, r#"field "q0" must have at most 1 entry, has 2"#),
+            (json!("because"), text.clone(), r#"{"why":"because"}"#),
+            (json!("x"), text, r#"field "why" must have at least 3 characters, has 1"#),
+            (json!("x"), secret, r#"its field "key" is secret: a rule does not answer it"#),
+            (json!("Go"), confirm.clone(), r#"{"ok":true}"#),
+            (json!(false), confirm.clone(), r#"{"ok":false}"#),
+            (json!("Run"), confirm, r#"field "ok" must be true or false"#),
+            (json!(7), number.clone(), r#"{"n":7}"#),
+            (json!(10), number, r#"field "n" must be at most 9, is 10"#),
+            (json!("MySQL"), other, r#"its field "q0" has no option "MySQL""#),
+            (json!("x"), of_next_year, r#"its field "d" is of a kind that is not known here"#),
+            (json!("no"), twins, r#"its field "q0" has several options "no""#),
+        ] {
+            let members = json!({ "agent": "Codex", "then": "answer", "answer": answer });
+            assert_eq!(done(&members, &question), expected, "{answer}");
+        }
+    }
+}

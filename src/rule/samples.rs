@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::Rule;
-use crate::desk::{Record, Timestamp};
+use super::{Rule, What, decide, explain};
+use crate::desk::{Record, Submission, Timestamp};
 
 /// Returns the record of a question that has these members beside the usual ones.
 pub(super) fn record(members: &Value) -> Record {
@@ -48,4 +48,30 @@ pub(super) fn rule(members: &Value) -> Result<Rule, String> {
         mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>().join("; ")
     };
     Rule::read(&table, Some(Path::new("/people/ada"))).map_err(said)
+}
+
+/// Returns what one rule does with a question: what is submitted in short, or why it does not apply.
+pub(super) fn done(members: &Value, question: &Value) -> String {
+    let rules = [rule(members).unwrap_or_else(|error| panic!("{members}: {error}"))];
+    let record = record(question);
+    let explained = explain(&rules, &record);
+    assert_eq!(explained.decision, decide(&rules, &record));
+    match explained.decision.map(|decision| decision.what) {
+        Some(What::Hold) => "hold".to_owned(),
+        Some(What::Notify(ways)) => format!("notify {}", ways.join(" ")),
+        Some(What::Submit(Submission::Reject(remark))) => format!("reject {}", remark.unwrap_or_default()),
+        Some(What::Submit(Submission::Answer(answer))) => {
+            serde_json::to_string(&answer.values).expect("JSON")
+        }
+        Some(What::Submit(other)) => panic!("{other:?}"),
+        None => explained.passed[0].why.clone(),
+    }
+}
+
+/// Returns an object with these members in the place of its own.
+pub(super) fn with(mut value: Value, members: &Value) -> Value {
+    for (name, member) in members.as_object().into_iter().flatten() {
+        value[name] = member.clone();
+    }
+    value
 }

@@ -11,8 +11,9 @@ use serde_json::Value;
 use super::{
     document::{self, Entry, Mark},
     key::{AnyKey, Key, Project},
-    keys, near,
-    place::{Origin, Place, Problem},
+    keys,
+    near::{self, printable, unknown_named},
+    place::{Origin, Place, Problem, Stored},
     rules::{self, RuleTable},
     value::Setting,
 };
@@ -42,15 +43,6 @@ pub struct Sources {
     pub home: Option<PathBuf>,
     /// What could not be read at all.
     pub problems: Vec<Problem>,
-}
-
-/// A value, and where it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
-    /// The value, as it is written by default.
-    pub value: Value,
-    /// Where it comes from.
-    pub origin: Origin,
 }
 
 /// One `[[notify.project]]`, by the names of its settings.
@@ -317,23 +309,9 @@ fn unknown(path: &str, value: &Value) -> String {
     }
 }
 
-pub(super) fn unknown_named(what: &str, meant: Option<&str>) -> String {
-    let tip = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-    format!("there is no {what}{tip}")
-}
-
 fn unknown_variable(name: &str) -> String {
     let names: Vec<_> = keys::ALL.iter().map(|key| keys::variable(*key)).collect();
     unknown_named("such variable", near::closest(name, names.iter().map(String::as_str)))
-}
-
-/// Returns a name in the length that a message has room for.
-pub(super) fn printable(name: &str) -> String {
-    const LONGEST: usize = 80;
-    match name.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.to_owned(),
-    }
 }
 
 /// Returns what is wrong with the name of a setting that was typed.

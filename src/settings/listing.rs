@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{
     keys,
-    layers::{Settings, Stored},
-    place::{Origin, Problem},
+    layers::Settings,
+    place::{Origin, Problem, Stored},
     render::shown,
 };
 

@@ -36,3 +36,18 @@ pub(super) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> O
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)
 }
+
+/// Returns that there is no such thing, with the name that was meant.
+pub(super) fn unknown_named(what: &str, meant: Option<&str>) -> String {
+    let tip = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    format!("there is no {what}{tip}")
+}
+
+/// Returns a name in the length that a message has room for.
+pub(super) fn printable(name: &str) -> String {
+    const LONGEST: usize = 80;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}

@@ -2,6 +2,8 @@
 
 use std::{fmt, path::PathBuf};
 
+use serde_json::Value;
+
 /// A character in a file. Lines and columns are counted from 1, as editors do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -60,6 +62,15 @@ impl fmt::Display for Origin {
             Origin::Environment(name) => formatter.write_str(name),
         }
     }
+}
+
+/// A value, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// The value, as it is written by default.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 /// Something in a layer that does not count. Everything else of the layer does.

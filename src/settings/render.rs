@@ -5,11 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 use toml_edit::{Array, InlineTable, Value as Toml};
 
-use super::{
-    key::AnyKey,
-    keys,
-    layers::{Settings, Stored},
-};
+use super::{key::AnyKey, keys, layers::Settings, place::Stored};
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "(hidden: `askbridge config get` prints it)";

@@ -12,9 +12,8 @@ use serde_json::Value;
 use super::{
     document::{Document, Entry, Mark},
     keys,
-    layers::{Stored, printable, unknown_named},
-    near,
-    place::Origin,
+    near::{self, printable, unknown_named},
+    place::{Origin, Stored},
 };
 use crate::{
     limits,

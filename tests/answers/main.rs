@@ -88,4 +88,7 @@ mod versions;
 mod configured;
 
 #[cfg(test)]
+mod rules;
+
+#[cfg(test)]
 mod demo;

@@ -47,10 +47,11 @@ export const isOpen = record => !!record && (record.state ?? "open") == "open" &
 
 const RESPONDERS = { http: "HTTP", rpc: "JSON-RPC", unknown: "an unknown responder" };
 
-/** Returns who settled a question: "the command line", "Zed". */
+/** Returns who settled a question: "the command line", "Zed", 'rule "tests"'. */
 function by({ responder = "unknown", name } = {}) {
   const kind = own(RESPONDERS, responder) ?? `the ${spoken(responder)}`;
   if (!name) return kind;
+  if (responder == "rule") return `rule "${line(name)}"`;
   return responder == "client" ? line(name) : `${kind} (${line(name)})`;
 }
 
