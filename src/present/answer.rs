@@ -223,4 +223,16 @@ mod tests {
         let late = Outcome::Rejected(Reason::Timeout);
         assert_eq!(said(late, &Provenance::bridge(), None), "rejected: no answer came in time");
     }
+
+    #[test]
+    fn answer_that_is_not_known_is_not_said_to_be_empty() {
+        let question = question(&json!([database()]));
+        let said = |responder: Responder| {
+            let by = Provenance { responder, name: Some("Codex".to_owned()) };
+            let outcome = Outcome::Answered(Answer::default());
+            settlement(&question, &Settlement::new(outcome, by, Timestamp::default()))
+        };
+        assert_eq!(said(Responder::Dialog), "answered by the agent's own dialog (Codex)");
+        assert_eq!(said(Responder::Page), "answered by the page (Codex): every field is left out");
+    }
 }

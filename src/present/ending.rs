@@ -23,7 +23,9 @@ pub(super) fn ending<'a>(
     match &settlement.outcome {
         Outcome::Answered(answer) => {
             let done = question.map_or("answered", |question| done(question, answer));
-            (format!("{done} by {by}").into(), Some(said(answer).into()))
+            // Some agents do not say what was given at their own dialogs.
+            let is_unknown = settlement.by.responder == Responder::Dialog && *answer == Answer::default();
+            (format!("{done} by {by}").into(), (!is_unknown).then(|| said(answer).into()))
         }
         Outcome::Rejected(reason) => {
             let is_permission = question.is_some_and(|question| question.purpose == Purpose::Permission);

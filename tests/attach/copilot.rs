@@ -69,6 +69,19 @@ fn a_permission_and_a_plan_are_decided_here() {
 }
 
 #[test]
+fn a_question_names_the_folder_that_its_session_works_in() {
+    let mut scene = Scene::new(&COPILOT);
+    scene.key("cd /other/project");
+    scene.agent.expect("another folder", |line| line.starts_with("cd"));
+    scene.attach();
+    scene.key("ask question");
+    let questions = scene.machine.questions(1);
+    assert_eq!(questions[0]["question"]["project"], "/other/project");
+    let status = scene.machine.ok(&["status"]);
+    assert!(status.contains("/other/project"), "{status}");
+}
+
+#[test]
 fn what_was_open_before_is_answered_after_askbridge_was_killed() {
     for what in ["question", "permission"] {
         let mut scene = Scene::new(&COPILOT);

@@ -15,6 +15,9 @@ const options = [
 ];
 const question = { header: "Database", question: ASKED, options };
 
+// Codex runs commands in a sandbox, and asks before it runs one outside of it.
+const escalated = { sandbox_permissions: "require_escalated", justification: "Make a file" };
+
 // The tools that ask, and those that run commands, by the names that the agents give them.
 const TOOLS = {
   ASK: {
@@ -32,8 +35,8 @@ const TOOLS = {
   },
   RUN: {
     Bash: (command) => ({ command, description: "Make a file" }),
-    exec_command: (cmd) => ({ cmd }),
-    shell_command: (command) => ({ command }),
+    exec_command: (cmd) => ({ cmd, ...escalated }),
+    shell_command: (command) => ({ command, ...escalated }),
     bash: (command) => ({ command, description: "Make a file" }),
   },
 };

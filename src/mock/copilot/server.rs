@@ -27,6 +27,7 @@ Lines on stdin are its keyboard:
   ask [question|choices|permission|plan]   ask something
   answer TEXT                              answer what was asked first
   approve, decline                         allow or reject what was asked first
+  cd FOLDER                                let the session work in another folder
   gap                                      close all connections
 
 It says on stdout what the model is told, as `told REQUEST CLIENT JSON`; the
@@ -43,6 +44,8 @@ Exit codes:
 
 /// The session that its terminal shows.
 const SESSION: &str = "session-1";
+/// The folder that Copilot keeps for the session. It is not the project.
+const WORKSPACE: &str = "/nonexistent/.copilot/session-state/session-1";
 /// Messages that may wait for a client.
 const MESSAGES: usize = 256;
 /// JSON-RPC's code for a method that does not exist.
@@ -62,7 +65,6 @@ pub struct CopilotSettings {
 }
 
 struct Server {
-    cwd: String,
     token: Option<String>,
     state: Mutex<State>,
 }
@@ -70,6 +72,8 @@ struct Server {
 #[derive(Default)]
 struct State {
     core: Core,
+    /// The folder that the session works in.
+    cwd: String,
     clients: Vec<Client>,
 }
 
@@ -93,8 +97,8 @@ pub fn run(settings: &CopilotSettings) -> ExitCode {
 
 fn serve(settings: &CopilotSettings) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
-    let cwd = settings.cwd.display().to_string();
-    let server = Arc::new(Server { cwd, token: settings.token.clone(), state: Mutex::default() });
+    let state = State { cwd: settings.cwd.display().to_string(), ..State::default() };
+    let server = Arc::new(Server { token: settings.token.clone(), state: Mutex::new(state) });
     say(&format!("listening {}", listener.local_addr()?.port()))?;
     let accepting = Arc::clone(&server);
     thread::spawn(move || {
@@ -135,6 +139,10 @@ impl Server {
                 say(&format!("asked {id}"))
             }
             "answer" | "approve" | "decline" => self.press(word, rest),
+            "cd" => {
+                self.lock().cwd = rest.to_owned();
+                say("cd")
+            }
             "gap" => {
                 for client in self.lock().clients.drain(..) {
                     client.stream.shutdown(Shutdown::Both).unwrap_or_default();
@@ -211,11 +219,14 @@ impl Server {
                 Err((BAD_PARAMS, "the token is not valid".to_owned()))
             }
             "connect" => Ok(json!({ "ok": true, "protocolVersion": 3, "version": "1.0.102" })),
-            "session.getForeground" => Ok(json!({ "sessionId": SESSION, "workspacePath": self.cwd })),
+            "session.getForeground" => Ok(json!({ "sessionId": SESSION, "workspacePath": WORKSPACE })),
+            "session.metadata.snapshot" => Ok(json!({
+                "sessionId": SESSION, "workspacePath": WORKSPACE, "workingDirectory": state.cwd,
+            })),
             "session.resume" if params["sessionId"] == SESSION => {
                 let joined = state.clients.iter_mut().filter(|known| known.number == client);
                 joined.for_each(|client| client.has_joined = true);
-                Ok(json!({ "sessionId": SESSION, "workspacePath": self.cwd }))
+                Ok(json!({ "sessionId": SESSION, "workspacePath": WORKSPACE }))
             }
             "session.resume" => Err((BAD_PARAMS, "no such session".to_owned())),
             "session.permissions.pendingRequests" => Ok(json!({ "items": state.core.permissions() })),

@@ -4,9 +4,9 @@
 //! that joins late: what is open then is in the log, and for permissions in a list of its own.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     future::{Future, pending},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -96,7 +96,14 @@ impl Answerable for Located {
 #[serde(rename_all = "camelCase")]
 struct Foreground {
     session_id: Option<String>,
-    workspace_path: Option<PathBuf>,
+}
+
+/// What Copilot says of a session. Its `workspacePath`, here and elsewhere, is a folder that Copilot keeps for the session,
+/// and not the project.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    working_directory: PathBuf,
 }
 
 /// A page of a session's log.
@@ -123,15 +130,19 @@ struct Connection {
 /// It cannot be reached, or does not speak as Copilot does.
 pub(super) async fn run(place: Place, hosts: SharedHosts) -> Result<(), String> {
     let mut connection = connect(&place).await?;
-    let folder = connection.foreground.workspace_path.take().or_else(|| listeners::folder(place.pid?));
+    let folder = match &connection.foreground.session_id {
+        Some(session) => working_directory(&connection.link, session).await,
+        None => None,
+    };
+    let folder = folder.or_else(|| listeners::folder(place.pid?));
     let who = Who { agent: NAME.to_owned(), folder: folder.clone().unwrap_or_default(), pid: place.pid };
     let hosted = hosts.host(who).map_err(|error| format!("has no inbox: {error}"))?;
     let dialog = Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) };
     let (now, current) = watch::channel(Some(Arc::clone(&connection.link)));
     let mut attached = Attached {
         book: Book::new(hosted.desk.clone(), dialog),
-        folder: folder.map(|folder| folder.to_string_lossy().into()),
-        sessions: BTreeSet::new(),
+        folder: folder.as_deref().map(text),
+        sessions: BTreeMap::new(),
         link: Arc::clone(&connection.link),
         current,
     };
@@ -170,6 +181,16 @@ async fn shown(link: &Link) -> Result<Foreground, CallError> {
     read(&link.call("session.getForeground", json!({})).await?)
 }
 
+/// Returns the folder that a session works in. `None` for a version that does not say.
+async fn working_directory(link: &Link, session: &str) -> Option<PathBuf> {
+    let metadata = link.call("session.metadata.snapshot", json!({ "sessionId": session })).await.ok()?;
+    Some(read::<Metadata>(&metadata).ok()?.working_directory)
+}
+
+fn text(folder: &Path) -> Arc<str> {
+    folder.to_string_lossy().into()
+}
+
 /// Connects again after the connection broke. `None` where Copilot is gone.
 async fn rejoin(place: &Place) -> Option<Connection> {
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
@@ -194,8 +215,8 @@ async fn rejoin(place: &Place) -> Option<Connection> {
 struct Attached {
     book: Book<Located>,
     folder: Option<Arc<str>>,
-    /// The sessions that were joined over this connection.
-    sessions: BTreeSet<String>,
+    /// The sessions that were joined over this connection, each with the folder that it works in.
+    sessions: BTreeMap<String, Option<Arc<str>>>,
     link: Arc<Link>,
     current: Current,
 }
@@ -235,7 +256,7 @@ impl Attached {
 
     /// Joins a session, and opens what is open in it.
     async fn join(&mut self, session: String) {
-        if self.sessions.len() >= limits::COPILOT_SESSIONS || self.sessions.contains(&session) {
+        if self.sessions.len() >= limits::COPILOT_SESSIONS || self.sessions.contains_key(&session) {
             return;
         }
         let resume = json!({ "sessionId": session, "disableResume": true });
@@ -243,7 +264,7 @@ impl Attached {
             tracing::warn!(%error, "a session of Copilot cannot be joined");
             return;
         }
-        self.sessions.insert(session.clone());
+        self.learn(&session).await;
         match self.listed(&session).await {
             Ok(open) => {
                 open.into_values().for_each(|request| self.open(&session, request));
@@ -253,10 +274,17 @@ impl Attached {
         }
     }
 
+    /// Takes note of a session that was joined, and of the folder that it works in.
+    async fn learn(&mut self, session: &str) {
+        let folder = working_directory(&self.link, session).await;
+        let folder = folder.as_deref().map(text).or_else(|| self.folder.clone());
+        self.sessions.insert(session.to_owned(), folder);
+    }
+
     fn open(&mut self, session: &str, request: Request) {
         let question = Question {
             agent: Some(NAME.into()),
-            project: self.folder.clone(),
+            project: self.sessions.get(session).or(Some(&self.folder)).cloned().flatten(),
             session: Some(session.to_owned()),
             ..request.question.clone()
         };
@@ -267,7 +295,7 @@ impl Attached {
     /// Joins the sessions again over a new connection, and learns what happened meanwhile.
     async fn list_again(&mut self) {
         self.book.reconnected();
-        for session in std::mem::take(&mut self.sessions) {
+        for session in std::mem::take(&mut self.sessions).into_keys() {
             let resume = json!({ "sessionId": session, "disableResume": true });
             let listed = match self.link.call("session.resume", resume).await {
                 Ok(_) => self.listed(&session).await,
@@ -285,8 +313,8 @@ impl Attached {
             };
             let gone = self.book.ids(is_gone);
             gone.iter().for_each(|id| self.book.withdrawn(id));
+            self.learn(&session).await;
             open.into_values().for_each(|request| self.open(&session, request));
-            self.sessions.insert(session);
         }
     }
 
