@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        dialect::{agent_dialect::Rejection, codex::complete},
+        dialect::{agent_dialect::Rejection, codex::file_change::complete},
         question::{Answer, Outcome, Purpose, Reason, Role, Value, check},
     };
 
