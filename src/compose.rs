@@ -26,7 +26,7 @@ use askbridge::{
         discovery::{DiscoveryError, Socket},
         local::{self, LocalInbox},
     },
-    native::{self, ClaudeBridge, CodexBridge},
+    native::{ClaudeBridge, CodexBridge},
     origin::{
         Hosted, Hosts, Who,
         attach::Finder,
@@ -94,10 +94,10 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
     match settings.protocol {
         Protocol::Acp => driver::run(agent, traffic, || parts.open(Bridge::new)),
         Protocol::Claude => {
-            driver::run(agent, traffic, || parts.open(|config| ClaudeBridge::new(of_host(config))))
+            driver::run(agent, traffic, || parts.open(|config| ClaudeBridge::new(config.common)))
         }
         Protocol::Codex => {
-            driver::run(agent, traffic, || parts.open(|config| CodexBridge::new(of_host(config))))
+            driver::run(agent, traffic, || parts.open(|config| CodexBridge::new(config.common)))
         }
     }
 }
@@ -209,15 +209,11 @@ impl Parts<'_> {
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
         let host = if self.inbox.no_inbox { None } else { host(&self, inbox, work) };
         let name = host.is_some().then_some(bridge);
-        let config = acp::Config { name, started, key, ..self.bridge.core(self.grace) };
+        let config = self.bridge.core(self.grace);
+        let common = engine::Config { name, started, key, ..config.common };
+        let config = acp::Config { common, ..config };
         Opened { bridge: around(config), port, host }
     }
-}
-
-/// Returns the part of a configuration that is not ACP's.
-fn of_host(config: acp::Config) -> native::Config {
-    let acp::Config { timeout, grace, permissions, name, started, key, .. } = config;
-    native::Config { timeout, grace, permissions, name, started, key }
 }
 
 fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket>> {

@@ -68,7 +68,10 @@ impl BridgeSettings {
     /// the default: the composition root knows it.
     pub fn core(&self, grace: Duration) -> acp::Config {
         let BridgeSettings { timeout, tier, advertise, chat_hint, permissions } = *self;
-        acp::Config { timeout, grace, tier, advertise, chat_hint, permissions, ..acp::Config::default() }
+        let mut config = acp::Config { tier, advertise, chat_hint, ..acp::Config::default() };
+        let common = &mut config.common;
+        (common.timeout, common.grace, common.permissions) = (timeout, grace, permissions);
+        config
     }
 }
 

@@ -50,10 +50,6 @@ pub const TOOL_CALLS: usize = 256;
 pub const TOOL_CALL_UPDATE: usize = 16 * KIB;
 /// Size of all updates of tool calls that are remembered.
 pub const TOOL_CALLS_BYTES: usize = 256 * KIB;
-/// Number of file changes of Codex that are remembered for their approvals, which come next.
-pub const CHANGED_ITEMS: usize = 8;
-/// Size of such a change. The approval of a larger one does not show it.
-pub const CHANGED_ITEM: usize = 64 * KIB;
 /// Number of settled request IDs that are remembered, so that a late response is recognised.
 pub const SETTLED: usize = 1024;
 /// Length of a request ID's JSON text. A question with a longer one is refused; a turn or a tool call is not followed.
@@ -342,9 +338,9 @@ pub const CODEX_MESSAGE: usize = 32 * MIB;
 pub const CODEX_THREADS: usize = 1024;
 /// Calls to Codex' app server at once. It refuses them when it is overloaded.
 pub const CODEX_CALLS: usize = 8;
-/// Changes of files that are remembered until Codex asks to make them, and the size of each.
-pub const CODEX_CHANGES: usize = 32;
-/// See [`CODEX_CHANGES`].
+/// Number of file changes of Codex that are remembered for their approvals, which come next.
+pub const CODEX_CHANGES: usize = 16;
+/// Size of such a change. The approval of a larger one does not show it.
 pub const CODEX_CHANGE: usize = 256 * KIB;
 /// How long an agent that had another answer first may take to say which. Its responder waits for that.
 pub const ATTACH_LATE: Duration = Duration::from_millis(500);

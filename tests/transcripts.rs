@@ -20,7 +20,7 @@ use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer, Tier, Unanswered},
     desk::{Notice, Refusal, Submission, Submitted, Ticket},
     engine::{self, Protocol},
-    native::{self, ClaudeBridge, CodexBridge},
+    native::{ClaudeBridge, CodexBridge},
     question::{Outcome, Provenance, Responder},
 };
 use stage::{Out, Stage};
@@ -202,10 +202,10 @@ fn config(options: &str) -> Config {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let duration = || value.parse::<humantime::Duration>().expect("a duration").into();
         match name {
-            "timeout" => config.timeout = Some(duration()),
-            "grace" => config.grace = duration(),
-            "name" => config.name = Some(value.parse().expect("the name of a bridge")),
-            "client-permissions" => config.permissions = false,
+            "timeout" => config.common.timeout = Some(duration()),
+            "grace" => config.common.grace = duration(),
+            "name" => config.common.name = Some(value.parse().expect("the name of a bridge")),
+            "client-permissions" => config.common.permissions = false,
             "no-promise" => config.advertise = false,
             "no-chat-hint" => config.chat_hint = false,
             "client-questions" => config.tier = Some(tier(value)),
@@ -231,12 +231,11 @@ fn tier(name: &str) -> Tier {
 fn played(text: &str) -> String {
     let options = text.lines().find_map(|line| line.strip_prefix("config> "));
     let options = options.unwrap_or_default();
-    let Config { timeout, grace, permissions, name, .. } = config(options);
-    let of_host = native::Config { timeout, grace, permissions, name, ..native::Config::default() };
+    let config = config(options);
     match options.split_whitespace().find_map(|option| option.strip_prefix("protocol=")) {
-        None => played_by(Bridge::new(config(options)), text),
-        Some("claude") => played_by(ClaudeBridge::new(of_host), text),
-        Some("codex") => played_by(CodexBridge::new(of_host), text),
+        None => played_by(Bridge::new(config), text),
+        Some("claude") => played_by(ClaudeBridge::new(config.common), text),
+        Some("codex") => played_by(CodexBridge::new(config.common), text),
         Some(other) => panic!("not a protocol: {other}"),
     }
 }

@@ -100,9 +100,10 @@ struct World {
 
 impl World {
     fn new(tier: Option<Tier>) -> Self {
-        let timeout = Some(Duration::from_secs(60));
+        let mut config = Config { tier, ..Config::default() };
+        config.common.timeout = Some(Duration::from_secs(60));
         World {
-            stage: Stage::new(Bridge::new(Config { timeout, tier, ..Config::default() })),
+            stage: Stage::new(Bridge::new(config)),
             owed: BTreeMap::new(),
             shown: BTreeSet::new(),
             permissions: BTreeSet::new(),

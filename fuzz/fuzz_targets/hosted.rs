@@ -12,8 +12,8 @@
 
 use askbridge::{
     desk::{Submission, Submitted, Ticket},
-    engine::{Bridge, Event, Peer, Protocol},
-    native::{ClaudeBridge, CodexBridge, Config},
+    engine::{Bridge, Config, Event, Peer, Protocol},
+    native::{ClaudeBridge, CodexBridge},
     question::{Answer, Provenance, Responder, Value},
 };
 use libfuzzer_sys::fuzz_target;

@@ -76,7 +76,7 @@ impl Core {
     /// Returns whether a permission that the agent asks for with this id has a place in the inbox. If not, the client
     /// alone is asked: a permission is never refused with an error.
     fn lists_permission(&mut self, id: &str, now: Duration) -> bool {
-        let Some(number) = self.pending.number(id) else { return self.config.permissions };
+        let Some(number) = self.pending.number(id) else { return self.config.common.permissions };
         // The client's responses to two permissions of the same id cannot be told apart: both go on as they are.
         if self.pending.get(number).is_some_and(Open::is_permission) {
             self.pending.abandon(number);
@@ -185,7 +185,7 @@ impl Core {
         now: Duration,
     ) {
         // The shorter one, where both the agent and the user have one.
-        let timeout = [question.timeout, self.config.timeout].into_iter().flatten().min();
+        let timeout = [question.timeout, self.config.common.timeout].into_iter().flatten().min();
         let presentation = self.first_presentation(&question, &reply_format);
         let own = matches!(presentation, Presentation::Own);
         let id = RequestId::new(id);

@@ -47,7 +47,7 @@ impl Core {
                 let is_permission = open.is_permission();
                 self.unanswered(number, Unanswered::Silent, now);
                 // The client shows it, maybe out of sight: that is said where it can be decided elsewhere.
-                if is_permission && self.config.name.is_some() {
+                if is_permission && self.config.common.name.is_some() {
                     self.hint(number, now);
                 }
             }
@@ -58,7 +58,7 @@ impl Core {
         // In version 2 of ACP, every client takes notices.
         let as_notice = self.client.notices || self.protocol == Protocol::V2;
         for number in numbers {
-            let id = self.config.name.as_ref().map(|_| self.base.desk.id(number).to_string());
+            let id = self.config.common.name.as_ref().map(|_| self.base.desk.id(number).to_string());
             if let Some(open) = self.pending.get(number) {
                 let line = hint::write(&open.question, id.as_deref(), as_notice, number);
                 self.base.actions.push(Action::Send(Peer::Client, line));

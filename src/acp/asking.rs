@@ -122,7 +122,7 @@ impl Core {
 
     /// Sends the client the request that this question's presentation asks for.
     pub(super) fn show(&mut self, number: u64, now: Duration) {
-        let id = self.config.name.as_ref().map(|_| self.base.desk.id(number).to_string());
+        let id = self.config.common.name.as_ref().map(|_| self.base.desk.id(number).to_string());
         let Some(open) = self.pending.get_mut(number) else { return };
         match open.request(self.protocol, id.as_deref()) {
             Some(request) => {

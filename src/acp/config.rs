@@ -1,49 +1,24 @@
-//! What can be set for a bridge.
-
-use std::time::Duration;
+//! What can be set for a bridge that speaks ACP.
 
 use super::presentation::Tier;
-use crate::{
-    desk::{BridgeName, Timestamp},
-    limits,
-};
+use crate::engine;
 
 /// The settings of a bridge.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How long a question stays open; `None` for as long as it takes.
-    pub timeout: Option<Duration>,
-    /// How long the agent may take to end once the client is gone.
-    pub grace: Duration,
+    /// What can be set for a bridge of any protocol.
+    pub common: engine::Config,
     /// The one way in which the client is asked; `None` for whatever it says that it can show.
     pub tier: Option<Tier>,
     /// Whether `initialize` advertises to each peer what the bridge adds to the other.
     pub advertise: bool,
     /// Whether the bridge says in the chat that a question waits for other responders.
     pub chat_hint: bool,
-    /// Whether other responders may answer what the agent asks permission for. Otherwise only the client does.
-    pub permissions: bool,
-    /// The name under which other responders find the bridge's questions; `None` where they cannot.
-    pub name: Option<BridgeName>,
-    /// The time of day at which the bridge started. All other times that it is told have passed since then.
-    pub started: Timestamp,
-    /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
-    pub key: u64,
 }
 
 impl Default for Config {
-    /// Waits as long as it takes, asks the client in the way that it can show, and advertises what the bridge adds.
+    /// Asks the client in the way that it can show, and advertises what the bridge adds.
     fn default() -> Self {
-        Config {
-            timeout: None,
-            grace: limits::GRACE,
-            tier: None,
-            advertise: true,
-            chat_hint: true,
-            permissions: true,
-            name: None,
-            started: Timestamp::default(),
-            key: 0,
-        }
+        Config { common: engine::Config::default(), tier: None, advertise: true, chat_hint: true }
     }
 }

@@ -8,7 +8,6 @@ use super::{
     turns::Turns,
 };
 use crate::{
-    desk::{Asker, Setup},
     dialect::permission::Protocol,
     engine::{Action, Base, Output, Sessions, Unanswered},
     question::Reason,
@@ -44,14 +43,8 @@ pub struct Core {
 
 impl Core {
     pub(super) fn new(config: Config) -> Self {
-        let setup = Setup {
-            bridge: config.name.clone().unwrap_or_default(),
-            asker: Asker::Agent,
-            started: config.started,
-            key: config.key,
-        };
         Core {
-            base: Base::new(setup, config.grace),
+            base: Base::new(&config.common),
             config,
             pending: Pending::default(),
             turns: Turns::default(),

@@ -1,9 +1,9 @@
 //! What the cores of all protocols have in common: the desk, the agent's way to its end, and what is to be done next.
 
-use std::time::Duration;
-
-use super::{action::Action, event::Output, introduction::Introductions, lifecycle::Lifecycle};
-use crate::desk::{Desk, Setup};
+use super::{
+    action::Action, config::Config, event::Output, introduction::Introductions, lifecycle::Lifecycle,
+};
+use crate::desk::{Asker, Desk, Setup};
 
 /// A core with the common part.
 pub trait HasBase {
@@ -28,13 +28,18 @@ pub struct Base {
 }
 
 impl Base {
-    /// Returns the common part of a core at its start. `grace` is the time that the agent has to end once its client is
-    /// gone.
-    pub fn new(setup: Setup, grace: Duration) -> Self {
+    /// Returns the common part of a core at its start.
+    pub fn new(config: &Config) -> Self {
+        let setup = Setup {
+            bridge: config.name.clone().unwrap_or_default(),
+            asker: Asker::Agent,
+            started: config.started,
+            key: config.key,
+        };
         Base {
             desk: Desk::new(setup),
             actions: Vec::new(),
-            lifecycle: Lifecycle::new(grace),
+            lifecycle: Lifecycle::new(config.grace),
             introduced: Introductions::default(),
             is_introduced: false,
         }
@@ -51,6 +56,11 @@ impl Base {
     pub fn introduce(&mut self, change: impl FnOnce(&mut Introductions)) {
         change(&mut self.introduced);
         self.is_introduced = true;
+    }
+
+    /// Returns what the peers said of themselves.
+    pub fn introductions(&self) -> &Introductions {
+        &self.introduced
     }
 
     /// Returns what the peers said of themselves, once after each change.

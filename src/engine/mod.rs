@@ -9,6 +9,8 @@ pub mod action;
 
 pub mod introduction;
 
+pub mod config;
+
 pub mod sessions;
 
 pub mod lifecycle;
@@ -26,6 +28,7 @@ pub mod bridge;
 pub use action::{Action, Line};
 pub use base::{Base, HasBase};
 pub use bridge::Bridge;
+pub use config::Config;
 pub use event::{Event, Output, Peer, Unanswered};
 pub use introduction::{Introduction, Introductions};
 pub use link::Link;

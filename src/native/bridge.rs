@@ -3,10 +3,10 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use super::{claude::Claude, codex::Codex, config::Config, core::Core, spoken::Spoken};
+use super::{claude::Claude, codex::Codex, core::Core, spoken::Spoken};
 use crate::{
     desk::Submitted,
-    engine::{Base, Bridge, HasBase, Line, Peer, Protocol},
+    engine::{Base, Bridge, Config, HasBase, Line, Peer, Protocol},
     question::Reason,
     wire::frame::Verdict,
 };

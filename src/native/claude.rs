@@ -1,12 +1,13 @@
 //! Claude Code under a program that hosts it, by its control protocol. Qwen Code speaks the same.
 //! How a line and its parts look is left to the dialect.
 
-use std::collections::VecDeque;
-
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use super::spoken::{Ask, Glance, Said, Spoken};
+use super::{
+    requested::Requested,
+    spoken::{Ask, Glance, Said, Spoken},
+};
 use crate::{
     dialect::{
         Rejection,
@@ -16,10 +17,9 @@ use crate::{
             request,
         },
     },
-    engine::{Introduction, Introductions, Peer, Sessions},
+    engine::{Base, Introduction, Peer, Sessions},
     limits,
     question::{Answer, Outcome, Question},
-    wire::id::RequestId,
 };
 
 /// The subtype of the request with which the host begins, and joins again.
@@ -32,9 +32,7 @@ pub struct Claude {
     /// The session that the agent said last. There is one for each process.
     session: Option<String>,
     /// The host's `initialize` requests that the agent has not answered yet.
-    initialize: VecDeque<RequestId>,
-    introduced: Introductions,
-    is_introduced: bool,
+    initialize: Requested,
 }
 
 impl Spoken for Claude {
@@ -58,14 +56,14 @@ impl Spoken for Claude {
     }
 
     fn awaits(&self, id: &str) -> bool {
-        self.initialize.iter().any(|initialize| initialize.is(id))
+        self.initialize.awaits(id)
     }
 
     fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
         control::request_id(line)
     }
 
-    fn agent_says(&mut self, line: &[u8], _: &str) -> Said<ControlReply> {
+    fn agent_says(&mut self, base: &mut Base, line: &[u8], _: &str) -> Said<ControlReply> {
         match control::peek(line) {
             Kind::Request(_) => match Request::read(line).and_then(|request| self.ask(request)) {
                 Some(ask) => Said::Asks(Box::new(ask)),
@@ -73,29 +71,23 @@ impl Spoken for Claude {
             },
             Kind::Cancel => control::request_id(line).map_or(Said::Nothing, |id| Said::Over(id.to_owned())),
             Kind::Response(id) => {
-                self.initialize.retain(|initialize| !initialize.is(id));
-                self.introduce();
+                self.initialize.responded(id);
+                introduce(base);
                 let waiting = Waiting::read(line);
                 Said::Waits(waiting.requests().filter_map(|line| self.ask(Request::read(line)?)).collect())
             }
             Kind::Init => {
-                self.init(&Init::read(line));
+                self.init(base, &Init::read(line));
                 Said::Nothing
             }
             Kind::Other | Kind::Undecided => Said::Nothing,
         }
     }
 
-    fn host_says(&mut self, line: &[u8]) {
-        let Some(id) = control::request_id(line).filter(|id| id.len() <= limits::ID) else { return };
-        if self.initialize.len() == limits::REQUESTED_SESSIONS {
-            self.initialize.pop_front();
+    fn host_says(&mut self, _: &mut Base, line: &[u8]) {
+        if let Some(id) = control::request_id(line) {
+            self.initialize.push(id);
         }
-        self.initialize.push_back(RequestId::new(id));
-    }
-
-    fn take_introductions(&mut self) -> Option<Introductions> {
-        std::mem::take(&mut self.is_introduced).then(|| self.introduced.clone())
     }
 
     fn sessions(&self) -> &Sessions {
@@ -134,19 +126,11 @@ impl Claude {
         Some(Ask { id: request.id.to_owned(), question, reply })
     }
 
-    /// Both have said what they are. Neither names itself.
-    fn introduce(&mut self) {
-        self.introduced.client.get_or_insert_default();
-        self.introduced.agent.get_or_insert_with(|| introduction(Self::AGENT));
-        self.is_introduced = true;
-    }
-
-    fn init(&mut self, init: &Init<'_>) {
+    fn init(&mut self, base: &mut Base, init: &Init<'_>) {
         let name = if init.is_qwen() { "Qwen Code" } else { Self::AGENT };
         let agent = Some(introduction(name));
-        if self.introduced.agent != agent {
-            self.introduced.agent = agent;
-            self.is_introduced = true;
+        if base.introductions().agent != agent {
+            base.introduce(|introduced| introduced.agent = agent);
         }
         let Some(session) = init.session_id.as_deref().filter(|id| id.len() <= limits::SESSION) else {
             return;
@@ -156,6 +140,14 @@ impl Claude {
         }
         self.session = Some(session.to_owned());
     }
+}
+
+/// Both have said what they are. Neither names itself.
+fn introduce(base: &mut Base) {
+    base.introduce(|introduced| {
+        introduced.client.get_or_insert_default();
+        introduced.agent.get_or_insert_with(|| introduction(Claude::AGENT));
+    });
 }
 
 fn introduction(name: &str) -> Introduction {

@@ -1,23 +1,23 @@
 //! Codex' app-server under a program that hosts it: JSON-RPC without the `jsonrpc` member, one message a line.
 //! How a request and its result look is left to the dialect.
 
-use std::collections::VecDeque;
-
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use super::spoken::{Ask, Glance, Said, Spoken};
+use super::{
+    requested::Requested,
+    spoken::{Ask, Glance, Said, Spoken},
+};
 use crate::{
     dialect::{
         Rejection,
-        codex::{self, CodexReply},
+        codex::{self, Changes, CodexReply},
     },
-    engine::{Introduction, Introductions, Peer, Sessions},
+    engine::{Base, Introduction, Peer, Sessions},
     limits,
     question::{Answer, Outcome, Question},
     wire::{
         envelope::{Envelope, Message, peek},
-        id::RequestId,
         scan::{self, Members, Text, member},
     },
 };
@@ -38,11 +38,8 @@ const FILE_CHANGE: &[u8] = b"fileChange";
 pub struct Codex {
     sessions: Sessions,
     /// The host's requests for a thread that the agent has not answered yet.
-    threads: VecDeque<RequestId>,
-    /// The last items that are file changes, as JSON, oldest first.
-    changes: VecDeque<Box<[u8]>>,
-    introduced: Introductions,
-    is_introduced: bool,
+    threads: Requested,
+    changes: Changes,
 }
 
 impl Spoken for Codex {
@@ -62,7 +59,7 @@ impl Spoken for Codex {
     }
 
     fn awaits(&self, id: &str) -> bool {
-        self.threads.iter().any(|thread| thread.is(id))
+        self.threads.awaits(id)
     }
 
     fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
@@ -77,7 +74,7 @@ impl Spoken for Codex {
         None
     }
 
-    fn agent_says(&mut self, line: &[u8], fallback_id: &str) -> Said<CodexReply> {
+    fn agent_says(&mut self, _: &mut Base, line: &[u8], fallback_id: &str) -> Said<CodexReply> {
         let Some(message) = Message::read_prefix(line) else { return Said::Nothing };
         let params = message.params.unwrap_or_default();
         match (message.method.as_deref(), message.id) {
@@ -86,12 +83,12 @@ impl Spoken for Codex {
                 id.map_or(Said::Nothing, |id| Said::Over(id.to_owned()))
             }
             (Some(ITEM_STARTED), None) => {
-                self.item_started(params);
+                self.changes.push(member(params, "item").unwrap_or_default());
                 Said::Nothing
             }
             (Some(method), Some(id)) => match codex::read(method, params, fallback_id) {
                 Some((mut question, reply)) => {
-                    self.changes.iter().for_each(|item| codex::complete(&mut question, item));
+                    self.changes.complete(&mut question);
                     Said::Asks(Box::new(Ask { id: id.to_owned(), question, reply }))
                 }
                 None => Said::Nothing,
@@ -104,25 +101,19 @@ impl Spoken for Codex {
         }
     }
 
-    fn host_says(&mut self, line: &[u8]) {
+    fn host_says(&mut self, base: &mut Base, line: &[u8]) {
         let Some(message) = Message::read_prefix(line) else { return };
         if message.method.as_deref() == Some(INITIALIZE) {
             let name = message.param("clientInfo").and_then(|info| scan::text(member(info, "name")?));
             let name = name.filter(|name| name.len() <= limits::AGENT).map(|name| name.into_owned());
-            self.introduced.client = Some(Introduction { name, ..Introduction::default() });
-            let agent = Introduction { name: Some(Self::AGENT.to_owned()), ..Introduction::default() };
-            self.introduced.agent = Some(agent);
-            self.is_introduced = true;
-        } else if let Some(id) = message.id.filter(|id| id.len() <= limits::ID) {
-            if self.threads.len() == limits::REQUESTED_SESSIONS {
-                self.threads.pop_front();
-            }
-            self.threads.push_back(RequestId::new(id));
+            let agent = Some(Self::AGENT.to_owned());
+            base.introduce(|introduced| {
+                introduced.client = Some(Introduction { name, ..Introduction::default() });
+                introduced.agent = Some(Introduction { name: agent, ..Introduction::default() });
+            });
+        } else if let Some(id) = message.id {
+            self.threads.push(id);
         }
-    }
-
-    fn take_introductions(&mut self) -> Option<Introductions> {
-        std::mem::take(&mut self.is_introduced).then(|| self.introduced.clone())
     }
 
     fn sessions(&self) -> &Sessions {
@@ -176,18 +167,8 @@ fn of_host<'a>(method: Text<'_>) -> Glance<'a> {
 }
 
 impl Codex {
-    fn item_started(&mut self, params: &[u8]) {
-        let Some(item) = member(params, "item").filter(|item| item.len() <= limits::CHANGED_ITEM) else {
-            return;
-        };
-        if self.changes.len() == limits::CHANGED_ITEMS {
-            self.changes.pop_front();
-        }
-        self.changes.push_back(item.into());
-    }
-
     fn thread_opened(&mut self, id: &str, result: &[u8]) {
-        self.threads.retain(|thread| !thread.is(id));
+        self.threads.responded(id);
         let thread = member(result, "thread").unwrap_or_default();
         let text = |json: &'_ [u8], name: &str| Some(scan::text(member(json, name)?)?.into_owned());
         let folder = text(result, "cwd").or_else(|| text(thread, "cwd"));

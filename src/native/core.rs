@@ -5,13 +5,12 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    config::Config,
-    pending::{Awaited, Open, Pending},
+    pending::{Awaited, Open, Pending, asks_the_same},
     spoken::{Ask, Glance, Said, Spoken},
 };
 use crate::{
-    desk::{Asker, Opening, Setup},
-    engine::{Action, Base, Line, Peer},
+    desk::Opening,
+    engine::{Action, Base, Config, Line, Peer},
     limits,
     question::{Purpose, Question, Reason},
     wire::{envelope::is_json, frame::Verdict, id::RequestId},
@@ -25,10 +24,6 @@ pub struct Core<S: Spoken> {
     pub(super) config: Config,
     pub(super) spoken: S,
     pub(super) pending: Pending<S::Reply>,
-    /// What the host calls itself.
-    pub(super) host: Option<String>,
-    /// What people call the agent.
-    agent: Arc<str>,
     /// The number of the last question id that was made up.
     made_up: u64,
     /// Why no question can be asked any more.
@@ -37,19 +32,11 @@ pub struct Core<S: Spoken> {
 
 impl<S: Spoken> Core<S> {
     pub(super) fn new(config: Config) -> Self {
-        let setup = Setup {
-            bridge: config.name.clone().unwrap_or_default(),
-            asker: Asker::Agent,
-            started: config.started,
-            key: config.key,
-        };
         Core {
-            base: Base::new(setup, config.grace),
+            base: Base::new(&config),
             config,
             spoken: S::default(),
             pending: Pending::default(),
-            host: None,
-            agent: S::AGENT.into(),
             made_up: 0,
             closed: None,
         }
@@ -94,14 +81,12 @@ impl<S: Spoken> Core<S> {
             return self.forget_request(&line.bytes);
         }
         let fallback_id = format!("askbridge-{}", self.made_up + 1);
-        let said = self.spoken.agent_says(&line.bytes, &fallback_id);
-        self.learn();
-        match said {
+        match self.spoken.agent_says(&mut self.base, &line.bytes, &fallback_id) {
             Said::Asks(ask) => {
                 self.made_up += u64::from(ask.question.id == fallback_id);
                 self.ask(*ask, now);
             }
-            Said::Waits(asks) => asks.into_iter().for_each(|ask| self.ask_again(ask, now)),
+            Said::Waits(asks) => asks.into_iter().for_each(|ask| self.ask(ask, now)),
             Said::Over(id) => self.over(&id, now),
             Said::Nothing => self.forget_request(&line.bytes),
         }
@@ -114,15 +99,6 @@ impl<S: Spoken> Core<S> {
         }
     }
 
-    fn learn(&mut self) {
-        let Some(said) = self.spoken.take_introductions() else { return };
-        self.host = said.client.as_ref().and_then(|client| client.name.clone());
-        if let Some(name) = said.agent.as_ref().and_then(|agent| agent.name.as_deref()) {
-            self.agent = name.into();
-        }
-        self.base.introduce(|before| *before = said);
-    }
-
     pub(super) fn host_line(&mut self, line: &Line, now: Duration) {
         let id = match self.spoken.glance(Peer::Client, &line.bytes) {
             // Invalid JSON is no response: the agent cannot parse it.
@@ -130,8 +106,7 @@ impl<S: Spoken> Core<S> {
             _ => {
                 self.base.actions.push(Action::Forward);
                 if line.whole && is_json(&line.bytes) {
-                    self.spoken.host_says(&line.bytes);
-                    self.learn();
+                    self.spoken.host_says(&mut self.base, &line.bytes);
                 }
                 return;
             }
@@ -144,27 +119,21 @@ impl<S: Spoken> Core<S> {
         }
     }
 
-    /// Handles a request that the agent says it still waits for.
-    fn ask_again(&mut self, ask: Ask<S::Reply>, now: Duration) {
-        // The agent had not read our response yet. The host is not to show what is over.
-        if self.pending.is_settled(&ask.id) {
-            return self.take_back(&ask.id);
-        }
-        if self.pending.number(&ask.id).is_none() {
-            self.ask(ask, now);
-        }
-    }
-
     fn ask(&mut self, ask: Ask<S::Reply>, now: Duration) {
         let Ask { id, question, reply } = ask;
         let question = self.complete(question);
         if let Some(number) = self.pending.number(&id) {
-            let is_known = self.pending.get(number).is_some_and(|open| is_same(&open.question, &question));
+            let is_known =
+                self.pending.get(number).is_some_and(|open| asks_the_same(&open.question, &question));
             // The host's responses to two requests of the same id cannot be told apart.
             if !is_known {
                 self.abandon(number, now);
             }
             return;
+        }
+        // The agent had not read our response when it asked once more. The host is not to show what is over.
+        if self.pending.has_settled_as(&id, &question) {
+            return self.take_back(&id);
         }
         self.pending.forget(&id);
         match self.closed {
@@ -195,13 +164,9 @@ impl<S: Spoken> Core<S> {
     fn complete(&self, mut question: Question) -> Question {
         let folder = question.session.as_deref().and_then(|session| self.spoken.sessions().folder(session));
         question.project = folder.cloned();
-        question.agent = Some(Arc::clone(&self.agent));
+        let agent = self.base.introductions().agent.as_ref().and_then(|agent| agent.name.as_deref());
+        question.agent = Some(agent.unwrap_or(S::AGENT).into());
         question.shrink_to_fit();
         question
     }
-}
-
-/// Returns whether two requests ask the same. What earlier lines said of them may differ.
-fn is_same(one: &Question, other: &Question) -> bool {
-    (&one.message, &one.fields, &one.subject) == (&other.message, &other.fields, &other.subject)
 }

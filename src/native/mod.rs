@@ -3,9 +3,9 @@
 //! first answer wins. Bytes and the end of processes are left to [`crate::engine`], how each question is spelled to
 //! [`crate::dialect`].
 
-mod config;
-
 mod pending;
+
+mod requested;
 
 mod spoken;
 
@@ -22,6 +22,5 @@ mod codex;
 pub use bridge::{ClaudeBridge, CodexBridge};
 pub use claude::Claude;
 pub use codex::Codex;
-pub use config::Config;
 pub use core::Core;
 pub use spoken::{Ask, Glance, Said, Spoken};

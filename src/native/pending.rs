@@ -2,13 +2,14 @@
 //! ids of requests that were answered by other responders than the host. Their lives are left to the desk.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
 
 use crate::{
     limits,
-    question::Question,
+    question::{Field, Question, Subject},
     wire::id::{RequestId, key},
 };
 
@@ -40,9 +41,9 @@ pub(super) struct Pending<R> {
     open: BTreeMap<u64, Open<R>>,
     /// The numbers of the open questions, by what the agent's ids are compared by.
     numbers: BTreeMap<Box<str>, u64>,
-    /// The ids that were settled by other responders.
-    settled: BTreeSet<Arc<str>>,
-    /// The same, oldest first.
+    /// The ids that were settled by other responders, each with the digest of its question.
+    settled: BTreeMap<Arc<str>, u64>,
+    /// The same ids, oldest first.
     order: VecDeque<Arc<str>>,
 }
 
@@ -51,7 +52,7 @@ impl<R> Default for Pending<R> {
         Pending {
             open: BTreeMap::new(),
             numbers: BTreeMap::new(),
-            settled: BTreeSet::new(),
+            settled: BTreeMap::new(),
             order: VecDeque::new(),
         }
     }
@@ -69,7 +70,13 @@ impl<R> Pending<R> {
 
     /// Returns whether another responder than the host has settled the question with this id.
     pub(super) fn is_settled(&self, id: &str) -> bool {
-        !self.settled.is_empty() && self.settled.contains(&*key(id))
+        !self.settled.is_empty() && self.settled.contains_key(&*key(id))
+    }
+
+    /// Returns whether another responder than the host has settled this question under this id: it is the same request once
+    /// more, and not a new one.
+    pub(super) fn has_settled_as(&self, id: &str, question: &Question) -> bool {
+        self.is_settled(id) && self.settled.get(&*key(id)) == Some(&digest(question))
     }
 
     /// Returns whether there are ids of settled questions.
@@ -115,9 +122,9 @@ impl<R> Pending<R> {
 
     /// Remembers the id of a question that another responder than the host has settled: the host's response to it comes
     /// too late.
-    pub(super) fn remember(&mut self, id: &str) {
+    pub(super) fn remember(&mut self, id: &str, question: &Question) {
         let id: Arc<str> = key(id).into();
-        if !self.settled.insert(Arc::clone(&id)) {
+        if self.settled.insert(Arc::clone(&id), digest(question)).is_some() {
             return;
         }
         self.order.push_back(id);
@@ -136,4 +143,24 @@ impl<R> Pending<R> {
             self.order.retain(|other| **other != *key);
         }
     }
+}
+
+/// Returns whether two requests ask the same. What earlier lines said of them may differ.
+pub(super) fn asks_the_same(one: &Question, other: &Question) -> bool {
+    content(one) == content(other)
+}
+
+/// Returns a digest by which a request that comes once more is recognised. An agent gains nothing by two questions with the
+/// same one.
+fn digest(question: &Question) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    // It can always be written: its keys are texts.
+    serde_json::to_string(&content(question)).unwrap_or_default().hash(&mut hasher);
+    hasher.finish()
+}
+
+type Content<'a> = (&'a str, &'a [Field], Option<&'a Subject>);
+
+fn content(question: &Question) -> Content<'_> {
+    (&question.message, &question.fields, question.subject.as_deref())
 }

@@ -32,9 +32,14 @@ impl<S: Spoken> Core<S> {
         let Some(open) = self.pending.close(number) else { return };
         let read = || self.spoken.read_response(&open.reply, &open.question, &line.bytes);
         let outcome = if line.whole { read() } else { None };
-        let by = Provenance { responder: Responder::Client, name: self.host.clone() };
+        let by = Provenance { responder: Responder::Client, name: self.host() };
         self.base.desk.end(number, outcome.unwrap_or(Outcome::Failed), by, now);
         self.base.tell();
+    }
+
+    /// Returns what the host calls itself.
+    fn host(&self) -> Option<String> {
+        self.base.introductions().client.as_ref()?.name.clone()
     }
 
     /// The request with this id is over for the agent, and not by a response that went through here.
@@ -85,7 +90,7 @@ impl<S: Spoken> Core<S> {
     /// Rejects a request that comes when nothing can be asked any more.
     pub(super) fn refuse(&mut self, id: &str, reply: &S::Reply, question: &Question, reason: Reason) {
         let result = self.spoken.write_rejection(reply, question, reason.into());
-        self.send(id, &result, reason != Reason::ClientGone);
+        self.send(id, question, &result, reason != Reason::ClientGone);
     }
 
     /// Sends the agent its response, and takes the request back from the host, which still shows it.
@@ -101,13 +106,13 @@ impl<S: Spoken> Core<S> {
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
         let is_host_there = *outcome != Outcome::Rejected(Reason::ClientGone);
-        self.send(open.id.as_str(), &result, is_host_there);
+        self.send(open.id.as_str(), &open.question, &result, is_host_there);
         self.base.actions.push(Action::Deliver(number));
     }
 
-    fn send(&mut self, id: &str, result: &RawValue, is_host_there: bool) {
+    fn send(&mut self, id: &str, question: &Question, result: &RawValue, is_host_there: bool) {
         self.base.actions.push(Action::Send(Peer::Agent, self.spoken.response(id, result)));
-        self.pending.remember(id);
+        self.pending.remember(id, question);
         if is_host_there {
             self.take_back(id);
         }

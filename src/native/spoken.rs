@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     dialect::Rejection,
-    engine::{Introductions, Peer, Sessions},
+    engine::{Base, Peer, Sessions},
     question::{Answer, Outcome, Question},
 };
 
@@ -68,14 +68,12 @@ pub trait Spoken: Debug + Default {
     /// Returns the id of a request, as JSON text.
     fn request_id<'a>(&self, line: &'a [u8]) -> Option<&'a str>;
 
-    /// Reads a whole line of the agent. `fallback_id` is the question's id if the agent did not name it.
-    fn agent_says(&mut self, line: &[u8], fallback_id: &str) -> Said<Self::Reply>;
+    /// Reads a whole line of the agent, and tells `base` what the peers say of themselves. `fallback_id` is the question's
+    /// id if the agent did not name it.
+    fn agent_says(&mut self, base: &mut Base, line: &[u8], fallback_id: &str) -> Said<Self::Reply>;
 
-    /// Reads a whole line of the host that is no response to the agent.
-    fn host_says(&mut self, line: &[u8]);
-
-    /// Returns what the peers said of themselves, if they said something new.
-    fn take_introductions(&mut self) -> Option<Introductions>;
+    /// Reads a whole line of the host that is no response to the agent, under the same rule.
+    fn host_says(&mut self, base: &mut Base, line: &[u8]);
 
     /// Returns the folders of the sessions.
     fn sessions(&self) -> &Sessions;

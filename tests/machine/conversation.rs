@@ -107,7 +107,8 @@ struct World {
 impl World {
     fn new(client: usize) -> Self {
         let (capabilities, tier) = asks::client(client);
-        let config = Config { timeout: Some(Duration::from_secs(5)), tier, ..Config::default() };
+        let mut config = Config { tier, ..Config::default() };
+        config.common.timeout = Some(Duration::from_secs(5));
         let mut world = World {
             stage: Stage::new(Bridge::new(config)),
             asked: BTreeMap::new(),

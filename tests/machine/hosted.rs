@@ -9,8 +9,8 @@ use std::{
 
 use askbridge::{
     desk::{Notice, Submission, Submitted, Ticket},
-    engine::{Bridge, Event, Output, Peer, Protocol},
-    native::{ClaudeBridge, CodexBridge, Config},
+    engine::{Bridge, Config, Event, Output, Peer, Protocol},
+    native::{ClaudeBridge, CodexBridge},
     question::{Answer, Provenance, Responder, Value},
 };
 use serde_json::{Value as Json, json};
@@ -27,6 +27,8 @@ struct Spelling {
     response: fn(u64, Option<&str>) -> Json,
     /// The agent says that a request is over.
     over: fn(u64) -> Json,
+    /// The host joins once more: the agent sends each request again that it has no response to.
+    join: fn() -> Json,
     /// Whether the agent says so for each request that has its response.
     resolves: bool,
     /// Returns the request that a line is.
@@ -61,6 +63,7 @@ const CLAUDE: Spelling = Spelling {
         json!({ "type": "control_response", "response": success })
     },
     over: |id| json!({ "type": "control_cancel_request", "request_id": format!("r{id}") }),
+    join: || json!({ "type": "control_request", "request_id": "i", "request": { "subtype": "initialize" } }),
     resolves: false,
     read_request: |line| number(&line["request_id"]).filter(|_| line["type"] == "control_request"),
     read_response: |line| {
@@ -85,6 +88,7 @@ const CODEX: Spelling = Spelling {
         json!({ "id": id, "result": { "answers": answers } })
     },
     over: |id| json!({ "method": "serverRequest/resolved", "params": { "threadId": "t", "requestId": id } }),
+    join: || json!({ "id": "j", "method": "thread/resume", "params": { "threadId": "t" } }),
     resolves: true,
     read_request: |line| line["id"].as_u64().filter(|_| line.get("method").is_some()),
     read_response: |line| {
@@ -116,6 +120,8 @@ struct Race<P: Protocol> {
     requests: BTreeMap<u64, Request>,
     /// The requests that the host shows.
     shown: Vec<u64>,
+    /// The requests that the host has responded to, which it shows no more.
+    answered: Vec<u64>,
     /// The number of each question, and its request.
     opened: BTreeMap<u64, u64>,
     settled: u64,
@@ -135,6 +141,7 @@ impl<P: Protocol> Race<P> {
             said: VecDeque::new(),
             requests: BTreeMap::new(),
             shown: Vec::new(),
+            answered: Vec::new(),
             opened: BTreeMap::new(),
             settled: 0,
             submitted: BTreeMap::new(),
@@ -151,12 +158,13 @@ impl<P: Protocol> Race<P> {
     }
 
     fn step(&mut self) {
-        match self.below(9) {
+        match self.below(10) {
             0 | 1 => self.agent_asks(),
             2 => self.agent_withdraws(),
             3 => self.read(Peer::Agent),
             4 => self.read(Peer::Client),
             5 | 6 => self.host_answers(),
+            7 => self.host_joins(),
             _ => self.other_submits(),
         }
     }
@@ -232,8 +240,19 @@ impl<P: Protocol> Race<P> {
         if peer == Peer::Client {
             if let Some(id) = (self.spelling.read_over)(&line) {
                 self.shown.retain(|shown| *shown != id);
-            } else if let Some(id) = (self.spelling.read_request)(&line) {
+            } else if let Some(id) = (self.spelling.read_request)(&line)
+                && !self.shown.contains(&id)
+                && !self.answered.contains(&id)
+            {
                 self.shown.push(id);
+            }
+            return;
+        }
+        if line == (self.spelling.join)() {
+            let waits = |(_, request): &(&u64, &Request)| request.heard.is_empty() && !request.is_withdrawn;
+            let waiting: Vec<_> = self.requests.iter().filter(waits).map(|(id, _)| *id).collect();
+            for id in waiting {
+                self.says(Peer::Agent, &(self.spelling.ask)(id));
             }
             return;
         }
@@ -245,12 +264,19 @@ impl<P: Protocol> Race<P> {
         }
     }
 
+    fn host_joins(&mut self) {
+        self.says(Peer::Client, &(self.spelling.join)());
+    }
+
     fn host_answers(&mut self) {
         let place = self.below(self.shown.len());
-        if self.shown.is_empty() {
+        // A host that joins answers again once it is told what is open.
+        let join = (self.spelling.join)().to_string();
+        if self.shown.is_empty() || self.waiting[Peer::Agent as usize].contains(&join) {
             return;
         }
         let id = self.shown.swap_remove(place);
+        self.answered.push(id);
         let answer = [Some("a"), Some("b"), None][self.below(3)];
         self.says(Peer::Client, &(self.spelling.response)(id, answer));
     }

@@ -213,7 +213,8 @@ fn the_agent_gets_the_option_that_is_chosen_elsewhere_and_nothing_of_the_late_cl
 #[test]
 fn nothing_but_a_choice_allows_anything() {
     for asks in all() {
-        let config = Config { timeout: Some(Duration::from_secs(60)), ..Config::default() };
+        let mut config = Config::default();
+        config.common.timeout = Some(Duration::from_secs(60));
         let session = serde_json::from_str::<Value>(&asks.request).unwrap()["params"]["sessionId"].clone();
         let note = |method: &str| {
             json!({ "jsonrpc": "2.0", "method": method, "params": { "sessionId": session } }).to_string()

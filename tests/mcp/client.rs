@@ -36,6 +36,13 @@ impl McpClient {
         Self::spawn(machine, command).initialized()
     }
 
+    /// Starts a server without a shell in between, and initializes it. The agent is the process of the test.
+    pub(crate) fn bare(machine: &TestMachine) -> Self {
+        let mut command = Command::new(ASKBRIDGE);
+        command.arg("mcp");
+        Self::spawn(machine, command).initialized()
+    }
+
     fn initialized(mut self) -> Self {
         let client = &mut self;
         let info = json!({ "name": "test-agent", "title": "Test Agent", "version": "1" });

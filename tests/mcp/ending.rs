@@ -1,7 +1,7 @@
 //! How a question ends that the agent does not wait for any more, and how the server ends.
 
 use askbridge::exit;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::{
@@ -56,15 +56,16 @@ fn end_of_stdin_withdraws_the_questions_and_ends_the_server() {
 #[test]
 fn signal_ends_the_server_with_its_code() {
     let machine = TestMachine::new();
-    let mut client = McpClient::start(&machine, &[]);
+    // No shell is in between, which the signal would end as well.
+    let mut client = McpClient::bare(&machine);
     let (_, id) = ask(&machine, &mut client);
     let bridge = id.split('-').next().unwrap();
     assert!(machine.names().iter().any(|name| name.starts_with(bridge)));
-    // The shell ends with the server's code unless the signal ends it first.
-    let group = Pid::from_raw(client.process.id().cast_signed()).unwrap();
-    kill_process_group(group, Signal::TERM).unwrap();
-    client.process.wait();
-    machine.watch().until("no question", <[Value]>::is_empty);
+    let server = Pid::from_raw(client.process.id().cast_signed()).unwrap();
+    kill_process(server, Signal::TERM).unwrap();
+    let run = end(client.process);
+    assert_eq!((run.code, run.stderr.as_str()), (128 + 15, ""), "{run:?}");
+    assert_eq!(machine.names(), [""; 0], "no socket is left");
 }
 
 #[test]

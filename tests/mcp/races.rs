@@ -19,7 +19,8 @@ fn answer_and_cancellation_at_once_have_one_outcome() {
         let answers = machine.start(&["answer", &id, "SQLite"]);
         // Half of the time, the command has had time to start.
         if race % 2 == 0 {
-            client.request("ping", &json!({}));
+            let ping = client.request("ping", &json!({}));
+            client.reply(ping);
         }
         client.notify("notifications/cancelled", &json!({ "requestId": call }));
         let run = end(answers);

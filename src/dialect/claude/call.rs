@@ -1,6 +1,7 @@
 //! A tool call that waits for the person, as a question; and the decision about it, as Claude Code takes it from a hook
 //! and from a host alike: `{"behavior":"allow",…}` or `{"behavior":"deny",…}`.
 
+use serde::Serialize;
 use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{
@@ -32,6 +33,16 @@ pub enum ClaudeReply {
         /// The lasting permissions, by the values of their options.
         lasting: Vec<(String, Box<RawValue>)>,
     },
+}
+
+/// The decision that allows a call. What it repeats of the call stands in it byte for byte.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Allow<'a> {
+    behavior: &'static str,
+    updated_input: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_permissions: Option<[&'a RawValue; 1]>,
 }
 
 /// Reads a tool call. `fallback_id` is the question's ID where the call has none.
@@ -73,12 +84,12 @@ impl ClaudeReply {
         match self {
             ClaudeReply::Answers { input } => {
                 let updated = questions::with_answers(input, question, answer);
-                raw(&json!({ "behavior": "allow", "updatedInput": updated }))
+                allow(&updated, None)
             }
             ClaudeReply::Decision { input, lasting } => match permission::chosen(question, answer) {
-                Some(permission::ALLOW) => allow(input, &[]),
+                Some(permission::ALLOW) => allow(input, None),
                 Some(chosen) => match lasting.iter().find(|(value, _)| value == chosen) {
-                    Some((_, permission)) => allow(input, &[permission]),
+                    Some((_, permission)) => allow(input, Some(permission)),
                     None => deny(DENIED),
                 },
                 None => deny(DENIED),
@@ -112,19 +123,11 @@ impl ClaudeReply {
 }
 
 /// Returns the decision that allows a call with its own input: for some tools, one without input decides nothing.
-fn allow(input: &RawValue, permissions: &[&RawValue]) -> Box<RawValue> {
-    let mut decision = json!({ "behavior": "allow", "updatedInput": value(input) });
-    if !permissions.is_empty() {
-        decision["updatedPermissions"] = permissions.iter().map(|permission| value(permission)).collect();
-    }
-    raw(&decision)
+fn allow(input: &RawValue, permission: Option<&RawValue>) -> Box<RawValue> {
+    let updated_permissions = permission.map(|permission| [permission]);
+    raw(&Allow { behavior: "allow", updated_input: input, updated_permissions })
 }
 
 fn deny(message: &str) -> Box<RawValue> {
     raw(&json!({ "behavior": "deny", "message": message }))
-}
-
-fn value(json: &RawValue) -> Json {
-    // It was read as JSON before.
-    serde_json::from_str(json.get()).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 //! `PermissionRequest` comes beside the dialog, which stays live; `Elicitation`, and anything of a subagent, comes before
 //! it. To print nothing is to decide nothing.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{
@@ -74,6 +74,20 @@ struct Input {
     tool_input: Option<Box<RawValue>>,
     #[serde(default)]
     permission_suggestions: Vec<Box<RawValue>>,
+}
+
+/// What a hook prints of a tool call. The decision stands in it byte for byte.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    hook_specific_output: Decided<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Decided<'a> {
+    decision: &'a RawValue,
+    hook_event_name: &'static str,
 }
 
 /// How a hook says what was decided.
@@ -164,17 +178,18 @@ impl HookCall {
 impl HookReply {
     /// Writes what a hook prints for an outcome. Returns `None` where it decides nothing.
     pub fn write(&self, question: &Question, outcome: &Outcome, remark: Option<&str>) -> Option<String> {
-        let output = match self {
-            HookReply::Call(reply) => json!({
-                "hookEventName": PERMISSION_REQUEST,
-                "decision": reply.write(question, outcome, remark)?,
-            }),
+        match self {
+            HookReply::Call(reply) => {
+                let decision = reply.write(question, outcome, remark)?;
+                let hook_specific_output =
+                    Decided { decision: &decision, hook_event_name: PERMISSION_REQUEST };
+                serde_json::to_string(&Output { hook_specific_output }).ok()
+            }
             HookReply::Form(reply) => {
                 let mut output: Json = serde_json::from_str(reply.write(question, outcome)?.get()).ok()?;
                 output["hookEventName"] = ELICITATION.into();
-                output
+                Some(json!({ "hookSpecificOutput": output }).to_string())
             }
-        };
-        Some(json!({ "hookSpecificOutput": output }).to_string())
+        }
     }
 }

@@ -64,7 +64,7 @@ fn an_answer_repeats_the_input_byte_for_byte() {
     };
     answer.notes.insert("q0".to_owned(), "in WAL mode".to_owned());
     let output = reply.write(&question, &Outcome::Answered(answer), None).expect("an output");
-    assert!(output.contains("1.50") || decision(&output)["updatedInput"]["metadata"]["source"] == 1.5);
+    assert!(output.contains("1.50"), "{output}");
     let decision = decision(&output);
     assert_eq!(decision["behavior"], "allow");
     let input: Json = serde_json::from_str(QUESTIONS).expect("JSON");
@@ -130,6 +130,13 @@ fn a_command_is_allowed_once_or_from_now_on_or_denied() {
         decision(&reply.write(&question, &values(&[("q0", text(value))]), None).expect("an output"))
     };
     assert_eq!(given("allow"), json!({ "behavior": "allow", "updatedInput": input }));
+    let allowed = r#""updatedInput":{"command":"touch x && ls","seconds":1.50}"#;
+    let stdin = allowed.replace("updatedInput", "tool_input");
+    let stdin =
+        format!(r#"{{"session_id":"s","hook_event_name":"PermissionRequest","tool_name":"Bash",{stdin}}}"#);
+    let (once, as_it_came) = read(&stdin).expect("a permission");
+    let output = as_it_came.write(&once, &values(&[("q0", text("allow"))]), None).expect("an output");
+    assert!(output.contains(allowed), "{output}");
     assert_eq!(given("always-1")["updatedPermissions"], json!([suggestions[0]]));
     assert_eq!(given("always-2")["updatedPermissions"], json!([suggestions[2]]));
     assert_eq!(given("deny"), json!({ "behavior": "deny", "message": "The person denied this." }));

@@ -9,6 +9,11 @@ use crate::{
     question::{FieldOption, Origin, Question, Role},
 };
 
+/// The words of the option that refuses and lets the turn go on.
+pub(super) const DECLINE: &str = "Deny, and let Codex go on without it";
+/// The words of the option that refuses and ends the turn.
+pub(super) const CANCEL: &str = "Deny, and stop the turn";
+
 /// One option of an approval.
 pub(super) struct Decision {
     /// The value of the option: the decision's own name, where it has one.
@@ -38,12 +43,12 @@ impl Decision {
 
     /// Returns the option that refuses and lets the turn go on.
     pub(super) fn decline() -> Self {
-        Decision::named("decline", "Deny, and let Codex go on without it", Role::RejectOnce)
+        Decision::named("decline", DECLINE, Role::RejectOnce)
     }
 
     /// Returns the option that refuses and ends the turn.
     pub(super) fn cancel() -> Self {
-        Decision::named("cancel", "Deny, and stop the turn", Role::RejectOnce)
+        Decision::named("cancel", CANCEL, Role::RejectOnce)
     }
 }
 

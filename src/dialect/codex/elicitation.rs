@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     CodexReply,
-    decision::{Decision, approval},
+    decision::{DECLINE, Decision, approval},
     text::text,
 };
 use crate::{
@@ -76,7 +76,7 @@ fn consent(read: ElicitationParams, is_tool: bool, fallback_id: &str) -> Option<
         let label = "Allow this tool, and do not ask again";
         decisions.push(accept("always", label, Role::AllowAlways, json!({ "persist": "always" })));
     }
-    decisions.push(refuse("decline", "Deny, and let Codex go on without it"));
+    decisions.push(refuse("decline", DECLINE));
     let server = read.server_name.map(|server| format!("The MCP server {server} asks."));
     let described = Described {
         session: read.thread_id,

@@ -13,11 +13,11 @@ use crate::{
     question::{Diff, Question, Role, Subject},
 };
 
-/// The heading of an approval that gives no reason.
-const TITLE: &str = "Change files?";
+/// The heading of an approval of file changes.
+pub(super) const TITLE: &str = "Change files?";
 
 /// The kind of a tool that changes files, as ACP names it.
-const EDIT: &str = "edit";
+pub(super) const EDIT: &str = "edit";
 
 /// The kind of a tool that removes files, as ACP names it. A wrong answer to it does harm.
 const DELETE: &str = "delete";
@@ -36,13 +36,9 @@ struct FileChangeParams {
 pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let FileChangeParams { thread_id, item_id, reason, grant_root } = serde_json::from_slice(params).ok()?;
     let root = text(&grant_root);
-    let for_session = match &root {
-        Some(root) => format!("Allow changes below {root} for the rest of this session"),
-        None => "Allow changes of these files for the rest of this session".to_owned(),
-    };
     let decisions = vec![
         Decision::named("accept", "Allow these changes", Role::AllowOnce),
-        Decision::named("acceptForSession", for_session, Role::AllowAlways),
+        Decision::named("acceptForSession", for_session(root.as_deref()), Role::AllowAlways),
         Decision::decline(),
         Decision::cancel(),
     ];
@@ -56,14 +52,24 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
             locations: root.into_iter().collect(),
             ..Subject::default()
         },
+        // A wrong answer can do harm until the changes are known.
+        is_marked: true,
         ..Described::default()
     };
     approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
 }
 
+/// Returns the words of the option that lasts until the session ends. `root` is the folder in which everything may be changed.
+pub(super) fn for_session(root: Option<&str>) -> String {
+    match root {
+        Some(root) => format!("Allow changes below {root} for the rest of this session"),
+        None => "Allow changes of these files for the rest of this session".to_owned(),
+    }
+}
+
 /// Adds the changes to the approval of a file change. `item` is the JSON of the item that began before the request. An
 /// item of another kind, or one that is not understood, changes nothing.
-pub fn complete(question: &mut Question, item: &[u8]) {
+pub(super) fn complete(question: &mut Question, item: &[u8]) {
     let Ok(item) = serde_json::from_slice::<Json>(item) else { return };
     if item["type"] != "fileChange" || item["id"].as_str() != question.tool_call.as_deref() {
         return;
@@ -71,19 +77,29 @@ pub fn complete(question: &mut Question, item: &[u8]) {
     let Some(subject) = question.subject.as_deref_mut().filter(|it| it.kind.as_deref() == Some(EDIT)) else {
         return;
     };
+    // The only location so far is a folder in which everything may be changed.
+    let has_root = !subject.locations.is_empty();
     let changes = item["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut are_known = !changes.is_empty();
     for change in changes {
-        if let Some(path) = change["path"].as_str() {
-            add(subject, path, &change["kind"], change["diff"].as_str().unwrap_or_default());
-        }
+        are_known &= match change["path"].as_str() {
+            Some(path) => add(subject, path, &change["kind"], change["diff"].as_str()),
+            None => false,
+        };
     }
-    question.dangerous |= subject.kind.as_deref() == Some(DELETE);
+    if are_known && !has_root {
+        question.dangerous = subject.kind.as_deref() == Some(DELETE);
+    }
     subject.fit();
 }
 
 /// Adds the change of one file. `diff` is a file's whole text where the file is new or removed, otherwise a patch of it.
-pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: &str) {
-    match kind["type"].as_str().or(kind.as_str()) {
+/// Returns whether the change is one that is known.
+pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: Option<&str>) -> bool {
+    let name = kind["type"].as_str().or(kind.as_str());
+    let is_known = diff.is_some() && matches!(name, Some("add" | "delete" | "update"));
+    let diff = diff.unwrap_or_default();
+    match name {
         Some("add") => subject.diffs.push(Diff::new(path, None, diff)),
         Some("delete") => {
             subject.kind = Some(DELETE.to_owned());
@@ -99,4 +115,5 @@ pub(super) fn add(subject: &mut Subject, path: &str, kind: &Json, diff: &str) {
         }
     }
     subject.locations.push(path.to_owned());
+    is_known
 }

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::{
     CodexReply,
-    decision::{Decision, approval},
+    decision::{CANCEL, DECLINE, Decision, approval},
     file_change,
     text::text,
 };
@@ -27,6 +27,8 @@ struct LegacyParams {
     reason: Json,
     #[serde(default)]
     file_changes: Json,
+    #[serde(default)]
+    grant_root: Json,
 }
 
 pub(super) fn read_command(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
@@ -38,39 +40,43 @@ pub(super) fn read_command(params: &[u8], fallback_id: &str) -> Option<(Question
         description: text(&read.reason),
         ..Subject::default()
     };
-    legacy(read, None, subject, fallback_id)
+    let described = Described { subject, ..Described::default() };
+    legacy(read, described, "Allow for the rest of this session".to_owned(), fallback_id)
 }
 
 pub(super) fn read_patch(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let read: LegacyParams = serde_json::from_slice(params).ok()?;
-    let mut subject =
-        Subject { kind: Some("edit".to_owned()), description: text(&read.reason), ..Subject::default() };
+    let root = text(&read.grant_root);
+    let mut subject = Subject {
+        kind: Some(file_change::EDIT.to_owned()),
+        description: text(&read.reason),
+        locations: root.iter().cloned().collect(),
+        ..Subject::default()
+    };
+    let mut are_known = true;
     for (path, change) in read.file_changes.as_object()? {
         let diff = ["content", "unified_diff"].into_iter().find_map(|member| change[member].as_str());
-        file_change::add(&mut subject, path, change, diff.unwrap_or_default());
+        are_known &= file_change::add(&mut subject, path, change, diff);
     }
-    legacy(read, Some("Change files?".to_owned()), subject, fallback_id)
+    let title = Some(file_change::TITLE.to_owned());
+    let is_marked = root.is_some() || !are_known;
+    let described = Described { title, subject, is_marked, ..Described::default() };
+    legacy(read, described, file_change::for_session(root.as_deref()), fallback_id)
 }
 
 fn legacy(
     read: LegacyParams,
-    title: Option<String>,
-    subject: Subject,
+    described: Described,
+    for_session: String,
     fallback_id: &str,
 ) -> Option<(Question, CodexReply)> {
     let decisions = vec![
         Decision::named("approved", "Allow once", Role::AllowOnce),
-        Decision::named("approved_for_session", "Allow for the rest of this session", Role::AllowAlways),
+        Decision::named("approved_for_session", for_session, Role::AllowAlways),
         // A version that knows no such name takes what it cannot read for a denial.
-        Decision::named("denied", "Deny, and let Codex go on without it", Role::RejectOnce),
-        Decision::named("abort", "Deny, and stop the turn", Role::RejectOnce),
+        Decision::named("denied", DECLINE, Role::RejectOnce),
+        Decision::named("abort", CANCEL, Role::RejectOnce),
     ];
-    let described = Described {
-        session: read.conversation_id,
-        tool_call: read.call_id,
-        title,
-        subject,
-        ..Described::default()
-    };
+    let described = Described { session: read.conversation_id, tool_call: read.call_id, ..described };
     approval(described, decisions, json!({ "decision": "abort" }), fallback_id)
 }

@@ -11,7 +11,9 @@ pub mod request;
 
 pub mod reply;
 
-pub mod file_change;
+pub mod changes;
+
+mod file_change;
 
 mod text;
 
@@ -27,6 +29,6 @@ mod elicitation;
 
 mod legacy;
 
-pub use file_change::complete;
+pub use changes::Changes;
 pub use reply::CodexReply;
 pub use request::{METHODS, read};

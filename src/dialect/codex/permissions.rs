@@ -67,6 +67,8 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
             raw_input: Some(read.permissions.to_string()),
             ..Subject::default()
         },
+        // They are beyond what the sandbox allows.
+        is_marked: true,
         ..Described::default()
     };
     approval(described, decisions, refused, fallback_id)

@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        dialect::{agent_dialect::Rejection, codex::complete},
+        dialect::{agent_dialect::Rejection, codex::file_change::complete},
         question::{Answer, Outcome, Purpose, Reason, Role, Value, check},
     };
 
@@ -282,10 +282,28 @@ mod tests {
         assert_eq!(subject.locations, ["/p/a.rs", "/p/b.rs"]);
         assert_eq!(subject.patch.as_deref(), Some("--- /p/a.rs\n+++ /p/a.rs\n@@ -1 +1 @@\n-a\n+b\n"));
         assert_eq!((&*subject.diffs[0].path, &*subject.diffs[0].new), ("/p/b.rs", "text\n"));
-        assert!(!question.dangerous);
-        let mut removing = before;
-        complete(&mut removing, item("i", json!({ "type": "delete" })).as_bytes());
-        assert!(removing.dangerous, "removing a file can do harm");
+        assert!(before.dangerous && !question.dangerous, "it is dangerous until its changes are known");
+        for kind in [json!({ "type": "delete" }), json!({ "type": "of_next_year" })] {
+            let mut other = before.clone();
+            complete(&mut other, item("i", kind).as_bytes());
+            assert!(other.dangerous, "removing a file can do harm, and so can what is not known");
+        }
+        let mut without = before;
+        complete(&mut without, br#"{"type":"fileChange","id":"i","changes":[]}"#);
+        assert!(without.dangerous, "no change was seen");
+    }
+
+    #[test]
+    fn changes_below_a_folder_are_dangerous_whatever_the_first_ones_are() {
+        let params = json!({ "threadId": "t", "itemId": "i", "grantRoot": "/p" });
+        let (mut question, _) = asked(FILE_CHANGE, &params);
+        let item = json!({ "type": "fileChange", "id": "i", "changes": [
+            { "path": "/p/a", "kind": { "type": "add" }, "diff": "a\n" } ] });
+        complete(&mut question, item.to_string().as_bytes());
+        assert!(question.dangerous);
+        let options = question.fields[0].kind.options();
+        assert_eq!(options[1].label, "Allow changes below /p for the rest of this session");
+        assert_eq!(question.subject.expect("a subject").locations, ["/p", "/p/a"]);
     }
 
     #[test]
@@ -306,6 +324,7 @@ mod tests {
             (rejected(&asked, Reason::User), rejected(&asked, Reason::Timeout)),
             (refused.clone(), refused)
         );
+        assert!(asked.0.dangerous, "they are beyond the sandbox");
         let subject = asked.0.subject.expect("a subject");
         assert_eq!(subject.content.as_deref(), Some("Network: yes"));
         for permissions in [json!({}), json!({ "network": null }), json!(5)] {
@@ -367,8 +386,19 @@ mod tests {
             "fileChanges": { "/p/a": { "type": "add", "content": "a\n" },
                              "/p/b": { "type": "update", "unified_diff": "@@\n", "move_path": "/p/c" } } });
         let (question, _) = asked(LEGACY_PATCH, &params);
+        assert!(!question.dangerous, "all changes are known");
         let subject = question.subject.expect("a subject");
         assert_eq!(subject.patch.as_deref(), Some("--- /p/b\n+++ /p/c\n@@\n"));
+        let mut below = params.clone();
+        below["grantRoot"] = json!("/p");
+        let (question, _) = asked(LEGACY_PATCH, &below);
+        assert!(question.dangerous);
+        let options = question.fields[0].kind.options();
+        assert_eq!(options[1].label, "Allow changes below /p for the rest of this session");
+        assert_eq!(question.subject.expect("a subject").locations, ["/p", "/p/a", "/p/b"]);
+        let mut removing = params;
+        removing["fileChanges"]["/p/a"] = json!({ "type": "delete", "content": "a\n" });
+        assert!(asked(LEGACY_PATCH, &removing).0.dangerous);
     }
 
     #[test]

@@ -67,12 +67,9 @@ impl World {
         let identity =
             Identity { bridge: bridge.clone(), agent: String::new(), folder: String::new(), started_at };
         let (inbox, port, work) = BridgeInbox::new(identity, 0);
-        let config = Config {
-            timeout: timeout.then_some(Duration::from_secs(5)),
-            tier: (!shown).then_some(Tier::None),
-            name: Some(bridge),
-            ..Config::default()
-        };
+        let mut config = Config { tier: (!shown).then_some(Tier::None), ..Config::default() };
+        config.common.timeout = timeout.then_some(Duration::from_secs(5));
+        config.common.name = Some(bridge);
         World {
             bridge: Bridge::new(config),
             port,

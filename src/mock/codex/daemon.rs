@@ -153,12 +153,11 @@ impl Daemon {
     /// then that the turn is.
     pub fn interrupt(&mut self, thread: &str, told_first: bool) {
         let Some(known) = self.threads.get_mut(thread) else { return };
-        let open = std::mem::take(&mut known.open);
-        known.is_at_work = false;
-        let turn = format!("turn-{}", known.turns);
-        if open.is_empty() {
+        if !std::mem::take(&mut known.is_at_work) {
             return;
         }
+        let open = std::mem::take(&mut known.open);
+        let turn = format!("turn-{}", known.turns);
         self.tell_status(thread);
         if !told_first {
             self.tell_completed(thread, &turn, "interrupted");

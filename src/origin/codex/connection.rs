@@ -51,7 +51,7 @@ impl From<tungstenite::Error> for ConnectionError {
 impl Connection {
     /// Connects to the socket at this path, and shakes hands.
     pub(super) async fn open(path: &Path) -> Result<Self, ConnectionError> {
-        timeout(limits::ATTACH_LOOK_TIME, Self::connect(path)).await?
+        timeout(limits::ATTACH_CONNECT, Self::connect(path)).await?
     }
 
     async fn connect(path: &Path) -> Result<Self, ConnectionError> {

@@ -116,8 +116,6 @@ pub(super) struct OfItem<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Item {
-    #[serde(rename = "type", default)]
-    pub kind: String,
     #[serde(default)]
     pub id: String,
     #[serde(default)]

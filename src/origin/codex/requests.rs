@@ -5,10 +5,7 @@
 //! client can have been first only within the time that a message takes: about 2 ms. For the questions of the model, the
 //! thread's record has the answer, so that even that is known; an approval counts as ours.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Value as Json, value::RawValue};
 
@@ -20,7 +17,7 @@ use super::{
 };
 use crate::{
     desk::Settlement,
-    dialect::codex,
+    dialect::codex::{self, Changes},
     limits,
     question::{Origin, Outcome, Provenance, Question, Reason},
 };
@@ -30,8 +27,7 @@ use crate::{
 pub(super) struct Requests {
     last: u64,
     open: BTreeMap<u64, Request>,
-    /// The last changes of files: a request to make them names only their item.
-    changes: VecDeque<(String, Box<RawValue>)>,
+    changes: Changes,
 }
 
 impl Requests {
@@ -66,7 +62,7 @@ impl Requests {
         };
         question.agent = Some(NAME.into());
         question.project = place.thread_id.as_deref().and_then(|thread| threads.folder(thread));
-        self.complete(&place, &mut question);
+        self.changes.complete(&mut question);
         let method = method.to_owned();
         let mut request =
             Request { id, method, place, question: Box::new(question), reply, stage: Stage::Open };
@@ -95,24 +91,10 @@ impl Requests {
         true
     }
 
-    /// Adds the changes of files to the question, if their item was seen.
-    fn complete(&self, place: &Place, question: &mut Question) {
-        let of_item = |(id, _): &&(String, Box<RawValue>)| Some(id) == place.item_id.as_ref();
-        if let Some((_, item)) = self.changes.iter().rev().find(of_item) {
-            codex::complete(question, item.get().as_bytes());
-        }
-    }
-
     /// Takes note of an item: the changes of files that are about to be asked for, or what became of one.
     pub(super) fn item(&mut self, raw: &RawValue, effects: &mut Effects) {
         let Some(item) = message::read::<Item>(Some(raw)) else { return };
-        if item.kind == "fileChange" && raw.get().len() <= limits::CODEX_CHANGE {
-            self.changes.retain(|(id, _)| *id != item.id);
-            self.changes.push_back((item.id.clone(), raw.to_owned()));
-            if self.changes.len() > limits::CODEX_CHANGES {
-                self.changes.pop_front();
-            }
-        }
+        self.changes.push(raw.get().as_bytes());
         if item.status == "declined" {
             let is_of_item =
                 |request: &Request| request.place.item_id.as_ref() == Some(&item.id) && request.has_ended();

@@ -86,11 +86,12 @@ impl Threads {
         self.known.get(thread)?.record.clone()
     }
 
-    /// Forgets a thread that is no longer loaded.
+    /// Returns whether a thread is joined, or is about to be.
     pub(super) fn has_joined(&self, thread: &str) -> bool {
         self.known.get(thread).is_some_and(|known| known.is_joined)
     }
 
+    /// Forgets a thread that is no longer loaded.
     pub(super) fn forget(&mut self, thread: &str) {
         self.known.remove(thread);
     }

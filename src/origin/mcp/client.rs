@@ -64,7 +64,7 @@ fn path(uri: &str) -> Option<PathBuf> {
     let path = uri.strip_prefix("file://")?;
     let path = path.strip_prefix("localhost").unwrap_or(path);
     let path = PathBuf::from(decoded(path)?.into_owned());
-    (path.is_absolute() && path.as_os_str().len() <= limits::SUBJECT_LINE).then_some(path)
+    (path.is_absolute() && path.as_os_str().len() <= limits::FOLDER).then_some(path)
 }
 
 /// Decodes `%20` and the like.

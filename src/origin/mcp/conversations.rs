@@ -174,7 +174,12 @@ async fn end_of_stdin_withdraws_every_question_at_once() {
         tokio::task::yield_now().await;
     }
     assert_eq!(began.elapsed(), Duration::ZERO);
-    // The client does not read the last replies.
+    let reply = client.reply().await;
+    assert_eq!(
+        (status(&reply), &reply["result"]["structuredContent"]["reason"]),
+        ("rejected", &json!("cancelled"))
+    );
+    // The client does not read the other reply.
     client.end().await;
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     for id in [first, second] {
@@ -291,6 +296,31 @@ async fn client_without_initialize_is_served() {
     // Without its metadata, a request says nothing of its client.
     client.request(4, "tools/list", json!({})).await;
     assert_eq!(client.reply().await["error"]["code"], -32602);
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_before_the_first_request_end_nothing() {
+    let mut client = Client::start(McpOptions::default());
+    client.request(1, "server/discover", json!({})).await;
+    assert_eq!(client.reply().await["id"], 1);
+    client.cancel(1).await;
+    client.notify("notifications/initialized", json!({})).await;
+    client.send(&json!({ "jsonrpc": "2.0", "id": 5, "result": {} })).await;
+    client.request(2, "ping", json!({})).await;
+    assert_eq!(client.reply().await["id"], 2);
+    // Without its metadata, this does not begin anything either.
+    client.request(3, "tools/list", json!({})).await;
+    assert_eq!(client.reply().await["error"]["code"], -32602);
+    client.cancel(3).await;
+    let info = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info });
+    client.request(4, "initialize", params).await;
+    assert_eq!(client.reply().await["result"]["protocolVersion"], "2025-06-18");
+    client.ask(5, None).await;
+    client.cancel(5).await;
+    while !client.open().is_empty() {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

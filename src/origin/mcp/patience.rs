@@ -14,6 +14,9 @@ pub(super) const WITHOUT_PROGRESS: Duration = Duration::from_secs(45);
 /// and tells the model of its result: a ticket would only cost the model another call.
 const CLAUDE: Duration = Duration::from_secs(3600);
 
+/// The longest wait that a person can set: a later time may be none that the clock can tell.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Clients by the beginning of their name in lower case, and how long their calls may take.
 const CLIENTS: [(&str, Duration); 3] = [
     ("claude-code", CLAUDE),
@@ -48,7 +51,7 @@ impl Patience {
             (known, true) => known.unwrap_or(WITH_PROGRESS),
             (known, false) => known.unwrap_or(WITH_PROGRESS).min(WITHOUT_PROGRESS),
         };
-        Patience { limit: wanted.unwrap_or(limit), reports }
+        Patience { limit: wanted.unwrap_or(limit).min(LONGEST), reports }
     }
 
     /// Returns what follows after so many reports, and when: the time since the call came.
@@ -94,6 +97,11 @@ mod tests {
     fn setting_overrides_what_is_known_of_a_client() {
         assert_eq!(seconds("claude-code", true, Some(7)), 7);
         assert_eq!(seconds("zed", false, Some(7000)), 7000);
+    }
+
+    #[test]
+    fn wait_beyond_all_clocks_is_a_year() {
+        assert_eq!(seconds("zed", true, Some(u64::MAX)), 365 * 24 * 3600);
     }
 
     #[test]

@@ -149,6 +149,11 @@ fn ended(said: &str, reason: &str, remark: Option<&str>) -> CallToolResult {
     success(message + &said, structured)
 }
 
+/// Returns the result of a call whose question was withdrawn, because stdin has ended.
+pub(super) fn withdrawn() -> CallToolResult {
+    rejected(&Reason::Cancelled, None)
+}
+
 /// Returns the result of a call that cannot wait any longer.
 pub(super) fn waiting(ticket: &str) -> CallToolResult {
     let message = format!(

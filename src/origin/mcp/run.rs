@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 
 use rmcp::{
     ServiceExt,
+    service::ServerInitializeError,
     transport::{StdioReader, StdioWriter, stdio_pipes},
 };
 use tokio::{
@@ -63,7 +64,8 @@ pub fn stdio() -> (StdioReader, StdioWriter) {
     stdio_pipes()
 }
 
-/// Speaks with the client until it has closed its end. Dropping the future ends the connection.
+/// Speaks with the client until it has closed its end. `rmcp` then writes the replies that are left, for at most 5 s; for at
+/// most 2 s where the future is dropped.
 async fn converse<H, R, W>(server: Server<H>, connection: Connection<R, W>)
 where
     H: Hosts + Send + Sync + 'static,
@@ -76,6 +78,10 @@ where
                 tracing::warn!(%error, "the MCP server failed");
             }
         }
-        Err(error) => tracing::warn!(%error, "no MCP client began to speak"),
+        // The other errors may have the client's message in their text.
+        Err(ServerInitializeError::TransportError { error, .. }) => {
+            tracing::warn!(%error, "no MCP client began to speak");
+        }
+        Err(_) => tracing::warn!("no MCP client began to speak"),
     }
 }

@@ -126,15 +126,13 @@ impl<H: Hosts + Send + Sync + 'static> Server<H> {
     async fn wait(&self, waiter: Waiter, context: &RequestContext<RoleServer>) -> CallToolResult {
         // Others may wait, but their requests must leave room to be cancelled.
         let Ok(_permit) = self.waits.try_acquire() else {
-            let ticket = result::waiting(waiter.ticket());
-            waiter.leave_with_ticket();
-            return ticket;
+            return self.ticket(waiter, context);
         };
         tokio::select! {
             biased;
             settlement = waiter.settled() => {
                 let result = result::settled(waiter.question(), &settlement);
-                self.shared.in_flight.reply_has_answer(&context.id, waiter);
+                self.shared.in_flight.reply_is_about(&context.id, waiter, Waiter::delivered);
                 result
             }
             () = context.ct.cancelled() => {
@@ -143,13 +141,16 @@ impl<H: Hosts + Send + Sync + 'static> Server<H> {
                 CallToolResult::default()
             }
             // Every question is withdrawn then.
-            () = self.shared.in_flight.over() => CallToolResult::default(),
-            () = self.patience_ends(waiter.ticket(), context) => {
-                let ticket = result::waiting(waiter.ticket());
-                waiter.leave_with_ticket();
-                ticket
-            }
+            () = self.shared.in_flight.over() => result::withdrawn(),
+            () = self.patience_ends(waiter.ticket(), context) => self.ticket(waiter, context),
         }
+    }
+
+    /// Returns the result that has the ticket. The wait ends once the agent has it.
+    fn ticket(&self, waiter: Waiter, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let ticket = result::waiting(waiter.ticket());
+        self.shared.in_flight.reply_is_about(&context.id, waiter, Waiter::leave_with_ticket);
+        ticket
     }
 
     /// Reports progress until the call must return a ticket.

@@ -37,7 +37,7 @@ pub(super) struct Entry {
 /// The calls that are about one question.
 #[derive(Clone, Copy, Debug, Default)]
 struct Calls {
-    /// Calls that wait for the answer, or that write it.
+    /// Calls that wait for the answer, or whose reply with the answer or the ticket is being written.
     waiting: usize,
     /// Whether the agent has the ticket, so that it can fetch the answer later.
     has_ticket: bool,
@@ -219,7 +219,7 @@ impl Waiter {
         }
     }
 
-    /// Records that the agent gets the ticket, and ends the wait.
+    /// Records that the agent has the ticket, and ends the wait.
     pub(super) fn leave_with_ticket(self) {
         self.entry.calls.send_modify(|calls| calls.has_ticket = true);
     }

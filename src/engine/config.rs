@@ -1,4 +1,4 @@
-//! What can be set for a bridge between an agent and its host.
+//! What can be set for a bridge, whatever the protocol. What only one protocol has is left to its room.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::{
 pub struct Config {
     /// How long a question stays open; `None` for as long as it takes.
     pub timeout: Option<Duration>,
-    /// How long the agent may take to end once the host is gone.
+    /// How long the agent may take to end once the client is gone.
     pub grace: Duration,
-    /// Whether other responders may answer what the agent asks permission for. Otherwise only the host does.
+    /// Whether other responders may answer what the agent asks permission for. Otherwise only the client does.
     pub permissions: bool,
     /// The name under which other responders find the bridge's questions; `None` where they cannot.
     pub name: Option<BridgeName>,
