@@ -186,7 +186,9 @@ fn create(path: &Path) -> Result<(), JournalError> {
         // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         // The file system has no links.
-        Err(_) => drop(OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(at(path))?),
+        Err(_) => {
+            drop(OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(at(path))?)
+        }
         Ok(()) => {}
     }
     // The names of the folder and the file are to survive a power loss as well. Some file systems cannot sync a folder.

@@ -33,5 +33,11 @@ fn full_disk_costs_entries_and_no_question_waits_for_it() {
         answer(&journal, "b-1").await;
         assert!(!journal.is_failing());
     });
-    assert_eq!(history.list(&Filter { limit: Some(1), ..Filter::default() }).expect("a list")[0].record.id.to_string(), "b-1");
+    assert_eq!(
+        history.list(&Filter { limit: Some(1), ..Filter::default() }).expect("a list")[0]
+            .record
+            .id
+            .to_string(),
+        "b-1"
+    );
 }

@@ -204,24 +204,31 @@ fn played() -> &'static [Step] {
 }
 
 /// Returns what is on the disk after a power loss behind so many steps, and what was acknowledged before.
-fn lose_power(steps: &[Step], mut survives: impl FnMut() -> bool) -> (BTreeMap<String, Vec<u8>>, BTreeSet<String>) {
+fn lose_power(
+    steps: &[Step],
+    mut survives: impl FnMut() -> bool,
+) -> (BTreeMap<String, Vec<u8>>, BTreeSet<String>) {
     let mut files = BTreeMap::<String, Vec<u8>>::new();
     let mut unsynced = BTreeMap::<&str, Vec<&Step>>::new();
     let mut settled = BTreeSet::new();
-    let play = |files: &mut BTreeMap<String, Vec<u8>>, step: &Step, survives: &mut dyn FnMut() -> bool| match step {
-        Step::Write(name, offset, data) => {
-            let bytes = files.entry(name.clone()).or_default();
-            for (place, piece) in data.chunks(SECTOR).enumerate() {
-                if survives() {
-                    write(bytes, offset + (place * SECTOR) as u64, piece);
+    let play =
+        |files: &mut BTreeMap<String, Vec<u8>>, step: &Step, survives: &mut dyn FnMut() -> bool| match step {
+            Step::Write(name, offset, data) => {
+                let bytes = files.entry(name.clone()).or_default();
+                for (place, piece) in data.chunks(SECTOR).enumerate() {
+                    if survives() {
+                        write(bytes, offset + (place * SECTOR) as u64, piece);
+                    }
                 }
             }
-        }
-        Step::Length(name, length) if survives() => {
-            files.entry(name.clone()).or_default().resize(usize::try_from(*length).expect("a small file"), 0);
-        }
-        _ => {}
-    };
+            Step::Length(name, length) if survives() => {
+                files
+                    .entry(name.clone())
+                    .or_default()
+                    .resize(usize::try_from(*length).expect("a small file"), 0);
+            }
+            _ => {}
+        };
     for step in steps {
         match step {
             Step::Write(name, ..) | Step::Length(name, _) => unsynced.entry(name).or_default().push(step),

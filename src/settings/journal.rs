@@ -91,7 +91,10 @@ impl Setting for Size {
 
     fn to_value(&self) -> Value {
         let unit = UNITS.iter().find(|(_, bytes)| self.0 % bytes == 0);
-        unit.map_or_else(|| self.0.to_string().into(), |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into())
+        unit.map_or_else(
+            || self.0.to_string().into(),
+            |(unit, bytes)| format!("{}{unit}", self.0 / bytes).into(),
+        )
     }
 
     fn schema() -> Value {
@@ -121,7 +124,8 @@ mod tests {
 
     #[test]
     fn other_sizes_are_refused() {
-        for value in [json!("64"), json!("MiB"), json!("-1MiB"), json!("64 MB"), json!(64), json!("1023KiB")] {
+        for value in [json!("64"), json!("MiB"), json!("-1MiB"), json!("64 MB"), json!(64), json!("1023KiB")]
+        {
             assert!(Size::read(&value).is_err(), "{value}");
         }
         assert!(Size::read(&json!("99999999999999GiB")).is_err());

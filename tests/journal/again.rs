@@ -24,8 +24,7 @@ async fn answer_that_was_never_delivered_is_given_to_the_same_question_once() {
     assert_eq!((&earlier.outcome, &earlier.by), (&Outcome::Answered(answer("SQLite")), &page()));
     let other = open("b-2", "Which?");
     journal.note(&other);
-    let (one, two) =
-        tokio::join!(journal.claim(&first.id, &again.id), journal.claim(&first.id, &other.id));
+    let (one, two) = tokio::join!(journal.claim(&first.id, &again.id), journal.claim(&first.id, &other.id));
     assert!(one && !two);
     let lost = place.history().lost(&["b".parse().expect("a name")]).expect("a list");
     assert_eq!(lost.len(), 1);
@@ -37,7 +36,11 @@ async fn answer_that_was_never_delivered_is_given_to_the_same_question_once() {
     let third = asked("c-1", question("Which?"));
     journal.note(&third);
     let earlier = journal.earlier(&third).await;
-    assert_eq!(earlier.map(|earlier| earlier.id.to_string()).as_deref(), Some("b-2"), "the last decision counts");
+    assert_eq!(
+        earlier.map(|earlier| earlier.id.to_string()).as_deref(),
+        Some("b-2"),
+        "the last decision counts"
+    );
 }
 
 #[tokio::test]

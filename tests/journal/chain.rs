@@ -77,11 +77,14 @@ async fn break_names_the_question_and_its_time() {
     let place = written().await;
     place.sql().execute("UPDATE settlement SET name = 'Eve' WHERE seq = 3", []).expect("a row");
     let verified = verified(&place);
-    let [Break { seq: 3, kind: BreakKind::Changed, id: Some(id), at: Some(_), .. }] = &*verified.breaks else {
+    let [Break { seq: 3, kind: BreakKind::Changed, id: Some(id), at: Some(_), .. }] = &*verified.breaks
+    else {
         panic!("{verified:?}");
     };
     assert_eq!(id, "a-3");
-    assert!(verified.breaks[0].to_string().starts_with("row 3 was changed; its question is \"a-3\", settled at "));
+    assert!(
+        verified.breaks[0].to_string().starts_with("row 3 was changed; its question is \"a-3\", settled at ")
+    );
 }
 
 #[tokio::test]
@@ -101,7 +104,18 @@ async fn chain_goes_on_after_its_beginning_was_removed() {
 
 /// The columns of a settlement.
 const COLUMNS: [&str; 12] = [
-    "seq", "id", "opened", "at", "session", "project", "responder", "name", "texts", "record", "previous", "hash",
+    "seq",
+    "id",
+    "opened",
+    "at",
+    "session",
+    "project",
+    "responder",
+    "name",
+    "texts",
+    "record",
+    "previous",
+    "hash",
 ];
 
 /// Changes one bit of a value, or its kind where it has none.

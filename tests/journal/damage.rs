@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use askbridge::{control::Ledger, journal::{Filter, History}};
+use askbridge::{
+    control::Ledger,
+    journal::{Filter, History},
+};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
 use crate::support::{Place, answered, note_answer, open, page, submission};

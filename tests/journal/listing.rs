@@ -9,9 +9,7 @@ use askbridge::{
     question::{Outcome, Provenance, Reason, Responder},
 };
 
-use crate::support::{
-    Place, answered, asked, note_answer, now, open, page, question, settled, submission,
-};
+use crate::support::{Place, answered, asked, note_answer, now, open, page, question, settled, submission};
 
 fn ids(place: &Place, filter: &Filter) -> Vec<String> {
     let list = place.history().list(filter).expect("a list");
@@ -88,7 +86,11 @@ async fn question_is_noted_once_whatever_comes_late() {
     let past = place.history().list(&Filter::default()).expect("a list").remove(0);
     assert!(matches!(past.record.settlement.expect("a settlement").outcome, Outcome::Answered(_)));
     // A bridge of the same name, months later.
-    let later = Record::new("a-1".parse().expect("an ID"), question("Why?").into(), now().after(Duration::from_secs(9)));
+    let later = Record::new(
+        "a-1".parse().expect("an ID"),
+        question("Why?").into(),
+        now().after(Duration::from_secs(9)),
+    );
     journal.settled(&answered(&later.into(), "y")).await;
     assert_eq!(ids(&place, &Filter::default()), ["a-1", "a-1"]);
 }
@@ -140,7 +142,8 @@ async fn settled_questions_and_dead_ones_are_removed_by_their_age_and_open_ones_
     place.lives("alive");
     let journal = place.journal();
     for number in 1..=1200 {
-        let record = Record::new(format!("a-{number}").parse().expect("an ID"), question("Why?").into(), at(number));
+        let record =
+            Record::new(format!("a-{number}").parse().expect("an ID"), question("Why?").into(), at(number));
         let settlement = Settlement::new(Outcome::Failed, page(), at(number));
         journal.note(&record.settled(settlement).into());
         if number % 500 == 0 {
@@ -158,7 +161,8 @@ async fn settled_questions_and_dead_ones_are_removed_by_their_age_and_open_ones_
     assert_eq!((verified.rows, verified.removed_up_to), (100, 1100));
     let unsettled = place.history().lost(&[]).expect("a list");
     assert_eq!(unsettled.iter().map(|lost| lost.record.id.to_string()).collect::<Vec<_>>(), ["alive-1"]);
-    let questions: i64 = place.sql().query_row("SELECT count(*) FROM question", [], |row| row.get(0)).expect("a count");
+    let questions: i64 =
+        place.sql().query_row("SELECT count(*) FROM question", [], |row| row.get(0)).expect("a count");
     assert_eq!(questions, 101, "what belonged to what was removed is removed as well");
 }
 

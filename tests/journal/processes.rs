@@ -90,7 +90,9 @@ fn killed_process_loses_nothing_that_it_acknowledged_and_takes_no_answer_twice()
             match *line.split(' ').collect::<Vec<_>>() {
                 ["settled", id] => assert!(settled.insert(id.to_owned())),
                 ["accepted", id] => assert!(accepted.insert(id.to_owned())),
-                ["claimed", earlier, _] => assert!(claims.insert(earlier.to_owned()), "{earlier} is given twice"),
+                ["claimed", earlier, _] => {
+                    assert!(claims.insert(earlier.to_owned()), "{earlier} is given twice")
+                }
                 _ => {}
             }
         }
@@ -116,7 +118,10 @@ fn killed_process_loses_nothing_that_it_acknowledged_and_takes_no_answer_twice()
 fn forty_processes_that_write_at_once_lose_nothing() {
     let place = Place::new();
     let children: Vec<_> = (0..40).map(|number| start(&place.file(), &format!("f{number}"))).collect();
-    let said: Vec<_> = children.into_iter().map(|child| std::thread::spawn(|| kill_after(child, 30, Duration::ZERO))).collect();
+    let said: Vec<_> = children
+        .into_iter()
+        .map(|child| std::thread::spawn(|| kill_after(child, 30, Duration::ZERO)))
+        .collect();
     let said: Vec<_> = said.into_iter().flat_map(|thread| thread.join().expect("a thread")).collect();
     let settled = said.iter().filter_map(|line| line.strip_prefix("settled "));
     let history = place.history();
@@ -136,7 +141,8 @@ fn forty_journals_of_one_process_write_at_once() {
         .map(|number| {
             let options = place.options();
             std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+                let runtime =
+                    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
                 runtime.block_on(async {
                     let journal = Journal::new(options);
                     for question in 1..=10 {
