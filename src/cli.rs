@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 pub use attach::{AttachAgent, AttachArgs};
-pub use bridge::{BridgeArgs, ClientQuestions, Permissions, Protocol, ProxyArgs, RunArgs};
+pub use bridge::{BridgeArgs, ClientQuestions, Permissions, Protocol, ProxyArgs, RunArgs, Unattended};
 pub use config::{ConfigAction, ConfigArgs};
 use deferred::Deferred;
 #[cfg(feature = "journal")]

@@ -3,6 +3,7 @@
 
 use std::{
     env,
+    fs::File,
     process::ExitCode,
     sync::{Arc, OnceLock},
     time::Duration,
@@ -14,13 +15,14 @@ use askbridge::{
     command::{self, Attached},
     config::{
         BridgeSettings, InboxSettings, JournalSettings, LogSettings, Protocol, ProxySettings, RunSettings,
+        Unattended, UnattendedSettings, UnattendedWhen,
     },
     control::{
         BridgeInbox, Ledger, LedgerService, Traffic, Work,
         host::{Host, NeedsQuestions, Service},
     },
     driver::{self, FatalError, Opened},
-    engine,
+    engine, exit,
     log::{self, Log, LogError},
     machine::{
         discovery::{DiscoveryError, Socket},
@@ -40,6 +42,7 @@ use askbridge::{
     settings::{Settings, keys},
     settings_files,
     terminal::printable_line,
+    unattended_service::{Failed, UnattendedService},
 };
 
 #[cfg(feature = "journal")]
@@ -48,7 +51,6 @@ use askbridge::journal::Journal;
 #[cfg(feature = "mcp")]
 use askbridge::{
     command::CommandError,
-    exit,
     origin::mcp::{self, McpOptions},
     signals::Signals,
 };
@@ -89,9 +91,10 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
         grace: settings.grace,
         agent: words.join(" "),
         traffic: Some(Arc::clone(&traffic)),
+        failed: Failed::default(),
     };
-    let agent = &settings.agent;
-    match settings.protocol {
+    let (agent, failed) = (&settings.agent, parts.failed.clone());
+    let code = match settings.protocol {
         Protocol::Acp => driver::run(agent, traffic, || parts.open(Bridge::new)),
         Protocol::Claude => {
             driver::run(agent, traffic, || parts.open(|config| ClaudeBridge::new(config.common)))
@@ -99,7 +102,13 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
         Protocol::Codex => {
             driver::run(agent, traffic, || parts.open(|config| CodexBridge::new(config.common)))
         }
-    }
+    };
+    ended(code, &failed)
+}
+
+/// Returns the exit code of a bridge, whose agent may have been ended because no person could answer it.
+fn ended(code: Result<ExitCode, FatalError>, failed: &Failed) -> Result<ExitCode, FatalError> {
+    code.map(|code| if failed.is_set() { ExitCode::from(exit::UNATTENDED) } else { code })
 }
 
 /// Runs a bridge under a conductor.
@@ -113,8 +122,10 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
         agent: "an agent under an ACP conductor".to_owned(),
         // One connection carries both directions, so traffic is not counted.
         traffic: None,
+        failed: Failed::default(),
     };
-    driver::proxy(|| parts.open(Bridge::under_conductor))
+    let failed = parts.failed.clone();
+    ended(driver::proxy(|| parts.open(Bridge::under_conductor)), &failed)
 }
 
 /// Runs one call of an agent's hook. It never fails: its agent would take that as an answer.
@@ -184,7 +195,7 @@ impl Hosts for LocalHosts {
         let ledger = self.ledger.get_or_init(|| ledger(settings_files::read(None).journal())).clone();
         let folder = who.folder.display().to_string();
         let (desk, host) = local::bind_desk(who.agent, folder, who.pid, ledger.clone())?;
-        let mut host = with_services(host, ledger);
+        let mut host = with_services(host, ledger, None);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
         Ok(Hosted { desk, host: Box::new(host) })
     }
@@ -197,6 +208,7 @@ struct Parts<'a> {
     grace: Duration,
     agent: String,
     traffic: Option<Arc<Traffic>>,
+    failed: Failed,
 }
 
 impl Parts<'_> {
@@ -226,7 +238,8 @@ fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket
         })
         .ok()?;
     let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
-    let mut host = with_services(host, ledger);
+    let unattended = unattended(&settings.unattended, &parts.failed);
+    let mut host = with_services(host, ledger, unattended);
     let services: Vec<_> = http.into_iter().map(|service| Box::new(service) as Box<dyn Service>).collect();
     // Without services, the thread that serves the socket starts with the first connection.
     if !services.is_empty()
@@ -238,16 +251,29 @@ fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket
 }
 
 /// Keeps the journal, applies the rules and lets notifiers be started, by a bridge that started without any too.
-fn with_services(host: Host<Socket>, ledger: Option<Arc<dyn Ledger>>) -> Host<Socket> {
+fn with_services(
+    host: Host<Socket>,
+    ledger: Option<Arc<dyn Ledger>>,
+    unattended: Option<UnattendedService>,
+) -> Host<Socket> {
     let (host, has_notifiers) = with_notifiers(host.with(Box::new(RuleService)));
     let has_rules = RuleService::needs_questions();
-    let is_kept = ledger.is_some();
-    let host = match ledger {
-        Some(ledger) => host.with(Box::new(LedgerService::new(ledger))),
-        None => host,
-    };
+    let needs_all = ledger.is_some() || unattended.is_some();
+    let ledger = ledger.map(|ledger| Box::new(LedgerService::new(ledger)) as Box<dyn Service>);
+    let unattended = unattended.map(|service| Box::new(service) as Box<dyn Service>);
+    let host = ledger.into_iter().chain(unattended).fold(host, Host::with);
     let has_notifiers = move || has_notifiers.as_ref().is_some_and(|has_notifiers| has_notifiers());
-    host.starts_if(Arc::new(move || is_kept || has_rules() || has_notifiers()))
+    host.starts_if(Arc::new(move || needs_all || has_rules() || has_notifiers()))
+}
+
+/// Returns what decides about questions that no person can answer, where that is to be decided.
+fn unattended(settings: &UnattendedSettings, failed: &Failed) -> Option<UnattendedService> {
+    let UnattendedWhen { no_client, no_terminal, ci } = settings.when;
+    let has_terminal = || File::open("/dev/tty").is_ok();
+    let is_ci = || variable("CI").is_some_and(|value| value != "false");
+    let holds = (!no_terminal || !has_terminal()) && (!ci || is_ci());
+    (settings.then != Unattended::Wait && holds)
+        .then(|| UnattendedService::new(settings.then, no_client, failed.clone()))
 }
 
 /// Returns the user's journal, in which nothing was written yet.

@@ -84,6 +84,8 @@ pub struct InboxSettings {
     pub serve: Option<ServeSettings>,
     /// What is kept of the questions beyond the process. `None` keeps nothing.
     pub journal: Option<JournalSettings>,
+    /// What becomes of a question that no person can answer.
+    pub unattended: UnattendedSettings,
 }
 
 /// What is kept of questions in the user's journal.
@@ -95,6 +97,44 @@ pub struct JournalSettings {
     pub keep: Duration,
     /// The size beyond which the oldest settled questions are removed, in bytes.
     pub size: u64,
+}
+
+/// What becomes of a question that no person can answer, and when that is so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnattendedSettings {
+    /// What becomes of it.
+    pub then: Unattended,
+    /// When no person can answer.
+    pub when: UnattendedWhen,
+}
+
+/// What becomes of a question that no person can answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unattended {
+    /// It waits.
+    #[default]
+    Wait,
+    /// It is rejected.
+    Reject,
+    /// The agent is ended, with an exit code of its own.
+    Fail,
+}
+
+/// When no person can answer: all that is named holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnattendedWhen {
+    /// The client does not show the question.
+    pub no_client: bool,
+    /// The bridge has no terminal.
+    pub no_terminal: bool,
+    /// The variable `CI` is set, and is not `false`.
+    pub ci: bool,
+}
+
+impl Default for UnattendedWhen {
+    fn default() -> Self {
+        UnattendedWhen { no_client: true, no_terminal: false, ci: false }
+    }
 }
 
 /// Where questions are served over HTTP, and to whom.

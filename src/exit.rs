@@ -27,6 +27,8 @@ pub const BRIDGE_GONE: u8 = 6;
 pub const UNCONFIRMED: u8 = 7;
 /// The agent that asked cannot answer itself.
 pub const OWN_AGENT: u8 = 8;
+/// No person could answer a question, and `--unattended fail` ended the agent.
+pub const UNATTENDED: u8 = 9;
 /// No answer in time; `timeout` uses the same code.
 pub const TIMED_OUT: u8 = 124;
 /// The person left the question open, by Ctrl-C for example; shells use the same code for Ctrl-C.

@@ -77,7 +77,7 @@
 //! 7. [`acp`]: what the bridge decides where the protocol is ACP.
 //! 8. [`native`]: what it decides where an agent asks the program that hosts it, in a protocol of its own.
 //!
-//! With the feature `cli`, the shell follows: `rule`, `config`, `settings`, `settings_files`, `control`, `journal`, `machine`, `driver`, `origin`, `rule_service`, `serve`,
+//! With the feature `cli`, the shell follows: `rule`, `config`, `settings`, `settings_files`, `control`, `journal`, `machine`, `driver`, `origin`, `rule_service`, `unattended_service`, `serve`,
 //! `present`, `form`, `notify`, `notifier`, `setup`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and
 //! `mock` behind the feature of that name.
 //!
@@ -129,6 +129,9 @@ pub mod origin;
 
 #[cfg(feature = "cli")]
 pub mod rule_service;
+
+#[cfg(feature = "cli")]
+pub mod unattended_service;
 
 #[cfg(feature = "cli")]
 pub mod serve;

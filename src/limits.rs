@@ -389,6 +389,8 @@ pub const MCP_MESSAGE: usize = 4 * MIB;
 pub const MCP_TICKETS: usize = 128;
 /// Size of the settled questions whose answer can be fetched again, with the answers.
 pub const MCP_TICKETS_BYTES: usize = 4 * MIB;
+/// How long a question that no person can answer waits, so that a rule or an answer from before comes first.
+pub const UNATTENDED: Duration = Duration::from_secs(2);
 /// How long a question that was lost with its bridge is listed: a working day. The journal has it for longer.
 pub const LOST_SHOWN: Duration = Duration::from_secs(24 * 3600);
 /// How long an answer waits for a call with its ticket, before the responder is told that it was accepted: it is kept for

@@ -24,6 +24,11 @@ pub struct BridgeArgs {
     #[arg(long, value_name = "WHERE")]
     pub permissions: Option<Permissions>,
 
+    /// What becomes of a question that no person can answer: with the settings as they are, one that the client does not
+    /// show [default: wait]
+    #[arg(long, value_name = "WHAT")]
+    pub unattended: Option<Unattended>,
+
     /// Leave `initialize` as it is: then many agents do not ask at all
     #[arg(long, overrides_with = "promise")]
     pub no_promise: bool,
@@ -113,6 +118,17 @@ pub enum ClientQuestions {
     Permission,
     /// Not at all: others answer.
     None,
+}
+
+/// What becomes of a question that no person can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Unattended {
+    /// It waits.
+    Wait,
+    /// It is rejected.
+    Reject,
+    /// The agent is ended, and the exit code is 9.
+    Fail,
 }
 
 /// Where permissions can be answered.

@@ -7,6 +7,7 @@ use clap::{ValueEnum, builder::PossibleValue};
 use super::{
     AnswerArgs, AskArgs, BridgeArgs, ClientQuestions, Command, HttpArgs, InboxArgs, ListArgs, LogArgs,
     LogFormat, LogLevel, OpenArgs, Permissions, Protocol, ProxyArgs, RunArgs, ShowArgs, StatusArgs,
+    Unattended,
 };
 use crate::{
     acp::Tier,
@@ -94,7 +95,19 @@ impl BridgeArgs {
         let serve = address.filter(|_| is_open);
         let serve =
             serve.map(|address| config::ServeSettings { address, http: self.http.settings(settings) });
-        config::InboxSettings { no_inbox: !is_open, serve, journal: settings.journal() }
+        let unattended = settings.unattended();
+        let then = match self.unattended {
+            None => unattended.then,
+            Some(Unattended::Wait) => config::Unattended::Wait,
+            Some(Unattended::Reject) => config::Unattended::Reject,
+            Some(Unattended::Fail) => config::Unattended::Fail,
+        };
+        config::InboxSettings {
+            no_inbox: !is_open,
+            serve,
+            journal: settings.journal(),
+            unattended: config::UnattendedSettings { then, ..unattended },
+        }
     }
 }
 

@@ -85,8 +85,10 @@ pub fn history(options: &HistoryOptions) -> Result<u8, CommandError> {
 /// Returns the journal of the user, to be written as these settings say.
 pub fn journal_options(settings: JournalSettings) -> Options {
     let JournalSettings { texts, keep, size } = settings;
-    let file = discovery::journal_file();
-    Options { texts, keep, size, is_alive: Arc::new(is_alive), ..Options::new(file) }
+    let mut options = Options::new(discovery::journal_file());
+    (options.texts, options.keep, options.size) = (texts, keep, size);
+    options.is_alive = Arc::new(is_alive);
+    options
 }
 
 /// Opens the journal to read. `None` where nothing was ever noted.
@@ -200,8 +202,8 @@ fn export(history: &History) -> Result<u8, CommandError> {
 }
 
 fn prune(age: Duration) -> Result<u8, CommandError> {
-    let file = discovery::journal_file();
-    let options = Options { is_alive: Arc::new(is_alive), ..Options::new(file) };
+    let mut options = Options::new(discovery::journal_file());
+    options.is_alive = Arc::new(is_alive);
     let removed = journal::prune(&options, ago(age))?;
     let questions = if removed == 1 { "question is" } else { "questions are" };
     shown(print(&format!("{removed} {questions} removed\n")))

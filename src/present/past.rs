@@ -114,24 +114,24 @@ pub struct LostQuestion {
 /// Returns what is said of questions that were lost: each with its age and how to go on.
 pub fn lost(lost: &[LostQuestion], now: Timestamp) -> Vec<String> {
     let said = lost.iter().map(|lost| {
-        let past = Past { record: &lost.record, accepted: lost.accepted.as_ref(), is_alive: false };
         let Record { id, question, opened_at, .. } = &*lost.record;
         let asked = text::line(question.headline().trim());
-        format!("{id}  asked {} ago: {asked}: {}", span(now.since(*opened_at)), past.ending())
+        let accepted = lost.accepted.as_ref();
+        let answered = accepted.map(|it| format!(" ({})", answer::settlement(question, it)));
+        format!("{id}  asked {} ago: {asked}{}", span(now.since(*opened_at)), answered.unwrap_or_default())
     });
     let mut lines: Vec<_> = said.collect();
     if lines.is_empty() {
         return lines;
     }
-    let again = match lost.iter().any(|lost| lost.accepted.is_some()) {
-        true => "What was answered and never delivered is given when the same session asks the same again.",
-        false => "Resume the session in its client: the agent asks again, or goes on without an answer.",
+    let head = match lines.len() {
+        1 => "lost: 1 question was open when its bridge ended".to_owned(),
+        several => format!("lost: {several} questions were open when their bridges ended"),
     };
-    let count = if lines.len() == 1 {
-        "1 question was".to_owned()
-    } else {
-        format!("{} questions were", lines.len())
-    };
-    lines.insert(0, format!("{count} open when the bridge ended. {again}"));
+    lines.insert(0, head);
+    lines.push("To go on, resume the session in its client, so that the agent asks again.".to_owned());
+    if lost.iter().any(|lost| lost.accepted.is_some()) {
+        lines.push("An answer that never reached the agent is given then, by itself.".to_owned());
+    }
     lines
 }

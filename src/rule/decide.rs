@@ -109,10 +109,6 @@ mod tests {
         assert_eq!((trial.tried, trial.decided.len()), (COUNT, COUNT.div_ceil(3)));
         assert_eq!((trial.counts["tests"], trial.counts["0"]), (COUNT.div_ceil(3), 0));
         assert!(trial.decided.iter().all(|(_, decision)| decision.rule.as_ref() == "tests"));
-        std::io::Write::write_fmt(
-            &mut std::io::stderr(),
-            format_args!("{COUNT} questions and 21 rules: {took:?}"),
-        )
-        .expect("stderr");
+        writeln!(std::io::stderr(), "{COUNT} questions and 21 rules: {took:?}").expect("stderr");
     }
 }

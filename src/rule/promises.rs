@@ -203,7 +203,12 @@ fn holds_promises(members: &Json, record: &Record, what: &What) -> Result<(), Te
     if grants {
         let command = question.subject.as_ref().and_then(|subject| subject.command.as_ref());
         prop_assert!(!members["command"].is_null() || (command.is_none() && !members["tool"].is_null()));
-        let is_harmless = |char: char| char.is_alphanumeric() || " '\"-=.".contains(char);
+        let is_harmless = |char: char| char.is_alphanumeric() || " '\"-=.~#".contains(char);
+        // These two are parts of a word unless it begins with them.
+        let is_begun = |command: &String| {
+            [" ~", " #", "'~", "\"~", "'#", "\"#", "=~"].iter().any(|part| command.contains(part))
+        };
+        prop_assert!(!command.is_some_and(is_begun), "{:?}", command);
         prop_assert!(command.is_none_or(|command| command.chars().all(is_harmless)), "{:?}", command);
         prop_assert!(
             command.is_none_or(|command| command.trim_start().starts_with(['c', 'r', '\'', '"'])),

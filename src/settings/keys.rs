@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 pub use super::journal::{JOURNAL_ENABLED, JOURNAL_KEEP, JOURNAL_SIZE, JOURNAL_TEXTS};
 pub use super::sections::{PROJECTS, PROJECTS_ABOUT, RULES, RULES_ABOUT, SECTIONS, is_section};
+pub use super::unattended::{UNATTENDED_THEN, UNATTENDED_WHEN};
 use super::{
     attached::Attached,
     key::{AnyKey, Key, Project},
@@ -317,7 +318,7 @@ pub static PROJECT_TEXT: Key<Option<Disclosure>> =
     Key::own("text", LEAVES, || None, "As `notify.webhook.text` and `notify.ntfy.text`, for both");
 
 /// Every setting, in the order in which it is shown.
-pub static ALL: [&dyn AnyKey; 44] = [
+pub static ALL: [&dyn AnyKey; 46] = [
     &BRIDGE_TIMEOUT,
     &BRIDGE_CLIENT_QUESTIONS,
     &BRIDGE_PERMISSIONS,
@@ -337,6 +338,8 @@ pub static ALL: [&dyn AnyKey; 44] = [
     &JOURNAL_TEXTS,
     &JOURNAL_KEEP,
     &JOURNAL_SIZE,
+    &UNATTENDED_THEN,
+    &UNATTENDED_WHEN,
     &LOG_LEVEL,
     &LOG_FILE,
     &LOG_FORMAT,

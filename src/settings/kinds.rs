@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::value::{Setting, list, quoted, span, text, typed_list};
 use crate::{
     acp::Tier,
-    config::{LogFormat, LogLevel},
+    config::{LogFormat, LogLevel, Unattended},
     question::Purpose,
 };
 
@@ -78,6 +78,11 @@ impl Word for Permissions {
     fn is_narrower(self, held: Self) -> bool {
         self == held || self == Permissions::Client
     }
+}
+
+impl Word for Unattended {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("wait", Unattended::Wait), ("reject", Unattended::Reject), ("fail", Unattended::Fail)];
 }
 
 impl Word for LogLevel {

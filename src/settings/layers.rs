@@ -297,11 +297,7 @@ fn unknown(path: &str, value: &Value) -> String {
     }
     let table = path.split('.').next().unwrap_or_default();
     if near::closest(table, [keys::RULES].into_iter()).is_some() {
-        return format!(
-            "there is no table `{}`; each rule is written below [[{}]]",
-            printable(table),
-            keys::RULES
-        );
+        return format!("there is no table `{}`: for each rule, write [[{}]]", printable(table), keys::RULES);
     }
     match value {
         Value::Object(_) => unknown_named(&format!("table `{}`", printable(path)), near::section(path)),

@@ -15,6 +15,8 @@ mod sections;
 
 pub mod journal;
 
+mod unattended;
+
 pub mod keys;
 
 pub mod document;

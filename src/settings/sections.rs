@@ -1,11 +1,12 @@
 //! The tables of a file. What can be set in them is left to `keys`.
 
 /// The tables of a file, each with what is in it.
-pub const SECTIONS: [(&str, &str); 13] = [
+pub const SECTIONS: [(&str, &str); 14] = [
     ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
     ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
     ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
     ("journal", "The file of questions and answers: `askbridge history`"),
+    ("unattended", "What becomes of a question that no person can answer, such as in CI"),
     ("log", "The log of every command"),
     ("notify", "When you are told that a question waits"),
     ("notify.heartbeat", "A command that runs again and again while a question stays open"),

@@ -43,7 +43,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 33] = [
+const MAY_KNOW: [(&str, &[&str]); 34] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -78,6 +78,7 @@ const MAY_KNOW: [(&str, &[&str]); 33] = [
         "origin",
         &["control", "desk", "dialect", "exit", "limits", "machine", "question", "settings", "signals"],
     ),
+    ("unattended_service", &["config", "control", "desk", "limits", "log", "question", "terminal"]),
     ("rule_service", &["control", "desk", "question", "rule", "settings_files", "terminal"]),
     ("serve", &["config", "control", "desk", "limits", "machine", "question"]),
     (
