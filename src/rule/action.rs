@@ -114,42 +114,55 @@ mod tests {
 
     use crate::rule::samples::{done, permission, with};
 
+    const ONCE: &str = r#"{"option":"allow_once"}"#;
+
+    fn tests() -> Json {
+        json!({ "command": "cargo test *", "dangerous": true, "then": "allow" })
+    }
+
+    fn read() -> Json {
+        json!({ "tool": "read", "then": "allow" })
+    }
+
+    fn answer(option: &str) -> Json {
+        json!({ "command": "cargo test *", "dangerous": true, "then": "answer", "answer": option })
+    }
+
+    fn runs() -> Json {
+        permission("cargo test --lib")
+    }
+
+    fn reads() -> Json {
+        let subject = json!({ "kind": "read", "locations": ["/people/ada/src/shop/a.rs:12"] });
+        with(permission("x"), &json!({ "dangerous": false, "subject": subject }))
+    }
+
+    fn subject(members: Json) -> Json {
+        with(runs(), &json!({ "subject": members }))
+    }
+
     #[test]
     fn examples_of_permissions() {
-        const ONCE: &str = r#"{"option":"allow_once"}"#;
-        let tests = json!({ "command": "cargo test *", "dangerous": true, "then": "allow" });
-        let read = json!({ "tool": "read", "then": "allow" });
-        let reads = with(
-            permission("x"),
-            &json!({ "dangerous": false, "subject": { "kind": "read", "locations": ["/people/ada/src/shop/a.rs:12"] } }),
-        );
-        let runs = permission("cargo test --lib");
-        let subject = |members: Json| with(runs.clone(), &json!({ "subject": members }));
-        let answer = |option: &str| json!({ "command": "cargo test *", "dangerous": true, "then": "answer", "answer": option });
         for (members, question, expected) in [
-            (tests.clone(), runs.clone(), ONCE),
-            (read.clone(), reads.clone(), ONCE),
-            (answer("allow once"), runs.clone(), ONCE),
-            (
-                answer("allow always"),
-                runs.clone(),
-                "that would allow it from now on, which a rule never does",
-            ),
-            (answer("reject always"), runs.clone(), r#"{"option":"reject_always"}"#),
+            (tests(), runs(), ONCE),
+            (read(), reads(), ONCE),
+            (answer("allow once"), runs(), ONCE),
+            (answer("allow always"), runs(), "that would allow it from now on, which a rule never does"),
+            (answer("reject always"), runs(), r#"{"option":"reject_always"}"#),
             (
                 json!({ "command": "cargo test *", "then": "allow" }),
-                runs.clone(),
+                runs(),
                 "it is marked as dangerous, and the rule does not say `dangerous = true`",
             ),
             (
                 json!({ "agent": "Codex", "then": "deny" }),
-                runs.clone(),
+                runs(),
                 "it is marked as dangerous, and the rule does not say `dangerous = true`",
             ),
-            (json!({ "dangerous": true, "then": "deny", "reason": "no" }), runs.clone(), "reject no"),
-            (json!({ "tool": "read", "then": "deny" }), reads.clone(), "reject "),
-            (json!({ "agent": "Codex", "then": "hold" }), runs.clone(), "hold"),
-            (json!({ "agent": "Codex", "then": "notify", "by": ["ntfy"] }), runs.clone(), "notify ntfy"),
+            (json!({ "dangerous": true, "then": "deny", "reason": "no" }), runs(), "reject no"),
+            (json!({ "tool": "read", "then": "deny" }), reads(), "reject "),
+            (json!({ "agent": "Codex", "then": "hold" }), runs(), "hold"),
+            (json!({ "agent": "Codex", "then": "notify", "by": ["ntfy"] }), runs(), "notify ntfy"),
             (json!({ "agent": "Codex", "then": "deny" }), json!({}), "it asks for no permission"),
             (
                 json!({ "tool": "read", "then": "allow" }),
@@ -159,22 +172,30 @@ mod tests {
             (json!({ "agent": "Codex", "then": "reject", "reason": "later" }), json!({}), "reject later"),
             (
                 json!({ "tool": "read", "then": "reject", "reason": "later" }),
-                reads.clone(),
+                reads(),
                 "it asks for a permission: a rule refuses that with `deny`",
             ),
+        ] {
+            assert_eq!(done(&members, &question), expected, "{members}: {question}");
+        }
+    }
+
+    #[test]
+    fn what_a_rule_does_not_name_is_not_allowed() {
+        for (members, question, expected) in [
             (
                 json!({ "agent": "Codex", "dangerous": true, "then": "answer", "answer": "allow once" }),
-                runs.clone(),
+                runs(),
                 "it would run a command, which the rule does not name",
             ),
             (
                 json!({ "agent": "Codex", "then": "answer", "answer": "allow once" }),
-                reads.clone(),
+                reads(),
                 "the rule names neither its command nor its tool",
             ),
             (
-                read.clone(),
-                with(reads.clone(), &json!({ "subject": { "kind": "read", "command": "cat /a" } })),
+                read(),
+                with(reads(), &json!({ "subject": { "kind": "read", "command": "cat /a" } })),
                 "it would run a command, which the rule does not name",
             ),
             (
@@ -183,32 +204,35 @@ mod tests {
                 "the command that it would run is not known",
             ),
             (
-                tests.clone(),
+                tests(),
                 subject(json!({ "kind": "execute", "command": "cargo test", "folder": "/opt/evil" })),
                 "its command would run in /opt/evil, which is not in its project",
             ),
             (
-                tests.clone(),
+                tests(),
                 subject(json!({ "command": "cargo test", "folder": "/people/ada/src/shop/../evil" })),
                 "its command would run in /people/ada/src/shop/../evil, which is not in its project",
             ),
             (
-                tests.clone(),
+                tests(),
                 subject(json!({ "command": "cargo test", "folder": "/people/ada/src/shop/web" })),
                 ONCE,
             ),
-            (tests.clone(), subject(json!({ "command": "cargo test" })), ONCE),
+            (tests(), subject(json!({ "command": "cargo test" })), ONCE),
             (
-                tests.clone(),
-                with(runs.clone(), &json!({ "purpose": "confession" })),
+                tests(),
+                with(runs(), &json!({ "purpose": "confession" })),
                 "its purpose \"confession\" is not known here",
             ),
         ] {
             assert_eq!(done(&members, &question), expected, "{members}: {question}");
         }
-        let about = |members: Json| {
-            with(reads.clone(), &json!({ "subject": with(json!({ "kind": "read" }), &members) }))
-        };
+    }
+
+    #[test]
+    fn files_outside_of_the_project_are_left_to_the_person() {
+        let about =
+            |members: Json| with(reads(), &json!({ "subject": with(json!({ "kind": "read" }), &members) }));
         let diff = |path: &str| json!({ "diffs": [{ "path": path, "line": 1, "new": "x" }] });
         for (subject, is_allowed) in [
             (json!({}), true),
@@ -224,11 +248,14 @@ mod tests {
             (json!({ "patch": "--- a" }), false),
             (with(diff("a"), &json!({ "patch": "--- a" })), true),
         ] {
-            assert_eq!(done(&read, &about(subject.clone())) == ONCE, is_allowed, "{subject}");
+            assert_eq!(done(&read(), &about(subject.clone())) == ONCE, is_allowed, "{subject}");
         }
         let nowhere = with(about(json!({ "locations": ["a"] })), &json!({ "project": null }));
-        assert_eq!(done(&read, &nowhere), "it is about a, which is not in its project");
-        // By the role, and not by what the agent calls it.
+        assert_eq!(done(&read(), &nowhere), "it is about a, which is not in its project");
+    }
+
+    #[test]
+    fn an_option_counts_by_its_role_and_not_by_its_name() {
         for (options, expected) in [
             (json!([["a", "Allow once", "allow_always"], ["b", "Never", "allow_once"]]), r#"{"option":"b"}"#),
             (json!([["a", "Allow once", "allow_always"]]), "it has no option that allows it this time"),
@@ -250,18 +277,19 @@ mod tests {
                 .map(|option| json!({ "value": option[0], "label": option[1], "role": option[2] }))
                 .collect();
             let field = json!({ "name": "option", "label": "?", "kind": "choice", "required": true, "options": options });
-            assert_eq!(done(&tests, &with(runs.clone(), &json!({ "fields": [field] }))), expected);
+            assert_eq!(done(&tests(), &with(runs(), &json!({ "fields": [field] }))), expected);
             for option in &options {
                 let chosen = done(
                     &answer(option["label"].as_str().expect("a label")),
-                    &with(runs.clone(), &json!({ "fields": [field] })),
+                    &with(runs(), &json!({ "fields": [field] })),
                 );
                 let is_once = option["role"] == "allow_once"
                     && options.iter().filter(|other| other["value"] == option["value"]).count() == 1;
                 assert_eq!(chosen.starts_with('{'), is_once, "{option}: {chosen}");
             }
         }
-        let flag = with(runs, &json!({ "fields": [{ "name": "ok", "label": "Allow?", "kind": "boolean" }] }));
+        let flag =
+            with(runs(), &json!({ "fields": [{ "name": "ok", "label": "Allow?", "kind": "boolean" }] }));
         assert_eq!(
             done(
                 &json!({ "command": "cargo test *", "dangerous": true, "then": "answer", "answer": true }),
@@ -271,6 +299,69 @@ mod tests {
         );
     }
 
+    const ATTACKS: [&str; 60] = [
+        "cargo test; rm -rf ~",
+        "cargo test;rm -rf ~",
+        "cargo test && x",
+        "cargo test & x",
+        "cargo test | sh",
+        "cargo test || x",
+        "cargo test $(x)",
+        "cargo test `x`",
+        "cargo test $x",
+        "cargo test ${x}",
+        "cargo test \"$(x)\"",
+        "cargo test '$(x)'",
+        "cargo test\nx",
+        "cargo test\rx",
+        "cargo test \\\nx",
+        "cargo test\u{0}x",
+        "cargo test > x",
+        "cargo test >x",
+        "cargo test<x",
+        "cargo test <(x)",
+        "cargo test <<x",
+        "A=1 cargo test",
+        "PATH=/opt cargo test",
+        "env cargo test",
+        "sudo cargo test",
+        "bash -c 'cargo test'",
+        "sh -c cargo\\ test",
+        "eval cargo test",
+        "command cargo test",
+        "\\cargo test",
+        "./cargo test",
+        "/opt/cargo test",
+        "~/cargo test",
+        "cargo-evil test",
+        "cargo\u{200b} test",
+        "\u{202e}cargo test",
+        "cargo test \u{202e}x",
+        "cargo\u{a0}test",
+        "cargo\u{3000}test",
+        "(cargo test)",
+        "{ cargo test; }",
+        "! cargo test",
+        "cargo test *",
+        "cargo test ?",
+        "cargo test ~",
+        "cargo test {a,b}",
+        "cargo test [a]",
+        "cargo test # x",
+        "'cargo test'",
+        "cargo 'test",
+        "cargo \"test",
+        "",
+        "cargo test\n… 5 more bytes are not shown",
+        "саrgo test",
+        "CARGO test",
+        "cargo test \u{1b}[2K",
+        "cargo test \u{e0020}",
+        "time cargo test",
+        "cargo",
+        " ",
+    ];
+
     #[test]
     fn an_attack_on_a_command_is_left_to_the_person() {
         let rules = [
@@ -279,68 +370,7 @@ mod tests {
             json!({ "command": "cargo t*", "dangerous": true, "then": "answer", "answer": "allow once" }),
             json!({ "command": ["cargo", "test"], "dangerous": true, "then": "allow" }),
         ];
-        for command in [
-            "cargo test; rm -rf ~",
-            "cargo test;rm -rf ~",
-            "cargo test && x",
-            "cargo test & x",
-            "cargo test | sh",
-            "cargo test || x",
-            "cargo test $(x)",
-            "cargo test `x`",
-            "cargo test $x",
-            "cargo test ${x}",
-            "cargo test \"$(x)\"",
-            "cargo test '$(x)'",
-            "cargo test\nx",
-            "cargo test\rx",
-            "cargo test \\\nx",
-            "cargo test\u{0}x",
-            "cargo test > x",
-            "cargo test >x",
-            "cargo test<x",
-            "cargo test <(x)",
-            "cargo test <<x",
-            "A=1 cargo test",
-            "PATH=/opt cargo test",
-            "env cargo test",
-            "sudo cargo test",
-            "bash -c 'cargo test'",
-            "sh -c cargo\\ test",
-            "eval cargo test",
-            "command cargo test",
-            "\\cargo test",
-            "./cargo test",
-            "/opt/cargo test",
-            "~/cargo test",
-            "cargo-evil test",
-            "cargo\u{200b} test",
-            "\u{202e}cargo test",
-            "cargo test \u{202e}x",
-            "cargo\u{a0}test",
-            "cargo\u{3000}test",
-            "(cargo test)",
-            "{ cargo test; }",
-            "! cargo test",
-            "cargo test *",
-            "cargo test ?",
-            "cargo test ~",
-            "cargo test {a,b}",
-            "cargo test [a]",
-            "cargo test # x",
-            "'cargo test'",
-            "cargo 'test",
-            "cargo \"test",
-            "",
-            "cargo test\n… 5 more bytes are not shown",
-            "саrgo test",
-            "CARGO test",
-            "cargo test \u{1b}[2K",
-            "cargo test \u{e0020}",
-            "time cargo test",
-            "cargo",
-            " ",
-        ] {
+        for command in ATTACKS {
             for members in &rules {
                 // The second rule allows what it says: any subcommand.
                 if command == "cargo" && members["command"] == "cargo *" {

@@ -227,96 +227,81 @@ mod tests {
         assert_eq!((problems(&again), again.rules()), (Vec::new(), answer.rules()));
     }
 
+    /// What stands in a rule, and what is said first.
+    const MISTAKES: [(&str, &str); 26] = [
+        (
+            "name = 'x'\nagnt = 'a'\nthen = 'hold'",
+            "config.toml:3:1: there is no `agnt` of a rule; did you mean `agent`?",
+        ),
+        ("agent = 'a'\nthen = 'hold'", "config.toml:1:1: a rule needs a `name`"),
+        ("name = 'x'\nthen = 'hold'", "config.toml:1:1: a rule needs a condition: "),
+        (
+            "name = 'x'\nagent = 'a'",
+            "config.toml:1:1: a rule needs `then`: one of allow, deny, answer, reject, hold, notify",
+        ),
+        ("name = 'x'\nagent = 'a'\nthen = 'permit'", "config.toml:4:8: \"permit\" is not one of allow, "),
+        (
+            "name = 'x'\nagent = 'a'\nthen = 'allow'",
+            "config.toml:1:1: a rule that allows names what it allows: give the `command` or the `tool`",
+        ),
+        (
+            "name = 'x'\ntool = 'execute'\nthen = 'allow'",
+            "config.toml:3:8: a rule that allows a command names it: give the `command`",
+        ),
+        ("name = 'x'\ntool = '*'\nthen = 'allow'", "config.toml:3:8: the kind of a tool is a whole name"),
+        (
+            "name = 'x'\ncommand = 'bash *'\nthen = 'allow'",
+            "config.toml:3:11: `bash` runs what its arguments say",
+        ),
+        ("name = 'x'\ncommand = '* test'\nthen = 'allow'", "config.toml:3:11: \"*\" could be any program"),
+        (
+            "name = 'x'\ncommand = ['a', ';']\nthen = 'allow'",
+            "config.toml:3:11: a rule never allows a command like that: a shell does more with `;`",
+        ),
+        ("name = 'x'\ncommand = \"a 'b\"\nthen = 'hold'", "config.toml:3:11: a quotation mark has no end"),
+        (
+            "name = 'x'\nproject = 'src'\nthen = 'hold'",
+            "config.toml:3:11: \"src\" does not begin with / or ~/",
+        ),
+        (
+            "name = 'x'\nproject = '/a/../b'\nthen = 'hold'",
+            "config.toml:3:11: \"/a/../b\" has a part that is not a name",
+        ),
+        (
+            "name = 'x'\norigin = 'emacs'\nthen = 'hold'",
+            "config.toml:3:10: \"emacs\" is not one of sandboxagent, ",
+        ),
+        (
+            "name = 'x'\npurpose = 'fun'\nthen = 'hold'",
+            "config.toml:3:11: \"fun\" is not \"question\" or \"permission\"",
+        ),
+        ("name = 'x'\nagent = 'a'\nthen = 'reject'", "config.toml:1:1: `then = \"reject\"` needs a `reason`"),
+        (
+            "name = 'x'\nagent = 'a'\nthen = 'answer'",
+            "config.toml:1:1: `then = \"answer\"` needs an `answer`",
+        ),
+        ("name = 'x'\nagent = 'a'\nthen = 'answer'\nanswer = {}", "config.toml:5:10: an answer is a text, "),
+        (
+            "name = 'x'\nagent = 'a'\nthen = 'hold'\nreason = 'r'",
+            "config.toml:5:10: `reason` does not go with `then = \"hold\"`",
+        ),
+        (
+            "name = 'x'\nagent = 'a'\nthen = 'notify'\nby = ['fax']",
+            "config.toml:5:6: \"fax\" is not one of terminal, ",
+        ),
+        ("name = 'x'\nagent = 'a'\nthen = 'notify'", "config.toml:1:1: `then = \"notify\"` needs `by`"),
+        ("name = 'x'\nagent = []\nthen = 'hold'", "config.toml:3:9: `agent` is a text, or a list of texts"),
+        (
+            "name = 'x'\nagent = 'a'\ndangerous = 'yes'\nthen = 'hold'",
+            "config.toml:4:13: `dangerous` is true or false",
+        ),
+        ("name = \"x\\u202e\"\nagent = 'a'\nthen = 'hold'", "config.toml:2:8: a name has up to 200 bytes"),
+        ("", "config.toml:1:1: a rule needs a `name`"),
+    ];
+
     #[test]
     fn a_rule_with_a_mistake_is_left_out_with_its_place_and_the_others_hold() {
-        for (rule, said) in [
-            (
-                "name = 'x'\nagnt = 'a'\nthen = 'hold'",
-                "config.toml:3:1: there is no `agnt` of a rule; did you mean `agent`?",
-            ),
-            ("agent = 'a'\nthen = 'hold'", "config.toml:1:1: a rule needs a `name`"),
-            ("name = 'x'\nthen = 'hold'", "config.toml:1:1: a rule needs a condition: "),
-            (
-                "name = 'x'\nagent = 'a'",
-                "config.toml:1:1: a rule needs `then`: one of allow, deny, answer, reject, hold, notify",
-            ),
-            ("name = 'x'\nagent = 'a'\nthen = 'permit'", "config.toml:4:8: \"permit\" is not one of allow, "),
-            (
-                "name = 'x'\nagent = 'a'\nthen = 'allow'",
-                "config.toml:1:1: a rule that allows names what it allows: give the `command` or the `tool`",
-            ),
-            (
-                "name = 'x'\ntool = 'execute'\nthen = 'allow'",
-                "config.toml:3:8: a rule that allows a command names it: give the `command`",
-            ),
-            ("name = 'x'\ntool = '*'\nthen = 'allow'", "config.toml:3:8: the kind of a tool is a whole name"),
-            (
-                "name = 'x'\ncommand = 'bash *'\nthen = 'allow'",
-                "config.toml:3:11: `bash` runs what its arguments say",
-            ),
-            (
-                "name = 'x'\ncommand = '* test'\nthen = 'allow'",
-                "config.toml:3:11: \"*\" could be any program",
-            ),
-            (
-                "name = 'x'\ncommand = ['a', ';']\nthen = 'allow'",
-                "config.toml:3:11: a rule never allows a command like that: a shell does more with `;`",
-            ),
-            (
-                "name = 'x'\ncommand = \"a 'b\"\nthen = 'hold'",
-                "config.toml:3:11: a quotation mark has no end",
-            ),
-            (
-                "name = 'x'\nproject = 'src'\nthen = 'hold'",
-                "config.toml:3:11: \"src\" does not begin with / or ~/",
-            ),
-            (
-                "name = 'x'\nproject = '/a/../b'\nthen = 'hold'",
-                "config.toml:3:11: \"/a/../b\" has a part that is not a name",
-            ),
-            (
-                "name = 'x'\norigin = 'emacs'\nthen = 'hold'",
-                "config.toml:3:10: \"emacs\" is not one of sandboxagent, ",
-            ),
-            (
-                "name = 'x'\npurpose = 'fun'\nthen = 'hold'",
-                "config.toml:3:11: \"fun\" is not \"question\" or \"permission\"",
-            ),
-            (
-                "name = 'x'\nagent = 'a'\nthen = 'reject'",
-                "config.toml:1:1: `then = \"reject\"` needs a `reason`",
-            ),
-            (
-                "name = 'x'\nagent = 'a'\nthen = 'answer'",
-                "config.toml:1:1: `then = \"answer\"` needs an `answer`",
-            ),
-            (
-                "name = 'x'\nagent = 'a'\nthen = 'answer'\nanswer = {}",
-                "config.toml:5:10: an answer is a text, ",
-            ),
-            (
-                "name = 'x'\nagent = 'a'\nthen = 'hold'\nreason = 'r'",
-                "config.toml:5:10: `reason` does not go with `then = \"hold\"`",
-            ),
-            (
-                "name = 'x'\nagent = 'a'\nthen = 'notify'\nby = ['fax']",
-                "config.toml:5:6: \"fax\" is not one of terminal, ",
-            ),
-            ("name = 'x'\nagent = 'a'\nthen = 'notify'", "config.toml:1:1: `then = \"notify\"` needs `by`"),
-            (
-                "name = 'x'\nagent = []\nthen = 'hold'",
-                "config.toml:3:9: `agent` is a text, or a list of texts",
-            ),
-            (
-                "name = 'x'\nagent = 'a'\ndangerous = 'yes'\nthen = 'hold'",
-                "config.toml:4:13: `dangerous` is true or false",
-            ),
-            (
-                "name = \"x\\u202e\"\nagent = 'a'\nthen = 'hold'",
-                "config.toml:2:8: a name has up to 200 bytes",
-            ),
-            ("", "config.toml:1:1: a rule needs a `name`"),
-        ] {
+        for (rule, said) in MISTAKES {
             let settings = of(&format!("[[rule]]\n{rule}\n{RULE}"), "");
             let found = problems(&settings);
             assert!(found.first().is_some_and(|first| first.starts_with(said)), "{rule}: {found:?}");
