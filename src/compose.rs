@@ -30,7 +30,7 @@ use askbridge::{
     },
     native::{ClaudeBridge, CodexBridge},
     origin::{
-        Hosted, Hosts, Who,
+        Hosted, Hosts, SharedListeners, Who,
         attach::Finder,
         codex::finder::CodexFinder,
         copilot::CopilotFinder,
@@ -148,8 +148,8 @@ pub(crate) fn attach(args: &AttachArgs) -> ExitCode {
             vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]
         }
         Some(AttachAgent::Codex { socket: None }) => finders(|kind| kind == "codex"),
-        Some(AttachAgent::Opencode { url }) => vec![opencode(url.clone())],
-        Some(AttachAgent::Copilot { port }) => vec![copilot(*port)],
+        Some(AttachAgent::Opencode { url }) => vec![opencode(url.clone(), SharedListeners::default())],
+        Some(AttachAgent::Copilot { port }) => vec![copilot(*port, SharedListeners::default())],
         None => finders(|_| true),
     };
     command::run(command::attach(finders, Arc::new(LocalHosts::default())))
@@ -164,20 +164,21 @@ pub(crate) fn attached(set: &Settings) -> Attached {
 /// Returns what finds the agents of each kind that is wanted.
 fn finders(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
     let codex = CodexFinder::of_user().map(|finder| Box::new(finder) as Box<dyn Finder>);
-    let all = codex.into_iter().chain([opencode(None), copilot(None)]);
+    let listeners = SharedListeners::default();
+    let all = codex.into_iter().chain([opencode(None, listeners.clone()), copilot(None, listeners)]);
     all.filter(|finder| is_wanted(finder.name())).collect()
 }
 
 /// Returns what finds opencode at this address, or on this machine. It takes the password from where opencode does.
-fn opencode(url: Option<Address>) -> Box<dyn Finder> {
+fn opencode(url: Option<Address>, listeners: SharedListeners) -> Box<dyn Finder> {
     let password = variable("OPENCODE_SERVER_PASSWORD")
-        .map(|password| Password::new(variable("OPENCODE_SERVER_USERNAME"), password));
-    Box::new(OpencodeFinder::new(url, password))
+        .map(|password| Password::new(variable("OPENCODE_SERVER_USERNAME"), password.into()));
+    Box::new(OpencodeFinder::new(url, password, listeners))
 }
 
 /// Returns what finds Copilot at this port, or on this machine.
-fn copilot(port: Option<u16>) -> Box<dyn Finder> {
-    Box::new(CopilotFinder::new(port, variable("COPILOT_CONNECTION_TOKEN")))
+fn copilot(port: Option<u16>, listeners: SharedListeners) -> Box<dyn Finder> {
+    Box::new(CopilotFinder::new(port, variable("COPILOT_CONNECTION_TOKEN").map(Into::into), listeners))
 }
 
 fn variable(name: &str) -> Option<String> {

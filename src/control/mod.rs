@@ -15,6 +15,8 @@ pub mod protocol;
 
 pub mod processes;
 
+pub mod tcp_table;
+
 pub mod agent_tree;
 
 pub mod inbox;

@@ -23,6 +23,8 @@ mod script;
 
 pub mod client;
 
+mod keyboard;
+
 pub mod claude;
 
 pub mod codex;

@@ -33,8 +33,10 @@ pub(super) enum Delivery {
     TooLate,
     /// The agent refused it, for this reason. It would refuse it again.
     Refused(String),
-    /// It is not known whether the agent has it, for this reason.
+    /// It is not known whether the agent has it, for this reason. It is sent again.
     Unknown(String),
+    /// It was not sent, for this reason. It is sent again.
+    NotSent(String),
 }
 
 /// An open question of the agent's, and how it is answered.
@@ -42,13 +44,19 @@ pub(super) trait Answerable: Send + Sync + 'static {
     /// How a question ends, as the agent tells it.
     type Ending: PartialEq + Send + Sync + 'static;
 
+    /// Whether the agent's event about an end decides where its reply says that it took our answer. So it is for an agent
+    /// that has versions which say so of a late answer as well.
+    const EVENT_DECIDES: bool;
+
     /// Returns how the question ends by this settlement, as the agent would tell it.
     fn ending(&self, settlement: &Settlement) -> Self::Ending;
 
     /// Returns the outcome that the end means.
     fn outcome(&self, ending: &Self::Ending) -> Outcome;
 
-    /// Sends what was decided to the agent, within [`limits::ATTACH_ANSWER`].
+    /// Sends what was decided to the agent. The future is dropped after [`limits::ATTACH_ANSWER`]: it is not known then
+    /// whether the agent has it. An answer is sent again for [`limits::ATTACH_REJOIN`]; with what may follow the last
+    /// attempt, its responder waits for [`limits::ATTACH_DECISION`] at most.
     fn deliver(&self, settlement: &Settlement) -> impl Future<Output = Delivery> + Send;
 }
 
@@ -136,6 +144,8 @@ impl<A: Answerable> Book<A> {
     /// Records that what the agent tells from now on comes over another connection, and perhaps from another process, which
     /// may use IDs again.
     pub(super) fn reconnected(&mut self) {
+        // A question whose answer failed is over here, and perhaps open in the agent: it may be opened again.
+        self.reap();
         self.ended.clear();
     }
 
@@ -202,21 +212,25 @@ async fn attend<A: Answerable>(
     let ours = request.ending(&settlement);
     let is_ours = |told: &Told<A::Ending>| told.ending.as_ref() == Some(&ours);
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
+    // Whether an attempt may have arrived whose reply did not come.
+    let mut may_have = false;
     for times in 0.. {
-        match request.deliver(&settlement).await {
+        let delivery = timeout(limits::ATTACH_ANSWER, request.deliver(&settlement)).await;
+        match delivery.unwrap_or_else(|_| Delivery::Unknown("no reply in time".to_owned())) {
             Delivery::Taken => {
                 return match told.try_recv() {
-                    // Versions before 1.18 of opencode say so of a late reply as well.
-                    Ok(told) if told.ending.is_some() && !is_ours(&told) => told.end(asked),
+                    Ok(told) if A::EVENT_DECIDES && told.ending.is_some() && !is_ours(&told) => {
+                        told.end(asked)
+                    }
                     _ => asked.delivered(),
                 };
             }
             Delivery::TooLate => {
                 return match timeout(limits::ATTACH_LATE, &mut told).await {
                     // An earlier attempt had arrived.
-                    Ok(Ok(told)) if times > 0 && is_ours(&told) => asked.delivered(),
+                    Ok(Ok(told)) if may_have && is_ours(&told) => asked.delivered(),
                     Ok(Ok(told)) => told.end(asked),
-                    _ if times > 0 => asked.undeliverable(),
+                    _ if may_have => asked.undeliverable(),
                     _ => asked.end(Outcome::Rejected(Reason::Withdrawn), Provenance::bridge()),
                 };
             }
@@ -224,14 +238,20 @@ async fn attend<A: Answerable>(
                 tracing::warn!(question = %asked.id(), why, "the agent did not take an answer");
                 return asked.undeliverable();
             }
-            Delivery::Unknown(why) => tracing::debug!(question = %asked.id(), why, "an answer is sent again"),
+            Delivery::Unknown(why) => {
+                may_have = true;
+                tracing::debug!(question = %asked.id(), why, "an answer is sent again");
+            }
+            Delivery::NotSent(why) => {
+                tracing::debug!(question = %asked.id(), why, "an answer is not sent yet")
+            }
         }
         let pause = back_off(limits::ATTACH_AGAIN, times, limits::ATTACH_ANSWER);
         tokio::select! {
             biased;
             told = &mut told => return match told {
-                Ok(told) if is_ours(&told) => asked.delivered(),
-                Ok(told) if told.ending.is_some() => told.end(asked),
+                Ok(told) if may_have && is_ours(&told) => asked.delivered(),
+                Ok(told) if !may_have || told.ending.is_some() => told.end(asked),
                 // The question is gone, and perhaps by our answer.
                 _ => asked.undeliverable(),
             },
@@ -337,6 +357,8 @@ mod tests {
     impl Answerable for Called {
         type Ending = Ending;
 
+        const EVENT_DECIDES: bool = true;
+
         fn ending(&self, settlement: &Settlement) -> Ending {
             self.request.call(&settlement.outcome, settlement.remark.as_deref()).ending
         }
@@ -369,7 +391,7 @@ mod tests {
                     None => lost(),
                     Some(Verdict::Taken) => Delivery::Taken,
                     Some(Verdict::TooLate) => Delivery::TooLate,
-                    Some(Verdict::Failed(why)) => panic!("{why}"),
+                    Some(Verdict::Failed(why) | Verdict::Unclear(why)) => panic!("{why}"),
                 }
             }
         }
@@ -474,13 +496,21 @@ mod tests {
             match verdict {
                 // I9: an accepted answer is the one that opencode has.
                 Ok(_) => assert_eq!(end.as_deref(), Some(*label), "{what}"),
-                Err(Refusal::Conflict(_)) => assert!(end.is_some(), "{what}"),
+                Err(Refusal::Conflict(record)) => {
+                    let (.., is_call) = world.end.as_ref().expect("what came first");
+                    // The keyboard may have said the same, but no other call does.
+                    assert!(
+                        !is_call || end.as_deref() != Some(*label),
+                        "told to be late, and in force: {what}"
+                    );
+                    let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
+                    assert!(!matches!(outcome, Some(Outcome::Failed) | None), "{what}");
+                }
                 Err(Refusal::NotFound | Refusal::Gone(_)) => {}
                 Err(Refusal::Unavailable) => assert!(loses, "{what}"),
                 Err(_) => panic!("{what}"),
             }
-            let most =
-                if loses { limits::ATTACH_REJOIN + limits::ATTACH_ANSWER } else { limits::ATTACH_ANSWER };
+            let most = if loses { limits::ATTACH_DECISION } else { limits::ATTACH_ANSWER };
             assert!(times.1 - times.0 <= most, "{what}: told after {:?}", times.1 - times.0);
         }
         if !loses {
@@ -494,6 +524,109 @@ mod tests {
             let label = answer.values.values().next();
             assert_eq!(label, end.map(Value::Text).as_ref(), "round {round}: what is shown");
         }
+    }
+
+    /// A question that its agent gives the same reply to each time, or none.
+    struct Same(Option<Delivery>);
+
+    impl Answerable for Same {
+        type Ending = bool;
+
+        const EVENT_DECIDES: bool = false;
+
+        fn ending(&self, settlement: &Settlement) -> bool {
+            matches!(settlement.outcome, Outcome::Answered(_))
+        }
+
+        fn outcome(&self, _: &bool) -> Outcome {
+            Outcome::Rejected(Reason::User)
+        }
+
+        fn deliver(&self, _: &Settlement) -> impl Future<Output = Delivery> + Send {
+            let delivery = self.0.clone();
+            async {
+                pass(Duration::from_millis(10)).await;
+                match delivery {
+                    Some(delivery) => delivery,
+                    None => std::future::pending().await,
+                }
+            }
+        }
+    }
+
+    /// Opens a question of this kind, answers it, and tells of an end after some time. Returns what the responder is told,
+    /// and how long after that end.
+    async fn answered(same: Same, ended: Option<(Duration, bool)>) -> (Result<(), Refusal>, Duration) {
+        let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
+        let mut book = Book::new(desk, Provenance::bridge());
+        book.open(played_question(), same);
+        let mut since = Instant::now();
+        let tell = async {
+            if let Some((after, ending)) = ended {
+                pass(after).await;
+                since = Instant::now();
+                book.ended("q", ending);
+            }
+            loop {
+                book.finished().await;
+            }
+        };
+        let verdict = tokio::select! {
+            () = tell => panic!("it tells on"),
+            submitted = submit(&inbox, Duration::ZERO, "Postgres") => submitted.verdict.map(|_| ()),
+        };
+        (verdict, since.elapsed())
+    }
+
+    fn played_question() -> Question {
+        let (_, happened) = Core::default().ask(Sample::Question, DIRECTORY);
+        let asked = read_event(happened.event.to_string().as_bytes()).expect("an event");
+        let Event::Asked(request) = asked.event else { panic!("{asked:?}") };
+        Question { id: "q".to_owned(), ..request.question }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn responder_of_a_silent_agent_is_told_in_time_that_it_is_not_known() {
+        let (verdict, time) = answered(Same(None), None).await;
+        assert!(matches!(verdict, Err(Refusal::Unavailable)), "{verdict:?}");
+        assert!(time > limits::ATTACH_REJOIN && time <= limits::ATTACH_DECISION, "{time:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answer_that_was_never_sent_is_late_and_not_unknown() {
+        let after = Duration::from_millis(250);
+        let not_sent = || Same(Some(Delivery::NotSent("no connection".to_owned())));
+        for ending in [true, false] {
+            let (verdict, time) = answered(not_sent(), Some((after, ending))).await;
+            assert!(matches!(verdict, Err(Refusal::Conflict(_))), "{ending}: {verdict:?}");
+            assert_eq!(time, Duration::ZERO);
+        }
+        let unknown = Same(Some(Delivery::Unknown("it broke".to_owned())));
+        let (verdict, _) = answered(unknown, Some((after, true))).await;
+        assert!(verdict.is_ok(), "{verdict:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn reply_that_took_the_answer_beats_an_event() {
+        let taken = Same(Some(Delivery::Taken));
+        let (verdict, _) = answered(taken, Some((Duration::from_millis(5), false))).await;
+        assert!(verdict.is_ok(), "{verdict:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn question_whose_answer_failed_opens_again_after_a_reconnect() {
+        let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
+        let mut book = Book::new(desk, Provenance::bridge());
+        let refused = || Same(Some(Delivery::Refused("not now".to_owned())));
+        book.open(played_question(), refused());
+        let submitted = submit(&inbox, Duration::ZERO, "Postgres").await;
+        assert!(matches!(submitted.verdict, Err(Refusal::Unavailable)), "{:?}", submitted.verdict);
+        book.open(played_question(), refused());
+        let open = || inbox.store().read(|_, snapshot| snapshot.open_count());
+        assert_eq!(open(), 0, "an event from before opens nothing");
+        book.reconnected();
+        book.open(played_question(), refused());
+        assert_eq!(open(), 1);
     }
 
     #[test]

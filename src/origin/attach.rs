@@ -7,7 +7,7 @@ use std::{
     fmt,
     future::{Future, pending},
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -124,6 +124,30 @@ impl Frame {
     }
 }
 
+/// What was said last of each agent that cannot be attached to, so that it is said once. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Complaints(Arc<Mutex<BTreeMap<String, String>>>);
+
+impl Complaints {
+    /// Takes note of how an attachment to this agent ended, and logs a problem that is not the last one that it had.
+    pub(super) fn note(&self, agent: &str, problem: Option<String>) {
+        if self.is_new(agent, problem.as_deref()) {
+            tracing::warn!("{agent} {}", problem.unwrap_or_default());
+        }
+    }
+
+    fn is_new(&self, agent: &str, problem: Option<&str>) -> bool {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = said.remove(agent);
+        let Some(problem) = problem else { return false };
+        if said.len() >= limits::ATTACHMENTS {
+            said.pop_first();
+        }
+        said.insert(agent.to_owned(), problem.to_owned());
+        before.as_deref() != Some(problem)
+    }
+}
+
 /// Returns a pause that doubles each time, up to the longest.
 pub(super) fn back_off(first: Duration, times: u32, longest: Duration) -> Duration {
     first.saturating_mul(2_u32.saturating_pow(times.min(16))).min(longest)
@@ -172,6 +196,21 @@ mod tests {
             let found = Found { key: "always".to_owned(), attach: Box::new(attach) };
             Box::pin(async { vec![found] })
         }
+    }
+
+    #[test]
+    fn problem_is_said_once_for_each_agent() {
+        let complaints = Complaints::default();
+        let is_new = |agent: &str, problem| complaints.is_new(agent, problem);
+        assert!(is_new("a", Some("is full")) && is_new("b", Some("is slow")));
+        assert!(!is_new("a", Some("is full")) && !is_new("b", Some("is slow")));
+        assert!(is_new("a", Some("is gone")));
+        // It was attached to meanwhile.
+        assert!(!is_new("a", None) && is_new("a", Some("is gone")));
+        for agent in 0..2 * limits::ATTACHMENTS {
+            is_new(&format!("{agent:03}"), Some("is full"));
+        }
+        assert_eq!(complaints.0.lock().unwrap().len(), limits::ATTACHMENTS);
     }
 
     /// Returns how often an agent is attached to within a minute.

@@ -1,5 +1,5 @@
-//! The listening TCP sockets of this user on this machine, each with its process. Linux tells, under `/proc`; elsewhere,
-//! there are none.
+//! The listening TCP sockets of this user on this machine, each with its process, and what else is known of a process.
+//! Linux tells, under `/proc`; elsewhere, there are none.
 
 use std::{
     collections::BTreeMap,
@@ -8,10 +8,19 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
-use crate::{control::processes, limits};
+use tokio::task::spawn_blocking;
+
+use crate::{
+    control::{
+        processes,
+        tcp_table::{self, Row},
+    },
+    limits,
+};
 
 /// A process that listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +41,6 @@ struct Socket {
     inode: u64,
 }
 
-/// The tables of all TCP sockets, by the family of their addresses.
-const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
-/// The state of a socket that listens.
-const LISTENS: &str = "0A";
 /// Clock ticks of a second in `/proc`, which Linux has on all machines but Alpha.
 const TICKS: f64 = 100.0;
 
@@ -50,8 +55,7 @@ impl Listeners {
     /// a new socket.
     pub(super) fn look(&mut self) -> Vec<Listener> {
         let user = rustix::process::geteuid().as_raw();
-        let tables = TABLES.iter().filter_map(|table| read(Path::new(table)).ok());
-        let mut sockets: Vec<_> = tables.flat_map(|table| listening(&table, user)).collect();
+        let mut sockets = listening(tcp_table::rows(), user);
         sockets.truncate(limits::LISTENERS);
         self.known.retain(|inode, _| sockets.iter().any(|socket| socket.inode == *inode));
         let new: Vec<_> =
@@ -64,6 +68,19 @@ impl Listeners {
             }
         }
         self.known.values().flatten().cloned().collect()
+    }
+}
+
+/// The listeners that all finders look at together, so that one walk over the processes is enough. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct SharedListeners(Arc<Mutex<Listeners>>);
+
+impl SharedListeners {
+    /// Returns the listeners of this user that can be reached over loopback.
+    pub(super) async fn look(&self) -> Vec<Listener> {
+        let shared = Arc::clone(&self.0);
+        let look = move || shared.lock().unwrap_or_else(PoisonError::into_inner).look();
+        spawn_blocking(look).await.unwrap_or_default()
     }
 }
 
@@ -109,39 +126,22 @@ pub(super) fn folder(pid: u32) -> Option<PathBuf> {
 }
 
 /// Returns the listening sockets of a user that are bound to a loopback address, or to all addresses.
-fn listening(table: &str, user: u32) -> Vec<Socket> {
-    let socket = |row: &str| {
-        let mut fields = row.split_ascii_whitespace().skip(1);
-        let (ip, port) = address(fields.next()?)?;
-        let is_meant = fields.nth(1)? == LISTENS && fields.nth(3)?.parse() == Ok(user);
-        let inode = fields.nth(1)?.parse().ok()?;
-        let ip = match ip {
+fn listening(rows: impl IntoIterator<Item = Row>, user: u32) -> Vec<Socket> {
+    let socket = |row: Row| {
+        let ip = match row.local.ip() {
             ip if ip.is_loopback() => ip,
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
             _ => return None,
         };
-        is_meant.then_some(Socket { ip, port, inode })
+        let socket = Socket { ip, port: row.local.port(), inode: row.inode };
+        (row.is_listening && row.user == user).then_some(socket)
     };
-    table.lines().skip(1).filter_map(socket).collect()
+    rows.into_iter().filter_map(socket).collect()
 }
 
-/// Reads an address: words in the machine's byte order, and a port.
-fn address(written: &str) -> Option<(IpAddr, u16)> {
-    let (host, port) = written.split_once(':')?;
-    let word = |at: usize| Some(u32::from_str_radix(host.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
-    let ip = match host.len() {
-        8 => IpAddr::from(word(0)?),
-        32 => {
-            let words = [word(0)?, word(8)?, word(16)?, word(24)?];
-            IpAddr::from(<[u8; 16]>::try_from(words.concat()).ok()?).to_canonical()
-        }
-        _ => return None,
-    };
-    Some((ip, u16::from_str_radix(port, 16).ok()?))
-}
-
-/// Returns the processes of this user by the inodes of their sockets.
+/// Returns the processes of this user by the inodes of their sockets. A child has its parent's for a moment, until it runs
+/// another program: the process with the lowest ID counts, which is the first that `/proc` lists.
 fn owners(user: u32) -> BTreeMap<u64, u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut owners = BTreeMap::new();
@@ -155,7 +155,7 @@ fn owners(user: u32) -> BTreeMap<u64, u32> {
                 .ok()
                 .and_then(|link| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
             if let Some(inode) = inode {
-                owners.insert(inode, pid);
+                owners.entry(inode).or_insert(pid);
             }
         }
     }
@@ -185,7 +185,7 @@ mod tests {
    3: 00000000:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 14 1 0 100 0 0 10 0
    4: 0101A8C0:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 15 1 0 100 0 0 10 0
    5: 00000000000000000000000001000000:1001 00000000000000000000000000000000:0000 0A 0:0 0:0 0 1000 0 16 1 0";
-        let found: Vec<_> = listening(table, 1000)
+        let found: Vec<_> = listening(tcp_table::parse(table), 1000)
             .into_iter()
             .map(|Socket { ip, port, inode }| (ip.to_string(), port, inode))
             .collect();
@@ -204,6 +204,23 @@ mod tests {
         assert!(is_there(&mut listeners) && is_there(&mut listeners));
         drop(listener);
         assert!(!is_there(&mut listeners));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn child_that_has_the_socket_as_well_is_not_the_listener() {
+        use rustix::io::{FdFlags, fcntl_setfd};
+
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        fcntl_setfd(&listener, FdFlags::empty()).expect("an open socket");
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("cat");
+        let port = listener.local_addr().expect("an address").port();
+        // IDs begin again at some point: then the child may have the lower one.
+        let expected = std::process::id().min(child.id());
+        assert_eq!(process_at(port), Some(expected));
+        drop(child.stdin.take());
+        child.wait().expect("its end");
     }
 
     #[cfg(target_os = "linux")]

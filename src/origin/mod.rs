@@ -9,6 +9,8 @@ pub mod attach;
 
 mod answering;
 
+mod secret;
+
 mod listeners;
 
 pub mod codex;
@@ -21,3 +23,5 @@ pub mod opencode;
 pub mod mcp;
 
 pub use hosts::{Hosted, Hosts, Who};
+pub use listeners::SharedListeners;
+pub use secret::Secret;

@@ -1,16 +1,11 @@
 //! `askbridge attach copilot` beside a terminal of Copilot: the mock of its server has the keyboard.
 
-use std::os::unix::process::CommandExt;
-
 use serde_json::{Value, json};
 
-use crate::{
-    machine::TestMachine,
-    scene::{Kind, Scene},
-    support::Process,
-};
+use crate::scene::{Kind, Scene};
 
-const COPILOT: Kind = Kind { name: "copilot", attached: "attached to Copilot" };
+const COPILOT: Kind =
+    Kind { name: "copilot", attached: "attached to Copilot", secret: "COPILOT_CONNECTION_TOKEN" };
 
 fn rpc(answer: Value) -> (String, Value) {
     ("rpc".to_owned(), answer)
@@ -98,57 +93,91 @@ fn what_was_open_before_is_answered_after_askbridge_was_killed() {
 fn what_happens_in_a_gap_is_learnt_afterwards() {
     let mut scene = Scene::new(&COPILOT);
     let id = scene.ask("question");
-    scene.key("gap");
-    scene.agent.expect("a gap", |line| line.starts_with("gap"));
-    scene.key("answer Postgres");
+    scene.key("gap answer Postgres");
     // The log has the answer.
     assert_eq!(scene.ended(&id)["outcome"]["values"]["database"], "Postgres");
+    assert_eq!(scene.told().0, "keyboard");
+    scene.key("gap ask question");
+    let id = scene.machine.question();
+    scene.machine.does(&["answer", &id, "SQLite"]);
+    assert_eq!(scene.told(), rpc(accepted("SQLite")));
+}
+
+#[test]
+fn a_permission_that_ended_in_a_gap_is_withdrawn_and_a_form_stays() {
+    let mut scene = Scene::new(&COPILOT);
+    scene.key("ask permission");
+    scene.key("ask question");
+    scene.machine.questions(2);
+    // Copilot keeps the events of its forms for some time only.
+    scene.key("gap approve; forget; ask choices");
+    let is_meant = |question: &Value| question["question"]["purpose"] == "permission";
+    let questions = scene
+        .machine
+        .watch()
+        .until("what is open", |questions| questions.len() == 2 && !questions.iter().any(is_meant));
+    assert_eq!(questions.len(), 2, "{questions:?}");
+}
+
+#[test]
+fn a_session_that_is_not_shown_is_joined_again() {
+    let mut scene = Scene::new(&COPILOT);
     let id = scene.ask("question");
+    scene.key("session another");
+    scene.agent.expect("a session", |line| line == "joined 1 another");
+    // The first attempt to join them again breaks off.
+    scene.key("break 1");
+    scene.key("gap");
+    scene.key("answer Postgres");
+    assert_eq!(scene.ended(&id)["outcome"]["values"]["database"], "Postgres");
+    scene.key("ask question");
+    let id = scene.machine.question();
     scene.machine.does(&["answer", &id, "SQLite"]);
     assert_eq!(scene.told().0, "keyboard");
     assert_eq!(scene.told(), rpc(accepted("SQLite")));
 }
 
 #[test]
-fn a_copilot_that_is_killed_takes_its_questions_with_it() {
+fn a_session_that_ended_in_a_gap_takes_its_questions_with_it() {
     let mut scene = Scene::new(&COPILOT);
     let id = scene.ask("question");
-    scene.restart();
-    scene.machine.questions(0);
-    let late = scene.machine.run(&["answer", &id, "1"]);
-    assert!([3, 4, 6].contains(&late.code), "{late:?}");
-    // The process in its place has an inbox of its own.
-    let id = scene.ask("question");
-    scene.machine.does(&["answer", &id, "1"]);
-    assert_eq!(scene.told(), rpc(accepted("Postgres")));
+    scene.key("session another");
+    scene.key("gap leave session-1");
+    assert_eq!(scene.ended(&id)["outcome"], json!({ "status": "rejected", "reason": "withdrawn" }));
+}
+
+#[test]
+fn the_last_of_many_sessions_is_followed() {
+    let mut scene = Scene::new(&COPILOT);
+    let first = scene.ask("question");
+    for number in 2..=17 {
+        scene.key(&format!("session session-{number}"));
+    }
+    scene.key("ask choices");
+    let is_last =
+        |questions: &[Value]| matches!(questions, [one] if one["question"]["fields"][0]["name"] == "q0");
+    let questions = scene.machine.watch().until("the question of the last session", is_last);
+    let id = crate::machine::name(&questions[0]);
+    scene.machine.does(&["answer", &id, "SQLite"]);
+    assert_eq!(scene.told(), rpc(json!({ "answer": "SQLite", "wasFreeform": false })));
+    // The oldest session is left to its own dialog.
+    assert_eq!(scene.ended(&first)["outcome"]["reason"], "withdrawn");
+}
+
+#[test]
+fn a_copilot_that_is_killed_takes_its_questions_with_it() {
+    assert_eq!(Scene::new(&COPILOT).outlives_its_agent(), rpc(accepted("Postgres")));
 }
 
 #[test]
 fn a_server_with_a_token_is_attached_to_with_it() {
-    let mut scene = Scene::with(&COPILOT, |command| {
-        command.env("COPILOT_CONNECTION_TOKEN", "top secret");
-    });
-    let id = scene.ask("question");
-    scene.machine.does(&["answer", &id, "1"]);
-    assert_eq!(scene.told().0, "rpc");
-    let log = scene.log();
-    assert!(!log.contains("secret"), "{log}");
-    let without = scene.machine.start(&["attach", "copilot", &scene.port]);
-    without.expect_stderr("a hint", |text| text.contains("COPILOT_CONNECTION_TOKEN"));
+    Scene::wants_its_secret(&COPILOT);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_on_this_machine_is_found() {
-    let machine = TestMachine::new();
-    let mut agent = Process::spawn(machine.command(&["mock", "copilot", "--ui-server"]).arg0("copilot"));
-    agent.expect("a port", |line| line.starts_with("listening "));
-    let attached = machine.start(&["attach", "copilot", "--log", "info"]);
-    attached.expect_stderr("an attachment", |text| text.contains("attached to Copilot"));
-    agent.send("ask question");
-    let id = machine.question();
-    machine.does(&["answer", &id, "1"]);
-    agent.expect("an answer", |line| line.starts_with("told req-1 rpc"));
+    Scene::is_found(&COPILOT);
 }
 
 #[test]

@@ -1,16 +1,11 @@
 //! `askbridge attach opencode` beside a terminal of opencode: the mock of its server has the keyboard.
 
-use std::os::unix::process::CommandExt;
-
 use serde_json::{Value, json};
 
-use crate::{
-    machine::TestMachine,
-    scene::{Kind, Scene},
-    support::Process,
-};
+use crate::scene::{Kind, Scene};
 
-const OPENCODE: Kind = Kind { name: "opencode", attached: "attached to opencode" };
+const OPENCODE: Kind =
+    Kind { name: "opencode", attached: "attached to opencode", secret: "OPENCODE_SERVER_PASSWORD" };
 
 fn http(answer: Value) -> (String, Value) {
     ("http".to_owned(), answer)
@@ -86,74 +81,66 @@ fn a_question_outlives_an_askbridge_that_is_killed() {
 fn what_happens_in_a_gap_is_learnt_afterwards() {
     let mut scene = Scene::new(&OPENCODE);
     let id = scene.ask("question");
-    scene.key("gap");
-    scene.agent.expect("a gap", |line| line.starts_with("gap"));
-    scene.key("answer Postgres");
-    assert!(scene.ended(&id).is_object());
-    scene.key("gap");
-    // Whether this is told or listed depends on when the stream is opened again.
-    let id = scene.ask("question");
+    scene.key("gap answer Postgres");
+    // The lists say that it is over, and not how.
+    assert_eq!(scene.ended(&id)["outcome"], json!({ "status": "rejected", "reason": "withdrawn" }));
+    assert_eq!(scene.told().0, "keyboard");
+    scene.key("gap ask question");
+    let id = scene.machine.question();
     scene.machine.does(&["answer", &id, "SQLite"]);
-    assert_eq!(scene.told(), ("keyboard".to_owned(), json!({ "answers": [["Postgres"]] })));
+    assert_eq!(scene.told(), http(json!({ "answers": [["SQLite"]] })));
+}
+
+#[test]
+fn a_project_that_fails_does_not_keep_the_others_out() {
+    let mut scene = Scene::alone(&OPENCODE, |_| {});
+    scene.key("ask question /failing/project");
+    scene.key("fail /failing/project");
+    scene.agent.expect("its failure", |line| line.starts_with("failing "));
+    scene.attach();
+    let id = scene.ask("question");
+    scene.machine.does(&["answer", &id, "1"]);
+    assert_eq!(scene.told().0, "http");
+}
+
+#[test]
+fn a_project_that_fails_after_a_gap_keeps_its_questions() {
+    let mut scene = Scene::new(&OPENCODE);
+    scene.key("ask question /failing/project");
+    let id = scene.machine.question();
+    scene.key("fail /failing/project");
+    scene.key("gap ask question");
+    let questions = scene.machine.questions(2);
+    assert!(questions.iter().any(|question| crate::machine::name(question) == id), "{questions:?}");
+    scene.machine.does(&["answer", &id, "SQLite"]);
     assert_eq!(scene.told(), http(json!({ "answers": [["SQLite"]] })));
 }
 
 #[test]
 fn a_server_that_is_killed_takes_its_questions_with_it() {
-    let mut scene = Scene::new(&OPENCODE);
-    let id = scene.ask("question");
-    scene.restart();
-    scene.machine.questions(0);
-    let late = scene.machine.run(&["answer", &id, "1"]);
-    assert!([3, 4, 6].contains(&late.code), "{late:?}");
-    // The process in its place has an inbox of its own.
-    let id = scene.ask("question");
-    scene.machine.does(&["answer", &id, "1"]);
-    assert_eq!(scene.told(), http(json!({ "answers": [["Postgres"]] })));
+    assert_eq!(Scene::new(&OPENCODE).outlives_its_agent(), http(json!({ "answers": [["Postgres"]] })));
 }
 
 #[test]
 fn a_server_with_a_password_is_attached_to_with_it() {
-    let mut scene = Scene::with(&OPENCODE, |command| {
-        command.env("OPENCODE_SERVER_PASSWORD", "top secret");
-    });
-    let id = scene.ask("question");
-    scene.machine.does(&["answer", &id, "1"]);
-    assert_eq!(scene.told().0, "http");
-    let log = scene.log();
-    assert!(!log.contains("secret"), "{log}");
-    let without = scene.machine.start(&["attach", "opencode", &scene.port]);
-    without.expect_stderr("a hint", |text| text.contains("OPENCODE_SERVER_PASSWORD"));
+    Scene::wants_its_secret(&OPENCODE);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_on_this_machine_is_found() {
+    Scene::is_found(&OPENCODE);
 }
 
 #[test]
 fn a_server_that_is_not_opencode_is_named_and_left_alone() {
-    let other = Scene::alone(&Kind { name: "copilot", attached: "" }, |_| {});
+    let other = Scene::alone(&Kind { name: "copilot", attached: "", secret: "" }, |_| {});
     let attached = other.machine.start(&["attach", "opencode", &other.port]);
     attached.expect_stderr("a problem", |text| {
         text.contains(&format!("opencode at http://127.0.0.1:{}", other.port))
     });
     let refused = other.machine.run(&["attach", "opencode", "https://127.0.0.1:1"]);
     assert!(refused.code == 2 && refused.stderr.contains("https is not supported"), "{refused:?}");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_server_on_this_machine_is_found() {
-    let machine = TestMachine::new();
-    let mut agent = Process::spawn(machine.command(&["mock", "opencode"]).arg0("opencode"));
-    agent.expect("a port", |line| line.starts_with("listening "));
-    let attached = machine.start(&["attach", "opencode", "--log", "info"]);
-    attached.expect_stderr("an attachment", |text| text.contains("attached to opencode"));
-    agent.send("ask question");
-    let id = machine
-        .watch()
-        .until("the question", |questions| !questions.is_empty())
-        .iter()
-        .map(crate::machine::name)
-        .next();
-    machine.does(&["answer", &id.expect("a question"), "1"]);
-    agent.expect("an answer", |line| line.starts_with("told que_001 http"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! An agent with a keyboard that listens on a port, and what attaches to it.
 
-use std::process::Command;
+use std::{os::unix::process::CommandExt, process::Command};
 
 use serde_json::Value;
 
@@ -9,10 +9,14 @@ use crate::{
     support::Process,
 };
 
-/// A kind of agent: its name in commands, and what the log says once it is attached to.
+/// A kind of agent.
 pub(crate) struct Kind {
+    /// Its name in commands.
     pub name: &'static str,
+    /// What the log says once it is attached to.
     pub attached: &'static str,
+    /// The variable with the secret that it wants.
+    pub secret: &'static str,
 }
 
 pub(crate) struct Scene {
@@ -100,6 +104,48 @@ impl Scene {
         let shown = self.machine.ok(&["show", id, "--json"]);
         let record: Value = serde_json::from_str(&shown).expect("JSON");
         record["settlement"].clone()
+    }
+
+    /// Kills the agent with an open question, and answers the first question of the agent in its place. Returns what the
+    /// model is told.
+    pub(crate) fn outlives_its_agent(mut self) -> (String, Value) {
+        let id = self.ask("question");
+        self.restart();
+        self.machine.questions(0);
+        let late = self.machine.run(&["answer", &id, "1"]);
+        assert!([3, 4, 6].contains(&late.code), "{late:?}");
+        // The process in its place has an inbox of its own.
+        let id = self.ask("question");
+        self.machine.does(&["answer", &id, "1"]);
+        self.told()
+    }
+
+    /// Attaches to an agent that wants a secret, with it and without.
+    pub(crate) fn wants_its_secret(kind: &'static Kind) {
+        let mut scene = Scene::with(kind, |command| {
+            command.env(kind.secret, "top secret");
+        });
+        let id = scene.ask("question");
+        scene.machine.does(&["answer", &id, "1"]);
+        assert_ne!(scene.told().0, "keyboard");
+        let log = scene.log();
+        assert!(!log.contains("top secret"), "{log}");
+        let without = scene.machine.start(&["attach", kind.name, &scene.port]);
+        without.expect_stderr("a hint", |text| text.contains(kind.secret));
+    }
+
+    /// Attaches to an agent without being told where it is.
+    pub(crate) fn is_found(kind: &'static Kind) {
+        let machine = TestMachine::new();
+        let mut agent = Process::spawn(machine.command(&["mock", kind.name, "--ui-server"]).arg0(kind.name));
+        agent.expect("a port", |line| line.starts_with("listening "));
+        let attached = machine.start(&["attach", kind.name, "--log", "info"]);
+        attached.expect_stderr("an attachment", |text| text.contains(kind.attached));
+        agent.send("ask question");
+        let id = machine.question();
+        machine.does(&["answer", &id, "1"]);
+        let told = agent.expect("an answer", |line| line.starts_with("told "));
+        assert!(!told.contains("keyboard"), "{told}");
     }
 
     /// Answers here and at the keyboard at once, many times. `ours` is what the model is told of the answer here.

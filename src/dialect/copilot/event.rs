@@ -222,6 +222,9 @@ mod tests {
         }
         let ended = |kind: &str| request.outcome(&Ending::Decided(kind.to_owned()));
         assert_eq!(ended("approved"), answer(json!({ "q0": "approve-once" })));
+        for kind in ["approved-for-session", "approved-for-location", "approved-read-only-for-session"] {
+            assert_eq!(ended(kind), answer(json!({ "q0": "approve-for-session" })), "{kind}");
+        }
         assert_eq!(ended("denied-interactively-by-user"), Outcome::Rejected(Reason::User));
         assert_eq!(ended("cancelled"), Outcome::Rejected(Reason::Cancelled));
         assert_eq!(ended("denied-by-rules"), Outcome::Rejected(Reason::Policy));
@@ -285,8 +288,9 @@ mod tests {
             { "requestId": "x", "request": { "kind": "of_next_year" } },
         ] });
         let listed = pending(&result.to_string()).expect("a list");
-        let ids: Vec<_> = listed.iter().map(|request| &*request.question.id).collect();
+        let ids: Vec<_> = listed.requests.iter().map(|request| &*request.question.id).collect();
         assert_eq!(ids, ["r"]);
+        assert!(listed.ids.iter().eq(["r", "x"]), "what is not understood is open as well");
         assert_eq!(pending("null"), None);
         assert_eq!((was_taken(r#"{"success":true}"#), was_taken("{}")), (Some(true), None));
     }

@@ -17,4 +17,4 @@ mod event;
 
 pub use ending::Ending;
 pub use event::{EVENTS, Event, read as read_event};
-pub use request::{Call, Request, pending, was_taken};
+pub use request::{Call, Pending, Request, pending, was_taken};

@@ -190,7 +190,8 @@ pub(super) fn decision(
 pub(super) fn outcome(question: &Question, kind: &str) -> Outcome {
     let option = match kind {
         "approved" => ONCE,
-        "approved-for-session" | "approved-for-location" => FOR_SESSION,
+        // For the session, or for all sessions at this location; perhaps for reading only.
+        kind if kind.starts_with("approved-") => FOR_SESSION,
         "denied-interactively-by-user" => return Outcome::Rejected(Reason::User),
         "cancelled" => return Outcome::Rejected(Reason::Cancelled),
         kind if kind.starts_with("denied-") => return Outcome::Rejected(Reason::Policy),

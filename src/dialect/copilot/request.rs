@@ -1,5 +1,7 @@
 //! Something that Copilot asks, and the call that answers it.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::{Value as Json, json, value::RawValue};
 
@@ -79,6 +81,11 @@ impl Request {
         fits.then_some(Request { question, kind })
     }
 
+    /// Returns whether it asks for a permission.
+    pub fn is_permission(&self) -> bool {
+        matches!(self.kind, Kind::Permission(_))
+    }
+
     /// Returns the call that answers or rejects it in this session. `remark` is why it is rejected, in the person's own
     /// words.
     pub fn call(&self, session: &str, outcome: &Outcome, remark: Option<&str>) -> Call {
@@ -123,10 +130,19 @@ impl Request {
     }
 }
 
-/// Reads the result of `session.permissions.pendingRequests`. An entry that is not understood is left out.
-pub fn pending(result: &str) -> Option<Vec<Request>> {
+/// The open permissions of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pending {
+    /// The IDs of all of them.
+    pub ids: BTreeSet<String>,
+    /// Those that are understood.
+    pub requests: Vec<Request>,
+}
+
+/// Reads the result of `session.permissions.pendingRequests`.
+pub fn pending(result: &str) -> Option<Pending> {
     #[derive(Deserialize)]
-    struct Pending<'a> {
+    struct List<'a> {
         #[serde(borrow)]
         items: Vec<Item<'a>>,
     }
@@ -137,9 +153,12 @@ pub fn pending(result: &str) -> Option<Vec<Request>> {
         #[serde(borrow)]
         request: &'a RawValue,
     }
-    let Pending { items } = serde_json::from_str(result).ok()?;
-    let read = |item: Item<'_>| Request::permission(item.request.get(), &item.request_id);
-    Some(items.into_iter().filter_map(read).collect())
+    let List { items } = serde_json::from_str(result).ok()?;
+    let requests = items.iter().filter_map(|item| Request::permission(item.request.get(), &item.request_id));
+    Some(Pending {
+        requests: requests.collect(),
+        ids: items.iter().map(|item| item.request_id.clone()).collect(),
+    })
 }
 
 /// Reads the result of a [`Call`]: whether Copilot took the answer. If not, it had another one first.

@@ -42,6 +42,8 @@ pub enum Verdict {
     TooLate,
     /// The response is not one of opencode's interface, or an error. The text says which.
     Failed(String),
+    /// opencode, or what stands before it, failed: it is not known whether it has the answer. The text says how.
+    Unclear(String),
 }
 
 impl Request {
@@ -125,6 +127,7 @@ pub fn verdict(status: u16, body: &[u8]) -> Verdict {
         name: Option<String>,
     }
     match (status, serde_json::from_slice::<Failure>(body)) {
+        (500.., _) => Verdict::Unclear(status.to_string()),
         // An unknown path is answered with the web page and 200.
         (200, _) if body.trim_ascii() == b"true" => Verdict::Taken,
         (404, Ok(Failure { tag: None, name: None })) | (404, Err(_)) => {
@@ -149,6 +152,7 @@ mod tests {
         assert_eq!(verdict(200, b"true\n"), Verdict::Taken);
         assert_eq!(verdict(404, late), Verdict::TooLate);
         assert_eq!(verdict(404, br#"{"name":"NotFoundError","data":{}}"#), Verdict::TooLate);
+        assert_eq!(verdict(502, br#"{"name":"UnknownError"}"#), Verdict::Unclear("502".to_owned()));
         for (status, body) in [
             (200, &b"<!doctype html>"[..]),
             (404, b"<html>"),

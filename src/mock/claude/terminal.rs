@@ -21,6 +21,7 @@ use super::{
     effect,
     hooks::{Hooks, start},
 };
+use crate::mock::keyboard::say;
 
 /// How long a hook has after SIGTERM.
 const TERMINATED: Duration = Duration::from_millis(1400);
@@ -87,7 +88,7 @@ impl Session {
         let (word, text) = line.split_once(' ').unwrap_or((line, ""));
         let Some(open) = dialog else { return self.open(word).await };
         if !open.call.is_live() && open.hook.is_some() {
-            say(&json!({ "ignored": line }))?;
+            say(json!({ "ignored": line }))?;
             return Ok(Some(open));
         }
         let told = match word {
@@ -104,7 +105,7 @@ impl Session {
                 if let Some(hook) = open.hook {
                     self.left.push(terminate(hook).await);
                 }
-                say(&json!({ "closed": "keyboard", "told": "rejected" }))?;
+                say(json!({ "closed": "keyboard", "told": "rejected" }))?;
                 return Ok(None);
             }
             "chat" => {
@@ -113,20 +114,20 @@ impl Session {
                 "chat".to_owned()
             }
             _ => {
-                say(&json!({ "ignored": line }))?;
+                say(json!({ "ignored": line }))?;
                 return Ok(Some(open));
             }
         };
         // A hook whose dialog was answered is left running.
         self.left.extend(open.hook);
-        say(&json!({ "closed": "keyboard", "told": told }))?;
+        say(json!({ "closed": "keyboard", "told": told }))?;
         Ok(None)
     }
 
     async fn open(&mut self, word: &str) -> io::Result<Option<Dialog>> {
         self.calls += 1;
         let Some(call) = Call::of(word, self.calls) else {
-            say(&json!({ "unknown": word }))?;
+            say(json!({ "unknown": word }))?;
             return Ok(None);
         };
         let used = json!({ "type": "tool_use", "id": call.id, "name": call.tool, "input": call.input });
@@ -136,7 +137,7 @@ impl Session {
             Some(command) => Some(start(&command, &self.stdin(call.event, &call, &call.input)).await?),
             None => None,
         };
-        say(&json!({ "dialog": word }))?;
+        say(json!({ "dialog": word }))?;
         Ok(Some(Dialog { call, hook }))
     }
 
@@ -150,11 +151,11 @@ impl Session {
         match effect::told(&call, code, &stdout) {
             Some(told) => {
                 self.result(&call, false, &json!({}))?;
-                say(&json!({ "closed": "hook", "told": told }))?;
+                say(json!({ "closed": "hook", "told": told }))?;
                 Ok(None)
             }
             None => {
-                say(&json!({ "hook": "no decision" }))?;
+                say(json!({ "hook": "no decision" }))?;
                 Ok(Some(Dialog { call, hook: None }))
             }
         }
@@ -233,14 +234,8 @@ async fn terminate(mut hook: Child) -> Child {
     let group = hook.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()));
     let is_sent = group.is_some_and(|group| kill_process_group(group, Signal::TERM).is_ok());
     if is_sent && timeout(TERMINATED, hook.wait()).await.is_err() {
-        say(&json!({ "killed": hook.id() })).unwrap_or_default();
+        say(json!({ "killed": hook.id() })).unwrap_or_default();
         drop(hook.kill().await);
     }
     hook
-}
-
-fn say(line: &Value) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{line}")?;
-    stdout.flush()
 }

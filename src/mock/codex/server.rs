@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     future::pending,
-    io::{self, BufRead, Write},
+    io::{self, BufRead, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
     thread,
@@ -21,7 +21,11 @@ use tokio::{
 use tokio_tungstenite::{WebSocketStream, accept_async, tungstenite::Message};
 
 use super::daemon::{Answer, Daemon, Sample, Told};
-use crate::{exit, signals::Signals, terminal::printable_line};
+use crate::{
+    exit,
+    mock::keyboard::{self, say},
+    signals::Signals,
+};
 
 /// What is said below the options.
 pub const HELP: &str = "\
@@ -69,12 +73,7 @@ type Outgoing = SplitSink<WebSocketStream<UnixStream>, Message>;
 /// Runs the mock until stdin ends or a signal comes.
 pub fn run(settings: &CodexDaemonSettings) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let served = runtime.and_then(|runtime| runtime.block_on(serve(settings)));
-    served.map(ExitCode::from).unwrap_or_else(|error| {
-        let error = printable_line(&error.to_string()).to_string();
-        writeln!(io::stderr().lock(), "askbridge mock codex-daemon: {error}").unwrap_or_default();
-        ExitCode::from(exit::FAILED)
-    })
+    keyboard::code("codex-daemon", runtime.and_then(|runtime| runtime.block_on(serve(settings))))
 }
 
 async fn serve(settings: &CodexDaemonSettings) -> io::Result<u8> {
@@ -98,7 +97,7 @@ async fn serve(settings: &CodexDaemonSettings) -> io::Result<u8> {
         path,
     };
     server.start_thread();
-    say(&format!("listening {}", server.path.display()))?;
+    say(format_args!("listening {}", server.path.display()))?;
     let code = tokio::select! {
         ended = server.run(&mut coming) => ended.map(|()| exit::OK),
         code = signals.next() => Ok(code),
@@ -122,12 +121,6 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
     // A mock that was killed leaves its socket behind.
     fs::remove_file(path).unwrap_or_default();
     UnixListener::bind(path)
-}
-
-fn say(line: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{}", printable_line(line))?;
-    stdout.flush()
 }
 
 /// Reads the keyboard, on a thread of its own.
@@ -202,7 +195,7 @@ impl Server {
         let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         let done = match word {
             "ask" => match Sample::read(rest).and_then(|sample| self.daemon.ask(THREAD, sample)) {
-                Some(id) => return say(&format!("asked {id}")),
+                Some(id) => return say(format_args!("asked {id}")),
                 None => false,
             },
             "turn" => {
@@ -222,7 +215,7 @@ impl Server {
             }
             _ => false,
         };
-        if done { Ok(()) } else { say(&format!("not done: {line}")) }
+        if done { Ok(()) } else { say(format_args!("not done: {line}")) }
     }
 
     /// Ends the server and starts another one: all connections break.
@@ -263,7 +256,7 @@ impl Server {
         }
         for client in self.clients.keys() {
             match self.daemon.has_joined(*client, THREAD) {
-                true if self.joined.insert(*client) => say(&format!("joined {client}"))?,
+                true if self.joined.insert(*client) => say(format_args!("joined {client}"))?,
                 true => {}
                 false => drop(self.joined.remove(client)),
             }

@@ -53,47 +53,78 @@ impl Sample {
     }
 }
 
+/// Something that is open.
+#[derive(Clone, Debug)]
+struct Open {
+    id: String,
+    sample: Sample,
+    session: String,
+    data: Value,
+}
+
+/// An event, and the session that it happens in.
+#[derive(Clone, Debug)]
+pub struct Happened {
+    /// The session.
+    pub session: String,
+    /// The event.
+    pub event: Value,
+}
+
 /// The state of the mock.
 #[derive(Clone, Debug, Default)]
 pub struct Core {
     asked: u64,
-    open: BTreeMap<u64, (String, Sample, Value)>,
-    /// All events that there were.
-    log: Vec<Value>,
+    events: u64,
+    open: BTreeMap<u64, Open>,
+    /// The events that are still known.
+    log: Vec<Happened>,
 }
 
 impl Core {
-    /// Asks something. Returns its ID, and the event that tells of it.
-    pub fn ask(&mut self, sample: Sample) -> (String, Value) {
+    /// Asks something in a session. Returns its ID, and the event that tells of it.
+    pub fn ask(&mut self, sample: Sample, session: &str) -> (String, Happened) {
         self.asked += 1;
         let id = format!("req-{}", self.asked);
-        let data = data(sample, &id);
-        self.open.insert(self.asked, (id.clone(), sample, data.clone()));
-        let event = self.happened(sample, "requested", data);
-        (id, event)
+        let open = Open { id: id.clone(), sample, session: session.to_owned(), data: data(sample, &id) };
+        let happened = self.happened(&open, "requested", open.data.clone());
+        self.open.insert(self.asked, open);
+        (id, happened)
     }
 
     /// Returns the ID of what was asked first of all that is open, and what it is.
     pub fn oldest(&self) -> Option<(&str, Sample)> {
-        self.open.values().next().map(|(id, sample, _)| (&**id, *sample))
+        self.open.values().next().map(|open| (&*open.id, open.sample))
     }
 
-    /// Returns the open permissions.
-    pub fn permissions(&self) -> Vec<Value> {
-        let open = self.open.values().filter(|(_, sample, _)| *sample == Sample::Command);
-        open.map(|(id, _, data)| json!({ "requestId": id, "request": data["promptRequest"] })).collect()
+    /// Returns the open permissions of a session.
+    pub fn permissions(&self, session: &str) -> Vec<Value> {
+        let open =
+            self.open.values().filter(|open| open.sample == Sample::Command && open.session == session);
+        open.map(|open| json!({ "requestId": open.id, "request": open.data["promptRequest"] })).collect()
     }
 
-    /// Returns all events that there were.
-    pub fn log(&self) -> &[Value] {
-        &self.log
+    /// Returns the events of a session that are still known.
+    pub fn log(&self, session: &str) -> Vec<&Value> {
+        self.log.iter().filter(|past| past.session == session).map(|past| &past.event).collect()
+    }
+
+    /// Forgets all events, as Copilot does when there were many after them.
+    pub fn forget(&mut self) {
+        self.log.clear();
+    }
+
+    /// Forgets a session and what is open in it. No event tells of that.
+    pub fn leave(&mut self, session: &str) {
+        self.open.retain(|_, open| open.session != session);
+        self.log.retain(|past| past.session != session);
     }
 
     /// Ends something by this answer. Returns the event that tells of it, or `None` where it is not open.
-    pub fn end(&mut self, id: &str, sample: Sample, by: &Value, is_keyboard: bool) -> Option<Value> {
-        let is_meant = |open: &&(String, Sample, Value)| open.0 == id && open.1 == sample;
+    pub fn end(&mut self, id: &str, sample: Sample, by: &Value, is_keyboard: bool) -> Option<Happened> {
+        let is_meant = |open: &&Open| open.id == id && open.sample == sample;
         let number = self.open.iter().find(|(_, open)| is_meant(open)).map(|(number, _)| *number)?;
-        self.open.remove(&number)?;
+        let open = self.open.remove(&number)?;
         let mut data = json!({ "requestId": id });
         match sample {
             Sample::Command => {
@@ -109,14 +140,16 @@ impl Core {
             }
             _ => by.as_object().into_iter().flatten().for_each(|(name, value)| data[name] = value.clone()),
         }
-        Some(self.happened(sample, "completed", data))
+        Some(self.happened(&open, "completed", data))
     }
 
-    fn happened(&mut self, sample: Sample, what: &str, data: Value) -> Value {
-        let id = format!("event-{}", self.log.len());
-        let event = json!({ "id": id, "type": format!("{}.{what}", sample.kind()), "data": data });
-        self.log.push(event.clone());
-        event
+    fn happened(&mut self, open: &Open, what: &str, data: Value) -> Happened {
+        self.events += 1;
+        let (id, kind) = (format!("event-{}", self.events), format!("{}.{what}", open.sample.kind()));
+        let event = json!({ "id": id, "type": kind, "data": data });
+        let happened = Happened { session: open.session.clone(), event };
+        self.log.push(happened.clone());
+        happened
     }
 }
 

@@ -2,7 +2,8 @@
 //! What is asked, and which answer counts, is left to `core.rs`.
 
 use std::{
-    io::{self, BufRead, Write},
+    collections::BTreeSet,
+    io::{self, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
     path::PathBuf,
     process::ExitCode,
@@ -10,8 +11,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
-    thread,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -21,7 +21,10 @@ use super::{
     core::{Core, Happened, Sample},
     http::{self, Request},
 };
-use crate::{exit, terminal::printable_line};
+use crate::{
+    exit,
+    mock::keyboard::{self, say},
+};
 
 /// What is said below the options.
 pub const HELP: &str = "\
@@ -31,7 +34,9 @@ Lines on stdin are its keyboard:
   answer TEXT ...     answer the oldest question with an option or a text
   approve, always     allow what the oldest permission is for
   decline             reject what was asked first
-  gap                 close all streams of events
+  gap [LINE]          close all streams of events, and do LINE before another
+                      one is opened
+  fail DIRECTORY      return an error for the lists of this project
 
 It says on stdout what the model is told, as `told REQUEST CLIENT JSON`; the
 client is `keyboard` for an answer there. `late REQUEST` is an answer that it did
@@ -62,57 +67,45 @@ pub struct OpencodeSettings {
 }
 
 struct Server {
-    cwd: String,
     authorization: Option<String>,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
+    cwd: String,
     core: Core,
+    /// The projects in which something was asked.
+    projects: BTreeSet<String>,
+    /// The projects whose lists fail.
+    failing: BTreeSet<String>,
     /// The streams of events, each with whether it is of all projects.
     streams: Vec<(bool, SyncSender<Value>)>,
 }
 
 /// Runs the mock until stdin ends.
 pub fn run(settings: &OpencodeSettings) -> ExitCode {
-    let served = serve(settings);
-    ExitCode::from(served.err().map_or(exit::OK, |error| {
-        let error = printable_line(&error.to_string()).to_string();
-        writeln!(io::stderr().lock(), "askbridge mock opencode: {error}").unwrap_or_default();
-        exit::FAILED
-    }))
+    keyboard::code("opencode", serve(settings).map(|()| exit::OK))
 }
 
 fn serve(settings: &OpencodeSettings) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
     let authorization = settings.password.as_ref();
-    let server = Arc::new(Server {
+    let state = State {
         cwd: settings.cwd.display().to_string(),
+        core: Core::default(),
+        projects: BTreeSet::new(),
+        failing: BTreeSet::new(),
+        streams: Vec::new(),
+    };
+    let server = Arc::new(Server {
         authorization: authorization
             .map(|password| format!("Basic {}", STANDARD.encode(format!("opencode:{password}")))),
-        state: Mutex::default(),
+        state: Mutex::new(state),
     });
-    say(&format!("listening http://{}", listener.local_addr()?))?;
+    say(format_args!("listening http://{}", listener.local_addr()?))?;
     let accepting = Arc::clone(&server);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let server = Arc::clone(&accepting);
-            // A client that is gone needs no reply.
-            thread::spawn(move || server.connection(&stream).unwrap_or_default());
-        }
-    });
-    for line in io::stdin().lock().lines() {
-        server.key(&line?)?;
-    }
-    Ok(())
-}
-
-/// Says something on stdout at once.
-fn say(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{text}")?;
-    stdout.flush()
+    keyboard::accept(listener, move |_, stream| accepting.connection(&stream));
+    keyboard::type_on(|line| server.lock().key(line))
 }
 
 impl Server {
@@ -120,77 +113,31 @@ impl Server {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does what a line of the keyboard says.
-    fn key(&self, line: &str) -> io::Result<()> {
-        let words: Vec<_> = line.split_whitespace().collect();
-        match *words {
-            ["ask", ref rest @ ..] => {
-                let sample = rest.first().map_or(Some(Sample::Question), |name| Sample::named(name));
-                let Some(sample) = sample else { return say(&format!("unknown {line}")) };
-                let directory = rest.get(1).map_or(&*self.cwd, |directory| directory);
-                let mut state = self.lock();
-                let (id, happened) = state.core.ask(sample, directory);
-                state.tell(&happened);
-                say(&format!("asked {id}"))
-            }
-            ["answer", ref texts @ ..] => {
-                self.press(&json!({ "answers": texts.iter().map(|text| [text]).collect::<Vec<_>>() }))
-            }
-            ["approve"] => self.press(&json!({ "reply": "once" })),
-            ["always"] => self.press(&json!({ "reply": "always" })),
-            ["decline"] => {
-                let is_permission = self.lock().core.oldest().is_some_and(|id| id.starts_with("per"));
-                self.press(&if is_permission { json!({ "reply": "reject" }) } else { Value::Null })
-            }
-            ["gap"] => {
-                self.lock().streams.clear();
-                say("gap")
-            }
-            _ => say(&format!("unknown {line}")),
-        }
-    }
-
-    /// Answers what was asked first.
-    fn press(&self, by: &Value) -> io::Result<()> {
-        let oldest = self.lock().core.oldest().map(str::to_owned);
-        match oldest {
-            Some(id) => self.end(&id, None, "keyboard", by).map(|_| ()),
-            None => say("nothing is open"),
-        }
-    }
-
-    /// Ends something, unless it has ended before. Returns whether it was open.
-    fn end(&self, id: &str, directory: Option<&str>, client: &str, by: &Value) -> io::Result<bool> {
-        let mut state = self.lock();
-        let Some(happened) = state.core.end(id, directory, by) else {
-            say(&format!("late {id}"))?;
-            return Ok(false);
-        };
-        state.tell(&happened);
-        say(&format!("told {id} {client} {by}"))?;
-        Ok(true)
-    }
-
     fn connection(&self, stream: &TcpStream) -> io::Result<()> {
         let request = http::read(stream)?;
         if self.authorization.is_some() && request.authorization != self.authorization {
             return http::respond(stream, 401, "text/plain", "");
         }
-        let directory = request.directory.as_deref().unwrap_or(&self.cwd);
+        let mut state = self.lock();
+        let directory = request.directory.clone().unwrap_or_else(|| state.cwd.clone());
+        let directory = &*directory;
         let json = |status, body: Value| http::respond(stream, status, "application/json", &body.to_string());
         let path: Vec<_> = request.path.split('/').skip(1).collect();
         match (&*request.method, &*path) {
             ("GET", ["global", "health"]) => json(200, json!({ "healthy": true, "version": "1.18.33" })),
-            ("GET", ["global", "event"]) => self.stream(stream, true),
-            ("GET", ["event"]) => self.stream(stream, false),
+            ("GET", ["global", "event"]) => serve_events(stream, true, state),
+            ("GET", ["event"]) => serve_events(stream, false, state),
             ("GET", ["path"]) => json(200, json!({ "directory": directory, "worktree": directory })),
-            ("GET", ["project"]) => json(200, json!([])),
+            ("GET", ["project"]) => json(200, state.projects()),
+            ("GET", ["question" | "permission"]) if state.failing.contains(directory) => {
+                json(500, json!({ "name": "UnknownError" }))
+            }
             ("GET", [kind @ ("question" | "permission")]) => {
-                let open = self.lock().core.list(directory, *kind == "permission");
+                let open = state.core.list(directory, *kind == "permission");
                 json(200, open.into())
             }
             ("POST", ["question" | "permission", id, "reply" | "reject"]) if !id.is_empty() => {
-                match self.reply(&request, id, directory)? {
+                match state.reply(&request, id, directory)? {
                     Some(true) => json(200, true.into()),
                     Some(false) => {
                         let tag = if path[0] == "question" { "Question" } else { "Permission" };
@@ -203,28 +150,17 @@ impl Server {
             _ => http::respond(stream, 200, "text/html", "<!doctype html><title>opencode</title>"),
         }
     }
+}
 
-    /// Takes a reply. Returns whether it came in time, or `None` for one of another shape.
-    fn reply(&self, request: &Request, id: &str, directory: &str) -> io::Result<Option<bool>> {
-        let by: Value = match request.path.ends_with("/reject") {
-            true => Value::Null,
-            false => serde_json::from_slice(&request.body).unwrap_or_default(),
-        };
-        let wanted = if request.path.starts_with("/permission") { "reply" } else { "answers" };
-        if by.get(wanted).is_none() && !request.path.ends_with("/reject") {
-            return Ok(None);
-        }
-        self.end(id, Some(directory), "http", &by).map(Some)
-    }
-
-    fn stream(&self, stream: &TcpStream, is_global: bool) -> io::Result<()> {
-        let (tell, told) = sync_channel(EVENTS);
-        self.lock().streams.push((is_global, tell));
-        http::begin_events(stream)?;
-        let connected = json!({ "id": "evt_0", "type": "server.connected", "properties": {} });
-        write_event(stream, &if is_global { json!({ "payload": connected }) } else { connected })?;
-        write_events(stream, is_global, &told)
-    }
+/// Writes the events that come from now on.
+fn serve_events(stream: &TcpStream, is_global: bool, mut state: MutexGuard<'_, State>) -> io::Result<()> {
+    let (tell, told) = sync_channel(EVENTS);
+    state.streams.push((is_global, tell));
+    drop(state);
+    http::begin_events(stream)?;
+    let connected = json!({ "id": "evt_0", "type": "server.connected", "properties": {} });
+    write_event(stream, &if is_global { json!({ "payload": connected }) } else { connected })?;
+    write_events(stream, is_global, &told)
 }
 
 fn write_events(stream: &TcpStream, is_global: bool, told: &Receiver<Value>) -> io::Result<()> {
@@ -244,6 +180,81 @@ fn write_event(mut stream: &TcpStream, event: &Value) -> io::Result<()> {
 }
 
 impl State {
+    /// Does what a line of the keyboard says.
+    fn key(&mut self, line: &str) -> io::Result<()> {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match *words {
+            ["ask", ref rest @ ..] => {
+                let sample = rest.first().map_or(Some(Sample::Question), |name| Sample::named(name));
+                let Some(sample) = sample else { return say(format_args!("unknown {line}")) };
+                let directory = rest.get(1).map_or(&*self.cwd, |directory| directory).to_owned();
+                let (id, happened) = self.core.ask(sample, &directory);
+                self.projects.insert(directory);
+                self.tell(&happened);
+                say(format_args!("asked {id}"))
+            }
+            ["answer", ref texts @ ..] => {
+                self.press(&json!({ "answers": texts.iter().map(|text| [text]).collect::<Vec<_>>() }))
+            }
+            ["approve"] => self.press(&json!({ "reply": "once" })),
+            ["always"] => self.press(&json!({ "reply": "always" })),
+            ["decline"] => {
+                let is_permission = self.core.oldest().is_some_and(|id| id.starts_with("per"));
+                self.press(&if is_permission { json!({ "reply": "reject" }) } else { Value::Null })
+            }
+            ["gap", ref rest @ ..] => {
+                self.streams.clear();
+                say("gap")?;
+                if rest.is_empty() { Ok(()) } else { self.key(&rest.join(" ")) }
+            }
+            ["fail", directory] => {
+                self.failing.insert(directory.to_owned());
+                say(format_args!("failing {directory}"))
+            }
+            _ => say(format_args!("unknown {line}")),
+        }
+    }
+
+    /// Answers what was asked first.
+    fn press(&mut self, by: &Value) -> io::Result<()> {
+        match self.core.oldest().map(str::to_owned) {
+            Some(id) => self.end(&id, None, "keyboard", by).map(|_| ()),
+            None => say("nothing is open"),
+        }
+    }
+
+    /// Takes a reply. Returns whether it came in time, or `None` for one of another shape.
+    fn reply(&mut self, request: &Request, id: &str, directory: &str) -> io::Result<Option<bool>> {
+        let by: Value = match request.path.ends_with("/reject") {
+            true => Value::Null,
+            false => serde_json::from_slice(&request.body).unwrap_or_default(),
+        };
+        let wanted = if request.path.starts_with("/permission") { "reply" } else { "answers" };
+        if by.get(wanted).is_none() && !request.path.ends_with("/reject") {
+            return Ok(None);
+        }
+        self.end(id, Some(directory), "http", &by).map(Some)
+    }
+
+    /// Ends something, unless it has ended before. Returns whether it was open.
+    fn end(&mut self, id: &str, directory: Option<&str>, client: &str, by: &Value) -> io::Result<bool> {
+        let Some(happened) = self.core.end(id, directory, by) else {
+            say(format_args!("late {id}"))?;
+            return Ok(false);
+        };
+        self.tell(&happened);
+        say(format_args!("told {id} {client} {by}"))?;
+        Ok(true)
+    }
+
+    /// Returns the projects in which something was asked, as if that was now.
+    fn projects(&self) -> Value {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
+        let project =
+            |folder: &String| json!({ "id": folder, "worktree": folder, "time": { "updated": now } });
+        self.projects.iter().map(project).collect()
+    }
+
     /// Tells all clients. One that does not read is dropped.
     fn tell(&mut self, happened: &Happened) {
         let Happened { directory, event } = happened;

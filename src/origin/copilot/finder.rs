@@ -1,13 +1,14 @@
 //! Finds Copilot's servers: one whose port was named, or those that listen on this machine.
 
-use std::{future::Future, net::Ipv4Addr, path::Path, pin::Pin, sync::Arc};
+use std::{future::Future, net::Ipv4Addr, path::Path, pin::Pin};
 
-use tokio::{sync::Mutex, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use super::session::{self, NAME, Place};
 use crate::origin::{
-    attach::{Attachment, Finder, Found, SharedHosts},
-    listeners::{self, Listener, Listeners},
+    Secret, SharedListeners,
+    attach::{Attachment, Complaints, Finder, Found, SharedHosts},
+    listeners::{self, Listener},
 };
 
 /// Finds Copilot's servers.
@@ -15,41 +16,31 @@ use crate::origin::{
 pub struct CopilotFinder {
     /// The port that was named. Without one, all that listen on this machine are found.
     named: Option<u16>,
-    token: Option<String>,
-    listeners: Listeners,
-    complaint: Complaint,
+    token: Option<Secret>,
+    listeners: SharedListeners,
+    complaints: Complaints,
 }
-
-/// What was said last of a server that cannot be attached to, so that it is said once.
-type Complaint = Arc<Mutex<Option<String>>>;
 
 impl CopilotFinder {
     /// Returns a finder of the server at this port, or of those on this machine. `token` is what the server was started
     /// with in `COPILOT_CONNECTION_TOKEN`.
-    pub fn new(named: Option<u16>, token: Option<String>) -> Self {
-        CopilotFinder { named, token, listeners: Listeners::default(), complaint: Complaint::default() }
+    pub fn new(named: Option<u16>, token: Option<Secret>, listeners: SharedListeners) -> Self {
+        CopilotFinder { named, token, listeners, complaints: Complaints::default() }
     }
 
     fn found(&self, host: String, port: u16, pid: Option<u32>) -> Found {
         let key = format!("{NAME} {host} {port}");
         let place = Place { host, port, token: self.token.clone(), pid };
-        let complaint = Arc::clone(&self.complaint);
-        let attach = move |hosts| Box::pin(attach(place, hosts, complaint)) as Attachment;
+        let complaints = self.complaints.clone();
+        let attach = move |hosts| Box::pin(attach(place, hosts, complaints)) as Attachment;
         Found { key, attach: Box::new(attach) }
     }
 
-    async fn find(&mut self) -> Vec<Found> {
+    async fn find(&self) -> Vec<Found> {
         if let Some(port) = self.named {
             return vec![self.found(Ipv4Addr::LOCALHOST.to_string(), port, None)];
         }
-        let mut listeners = std::mem::take(&mut self.listeners);
-        let looked = spawn_blocking(move || {
-            let found = listeners.look();
-            (listeners, found)
-        });
-        let Ok((listeners, found)) = looked.await else { return Vec::new() };
-        self.listeners = listeners;
-        let servers = found.into_iter().filter(is_copilot);
+        let servers = self.listeners.look().await.into_iter().filter(is_copilot);
         servers.map(|found| self.found(found.ip.to_string(), found.port, Some(found.pid))).collect()
     }
 }
@@ -74,17 +65,13 @@ fn is_copilot(listener: &Listener) -> bool {
     listener.command.iter().take(2).any(is_name) && listener.command.iter().any(|word| word == "--ui-server")
 }
 
-async fn attach(mut place: Place, hosts: SharedHosts, complaint: Complaint) {
+async fn attach(mut place: Place, hosts: SharedHosts, complaints: Complaints) {
     let port = place.port;
     if place.pid.is_none() {
         place.pid = spawn_blocking(move || listeners::process_at(port)).await.unwrap_or_default();
     }
     let problem = session::run(place, hosts).await.err();
-    let mut said = complaint.lock().await;
-    if let Some(problem) = problem.as_ref().filter(|problem| said.as_ref() != Some(problem)) {
-        tracing::warn!("Copilot at port {port} {problem}");
-    }
-    *said = problem;
+    complaints.note(&format!("Copilot at port {port}"), problem);
 }
 
 #[cfg(test)]

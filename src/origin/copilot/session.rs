@@ -4,7 +4,7 @@
 //! that joins late: what is open then is in the log, and for permissions in a list of its own.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     future::{Future, pending},
     path::{Path, PathBuf},
     sync::Arc,
@@ -21,11 +21,11 @@ use super::link::{CallError, Heard, Link};
 use crate::{
     desk::Settlement,
     dialect::copilot::{
-        Call, EVENTS, Ending, Event, Request, pending as pending_permissions, read_event, was_taken,
+        Call, EVENTS, Ending, Event, Pending, Request, pending as pending_permissions, read_event, was_taken,
     },
     limits,
     origin::{
-        Who,
+        Secret, Who,
         answering::{Answerable, Book, Delivery},
         attach::{SharedHosts, back_off},
         listeners,
@@ -42,7 +42,7 @@ pub(super) struct Place {
     pub host: String,
     pub port: u16,
     /// What the server was started with in `COPILOT_CONNECTION_TOKEN`, if anything.
-    pub token: Option<String>,
+    pub token: Option<Secret>,
     pub pid: Option<u32>,
 }
 
@@ -65,6 +65,8 @@ impl Located {
 impl Answerable for Located {
     type Ending = Ending;
 
+    const EVENT_DECIDES: bool = false;
+
     fn ending(&self, settlement: &Settlement) -> Ending {
         self.call(settlement).ending
     }
@@ -77,8 +79,8 @@ impl Answerable for Located {
         let Call { method, params, .. } = self.call(settlement);
         let link = self.link.borrow().clone();
         async move {
-            let Some(link) = link else { return Delivery::Unknown("there is no connection".to_owned()) };
-            match link.call_within(limits::ATTACH_ANSWER, method, params).await {
+            let Some(link) = link else { return Delivery::NotSent("there is no connection".to_owned()) };
+            match link.call(method, params).await {
                 Ok(result) => match was_taken(&result) {
                     Some(true) => Delivery::Taken,
                     Some(false) => Delivery::TooLate,
@@ -106,6 +108,13 @@ struct Metadata {
     working_directory: PathBuf,
 }
 
+/// What is open in a session, as Copilot lists it.
+struct Listed {
+    open: BTreeMap<String, Request>,
+    /// The IDs of all open permissions, where Copilot has listed them.
+    permissions: Option<BTreeSet<String>>,
+}
+
 /// A page of a session's log.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -127,7 +136,7 @@ struct Connection {
 /// Attaches to a Copilot until it is gone.
 ///
 /// # Errors
-/// It cannot be reached, or does not speak as Copilot does.
+/// It cannot be reached, or does not speak as Copilot does, or it cannot have an inbox.
 pub(super) async fn run(place: Place, hosts: SharedHosts) -> Result<(), String> {
     let mut connection = connect(&place).await?;
     let folder = match &connection.foreground.session_id {
@@ -142,7 +151,7 @@ pub(super) async fn run(place: Place, hosts: SharedHosts) -> Result<(), String> 
     let mut attached = Attached {
         book: Book::new(hosted.desk.clone(), dialog),
         folder: folder.as_deref().map(text),
-        sessions: BTreeMap::new(),
+        sessions: VecDeque::new(),
         link: Arc::clone(&connection.link),
         current,
     };
@@ -153,8 +162,9 @@ pub(super) async fn run(place: Place, hosts: SharedHosts) -> Result<(), String> 
         let Some(again) = rejoin(&place).await else { break };
         connection = again;
         attached.link = Arc::clone(&connection.link);
-        now.send_replace(Some(Arc::clone(&connection.link)));
+        // Copilot's events come first: one may say that an answer from before had arrived.
         attached.list_again().await;
+        now.send_replace(Some(Arc::clone(&connection.link)));
     }
     attached.book.gone();
     attached.book.finish().await;
@@ -165,7 +175,7 @@ async fn connect(place: &Place) -> Result<Connection, String> {
     let (link, heard) = Link::connect(&place.host, place.port)
         .await
         .map_err(|error| format!("cannot be reached: {error}"))?;
-    let token = place.token.as_ref().map_or_else(|| json!({}), |token| json!({ "token": token }));
+    let token = place.token.as_ref().map_or_else(|| json!({}), |token| json!({ "token": token.expose() }));
     link.call_within(limits::ATTACH_CONNECT, "connect", token).await.map_err(|error| match error {
         CallError::Refused(why) => {
             format!("does not let this program in: {why}; set COPILOT_CONNECTION_TOKEN as for Copilot")
@@ -194,10 +204,15 @@ fn text(folder: &Path) -> Arc<str> {
 /// Connects again after the connection broke. `None` where Copilot is gone.
 async fn rejoin(place: &Place) -> Option<Connection> {
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
+    let is_gone = || place.pid.is_some_and(|pid| !listeners::is_running(pid));
     for times in 0.. {
+        // What listens there after the end of Copilot is another process, which must not get the token, and which gets an
+        // inbox of its own.
+        if is_gone() {
+            return None;
+        }
         let again = connect(place).await;
-        if place.pid.is_some_and(|pid| !listeners::is_running(pid)) {
-            // What listens there now is another process, which gets an inbox of its own.
+        if is_gone() {
             return None;
         }
         match again {
@@ -215,8 +230,8 @@ async fn rejoin(place: &Place) -> Option<Connection> {
 struct Attached {
     book: Book<Located>,
     folder: Option<Arc<str>>,
-    /// The sessions that were joined over this connection, each with the folder that it works in.
-    sessions: BTreeMap<String, Option<Arc<str>>>,
+    /// The sessions that were joined, the oldest one first, each with the folder that it works in.
+    sessions: VecDeque<(String, Option<Arc<str>>)>,
     link: Arc<Link>,
     current: Current,
 }
@@ -239,7 +254,12 @@ impl Attached {
             tokio::select! {
                 heard = heard.recv() => match heard {
                     Some(Heard::Foreground(session)) => self.join(session).await,
-                    Some(Heard::Event(session, Event::Asked(request))) => self.open(&session, *request),
+                    Some(Heard::Event(session, Event::Asked(request))) => {
+                        // A session that was left to its own dialog goes on telling.
+                        if self.is_joined(&session) {
+                            self.open(&session, *request);
+                        }
+                    }
                     Some(Heard::Event(_, Event::Ended { id, ending })) => self.book.ended(&id, ending),
                     Some(Heard::Event(..)) => {}
                     None => return,
@@ -256,7 +276,7 @@ impl Attached {
 
     /// Joins a session, and opens what is open in it.
     async fn join(&mut self, session: String) {
-        if self.sessions.len() >= limits::COPILOT_SESSIONS || self.sessions.contains_key(&session) {
+        if self.is_joined(&session) {
             return;
         }
         let resume = json!({ "sessionId": session, "disableResume": true });
@@ -265,8 +285,14 @@ impl Attached {
             return;
         }
         self.learn(&session).await;
+        if self.sessions.len() > limits::COPILOT_SESSIONS
+            && let Some((oldest, _)) = self.sessions.pop_front()
+        {
+            tracing::warn!(session = oldest, "one of too many sessions is left to its own dialog");
+            self.withdraw(|located| located.session == oldest);
+        }
         match self.listed(&session).await {
-            Ok(open) => {
+            Ok(Listed { open, .. }) => {
                 open.into_values().for_each(|request| self.open(&session, request));
                 tracing::info!(session, "attached to Copilot");
             }
@@ -274,17 +300,22 @@ impl Attached {
         }
     }
 
+    fn is_joined(&self, session: &str) -> bool {
+        self.sessions.iter().any(|(joined, _)| joined == session)
+    }
+
     /// Takes note of a session that was joined, and of the folder that it works in.
     async fn learn(&mut self, session: &str) {
         let folder = working_directory(&self.link, session).await;
         let folder = folder.as_deref().map(text).or_else(|| self.folder.clone());
-        self.sessions.insert(session.to_owned(), folder);
+        self.sessions.push_back((session.to_owned(), folder));
     }
 
     fn open(&mut self, session: &str, request: Request) {
+        let joined = self.sessions.iter().find(|(joined, _)| joined == session);
         let question = Question {
             agent: Some(NAME.into()),
-            project: self.sessions.get(session).or(Some(&self.folder)).cloned().flatten(),
+            project: joined.map_or(&self.folder, |(_, folder)| folder).clone(),
             session: Some(session.to_owned()),
             ..request.question.clone()
         };
@@ -292,34 +323,49 @@ impl Attached {
         self.book.open(question, located);
     }
 
+    fn withdraw(&mut self, is_meant: impl Fn(&Located) -> bool) {
+        self.book.ids(is_meant).iter().for_each(|id| self.book.withdrawn(id));
+    }
+
     /// Joins the sessions again over a new connection, and learns what happened meanwhile.
     async fn list_again(&mut self) {
         self.book.reconnected();
-        for session in std::mem::take(&mut self.sessions).into_keys() {
+        for (session, folder) in std::mem::take(&mut self.sessions) {
             let resume = json!({ "sessionId": session, "disableResume": true });
             let listed = match self.link.call("session.resume", resume).await {
                 Ok(_) => self.listed(&session).await,
-                Err(error) => Err(error),
-            };
-            let open = match listed {
-                Ok(open) => open,
-                Err(error) => {
-                    tracing::debug!(%error, "a session of Copilot cannot be joined again");
+                Err(CallError::Refused(why)) => {
+                    tracing::debug!(why, session, "a session of Copilot has ended");
+                    self.withdraw(|located| located.session == session);
                     continue;
                 }
+                Err(error) => Err(error),
             };
-            let is_gone = |located: &Located| {
-                located.session == session && !open.contains_key(&located.request.question.id)
-            };
-            let gone = self.book.ids(is_gone);
-            gone.iter().for_each(|id| self.book.withdrawn(id));
-            self.learn(&session).await;
-            open.into_values().for_each(|request| self.open(&session, request));
+            match listed {
+                Ok(Listed { open, permissions }) => {
+                    self.learn(&session).await;
+                    // A form that the log does not have may be open: Copilot keeps the last events of forms only. The list
+                    // of permissions is whole.
+                    if let Some(permissions) = permissions {
+                        self.withdraw(|Located { session: of, request, .. }| {
+                            let id = &request.question.id;
+                            let is_listed = permissions.contains(id) || open.contains_key(id);
+                            *of == session && request.is_permission() && !is_listed
+                        });
+                    }
+                    open.into_values().for_each(|request| self.open(&session, request));
+                }
+                // Where the connection broke, the next one tells.
+                Err(error) => {
+                    tracing::debug!(%error, session, "what is open in Copilot is not known");
+                    self.sessions.push_back((session, folder));
+                }
+            }
         }
     }
 
-    /// Returns what is open in a session, by its ID. What the log says of the end of a question is told at once.
-    async fn listed(&mut self, session: &str) -> Result<BTreeMap<String, Request>, CallError> {
+    /// Returns what is open in a session. What the log says of the end of a question is told at once.
+    async fn listed(&mut self, session: &str) -> Result<Listed, CallError> {
         let (mut open, mut cursor) = (BTreeMap::new(), None);
         for _ in 0..limits::COPILOT_PAGES {
             let page = self.page(session, cursor.as_deref()).await?;
@@ -339,12 +385,14 @@ impl Attached {
             }
             cursor = next;
         }
-        let permissions = json!({ "sessionId": session });
-        if let Ok(listed) = self.link.call("session.permissions.pendingRequests", permissions).await {
-            let listed = pending_permissions(&listed).unwrap_or_default();
-            open.extend(listed.into_iter().map(|request| (request.question.id.clone(), request)));
-        }
-        Ok(open)
+        let of_session = json!({ "sessionId": session });
+        let listed = self.link.call("session.permissions.pendingRequests", of_session).await;
+        let listed = listed.ok().and_then(|listed| pending_permissions(&listed));
+        let permissions = listed.map(|Pending { ids, requests }| {
+            open.extend(requests.into_iter().map(|request| (request.question.id.clone(), request)));
+            ids
+        });
+        Ok(Listed { open, permissions })
     }
 
     async fn page(&self, session: &str, cursor: Option<&str>) -> Result<String, CallError> {
@@ -365,4 +413,29 @@ impl Attached {
 fn read<'a, T: Deserialize<'a>>(result: &'a str) -> Result<T, CallError> {
     serde_json::from_str(result)
         .map_err(|error| CallError::Refused(format!("the result is not known: {error}")))
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::{net::TcpListener, process::Command};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nothing_is_sent_to_what_took_the_port_of_a_copilot_that_ended() {
+        let other = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut copilot = Command::new("true").spawn().expect("a process");
+        copilot.wait().expect("its end");
+        let place = Place {
+            host: "127.0.0.1".to_owned(),
+            port: other.local_addr().expect("an address").port(),
+            token: Some("top secret".to_owned().into()),
+            pid: Some(copilot.id()),
+        };
+        assert!(rejoin(&place).await.is_none());
+        other.set_nonblocking(true).expect("a socket");
+        assert!(other.accept().is_err(), "something connected");
+        assert!(!format!("{place:?}").contains("top secret"));
+    }
 }

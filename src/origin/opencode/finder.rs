@@ -1,8 +1,8 @@
 //! Finds opencode servers: one that was named, or those that listen on this machine.
 
-use std::{future::Future, path::Path, pin::Pin, sync::Arc};
+use std::{future::Future, path::Path, pin::Pin};
 
-use tokio::{sync::Mutex, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use super::{
     address::Address,
@@ -11,8 +11,9 @@ use super::{
     session::{self, NAME, Process},
 };
 use crate::origin::{
-    attach::{Attachment, Finder, Found, SharedHosts},
-    listeners::{self, Listener, Listeners},
+    SharedListeners,
+    attach::{Attachment, Complaints, Finder, Found, SharedHosts},
+    listeners::{self, Listener},
 };
 
 /// Finds opencode servers.
@@ -21,39 +22,29 @@ pub struct OpencodeFinder {
     /// The server that was named. Without one, all that listen on this machine are found.
     named: Option<Address>,
     password: Option<Password>,
-    listeners: Listeners,
-    complaint: Complaint,
+    listeners: SharedListeners,
+    complaints: Complaints,
 }
-
-/// What was said last of a server that cannot be attached to, so that it is said once.
-type Complaint = Arc<Mutex<Option<String>>>;
 
 impl OpencodeFinder {
     /// Returns a finder of the server at this address, or of those on this machine. The password is that of the server.
-    pub fn new(named: Option<Address>, password: Option<Password>) -> Self {
-        OpencodeFinder { named, password, listeners: Listeners::default(), complaint: Complaint::default() }
+    pub fn new(named: Option<Address>, password: Option<Password>, listeners: SharedListeners) -> Self {
+        OpencodeFinder { named, password, listeners, complaints: Complaints::default() }
     }
 
     fn found(&self, address: Address, pid: Option<u32>) -> Found {
         let client = Client::new(address, self.password.as_ref());
         let key = format!("{NAME} {}", client.address());
-        let (complaint, is_named) = (Arc::clone(&self.complaint), self.named.is_some());
-        let attach = move |hosts| Box::pin(attach(client, pid, hosts, complaint, is_named)) as Attachment;
+        let (complaints, is_named) = (self.complaints.clone(), self.named.is_some());
+        let attach = move |hosts| Box::pin(attach(client, pid, hosts, complaints, is_named)) as Attachment;
         Found { key, attach: Box::new(attach) }
     }
 
-    async fn find(&mut self) -> Vec<Found> {
+    async fn find(&self) -> Vec<Found> {
         if let Some(address) = &self.named {
             return vec![self.found(address.clone(), None)];
         }
-        let mut listeners = std::mem::take(&mut self.listeners);
-        let looked = spawn_blocking(move || {
-            let found = listeners.look();
-            (listeners, found)
-        });
-        let Ok((listeners, found)) = looked.await else { return Vec::new() };
-        self.listeners = listeners;
-        let servers = found.into_iter().filter(is_opencode);
+        let servers = self.listeners.look().await.into_iter().filter(is_opencode);
         servers.map(|found| self.found(Address::local(found.ip, found.port), Some(found.pid))).collect()
     }
 }
@@ -74,7 +65,13 @@ fn is_opencode(listener: &Listener) -> bool {
     names.into_iter().any(|name| matches!(name, "opencode" | ".opencode" | "opencode-cli"))
 }
 
-async fn attach(client: Client, pid: Option<u32>, hosts: SharedHosts, complaint: Complaint, is_named: bool) {
+async fn attach(
+    client: Client,
+    pid: Option<u32>,
+    hosts: SharedHosts,
+    complaints: Complaints,
+    is_named: bool,
+) {
     let address = client.address().clone();
     let process = spawn_blocking(move || {
         let pid = pid.or_else(|| listeners::process_at(address.local_port()?));
@@ -88,11 +85,7 @@ async fn attach(client: Client, pid: Option<u32>, hosts: SharedHosts, complaint:
         session::run(client.clone(), process, hosts).await
     };
     let problem = run.await.err().map(|error| error.to_string());
-    let mut said = complaint.lock().await;
-    if let Some(problem) = problem.as_ref().filter(|problem| said.as_ref() != Some(problem)) {
-        tracing::warn!("opencode at {} {problem}", client.address());
-    }
-    *said = problem;
+    complaints.note(&format!("opencode at {}", client.address()), problem);
 }
 
 #[cfg(test)]

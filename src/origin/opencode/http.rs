@@ -1,6 +1,6 @@
 //! Requests over HTTP/1.1, without TLS, each on a connection of its own. What they mean is left to `server.rs`.
 
-use std::{fmt, future::Future, io, sync::Arc};
+use std::{future::Future, io, sync::Arc};
 
 use axum::{
     body::{Body, Bytes, to_bytes},
@@ -16,41 +16,36 @@ use thiserror::Error;
 use tokio::{net::TcpStream, time::timeout};
 
 use super::address::Address;
-use crate::limits;
+use crate::{limits, origin::Secret};
 
-/// The password of a server, and the name that goes with it. It is never logged.
-#[derive(Clone, PartialEq, Eq)]
+/// The password of a server, and the name that goes with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Password {
     user: String,
-    password: String,
+    password: Secret,
 }
 
 impl Password {
     /// Returns a password. Without a user, it is that of `opencode`, as in opencode itself.
-    pub fn new(user: Option<String>, password: String) -> Self {
+    pub fn new(user: Option<String>, password: Secret) -> Self {
         let user = user.filter(|user| !user.is_empty()).unwrap_or_else(|| "opencode".to_owned());
         Password { user, password }
     }
 
     fn header(&self) -> Option<HeaderValue> {
-        let encoded = STANDARD.encode(format!("{}:{}", self.user, self.password));
+        let encoded = STANDARD.encode(format!("{}:{}", self.user, self.password.expose()));
         let mut value = HeaderValue::from_str(&format!("Basic {encoded}")).ok()?;
         value.set_sensitive(true);
         Some(value)
     }
 }
 
-impl fmt::Debug for Password {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Password(..)")
-    }
-}
-
 /// Why a request failed.
 #[derive(Debug, Error)]
 pub(super) enum HttpError {
+    /// There is no connection: nothing was sent.
     #[error("{0}")]
-    Io(#[from] io::Error),
+    Connect(io::Error),
     #[error("{0}")]
     Http(#[from] hyper::Error),
     #[error("no reply in time")]
@@ -123,9 +118,10 @@ impl Client {
 
     async fn send(&self, request: Request<Body>) -> Result<Response<Body>, HttpError> {
         let connect = TcpStream::connect((&*self.address.host, self.address.port));
-        let stream = timeout(limits::ATTACH_CONNECT, connect).await.map_err(|_| HttpError::TooSlow)??;
+        let connected = timeout(limits::ATTACH_CONNECT, connect).await.map_err(|_| HttpError::TooSlow)?;
+        let stream = connected.map_err(HttpError::Connect)?;
         // A small request must not wait for the acknowledgement of an earlier one.
-        stream.set_nodelay(true)?;
+        stream.set_nodelay(true).map_err(HttpError::Connect)?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         // It ends with the response: what is wrong with it is seen there.
         tokio::spawn(async { connection.await.unwrap_or_default() });

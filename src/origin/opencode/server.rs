@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     dialect::opencode::{self, Call, Request, Verdict, encode},
+    machine::discovery::DiscoveryError,
     origin::answering::Delivery,
 };
 
@@ -21,6 +22,8 @@ pub(super) enum ServerError {
     Password,
     #[error("is not opencode: {0} has no JSON")]
     NotOpencode(&'static str),
+    #[error("has no inbox: {0}")]
+    Inbox(DiscoveryError),
 }
 
 /// The paths of the streams of events: of all projects, and, in older versions, of the one that the server runs in.
@@ -94,7 +97,9 @@ pub(super) async fn answer(client: &Client, call: Call, directory: &str) -> Deli
             Verdict::Taken => Delivery::Taken,
             Verdict::TooLate => Delivery::TooLate,
             Verdict::Failed(why) => Delivery::Refused(why),
+            Verdict::Unclear(why) => Delivery::Unknown(why),
         },
+        Err(HttpError::Connect(error)) => Delivery::NotSent(error.to_string()),
         Err(error) => Delivery::Unknown(error.to_string()),
     }
 }

@@ -10,6 +10,7 @@ use std::{
     sync::Arc,
 };
 
+use futures::future::join_all;
 use tokio::time::{Instant, sleep};
 
 use super::{
@@ -49,6 +50,9 @@ impl Located {
 impl Answerable for Located {
     type Ending = Ending;
 
+    // Versions before 1.18 reply to a late answer that they took it.
+    const EVENT_DECIDES: bool = true;
+
     fn ending(&self, settlement: &Settlement) -> Ending {
         self.call(settlement).ending
     }
@@ -74,18 +78,12 @@ pub(super) struct Process {
 /// Attaches to a server until it is gone.
 ///
 /// # Errors
-/// It cannot be reached, or is not opencode.
+/// It cannot be reached, or is not opencode, or it cannot have an inbox.
 pub(super) async fn run(client: Client, process: Process, hosts: SharedHosts) -> Result<(), ServerError> {
     let mut events = server::events(&client).await?;
     let folder = server::folder(&client).await?;
     let who = Who { agent: NAME.to_owned(), folder: PathBuf::from(&folder), pid: process.pid };
-    let hosted = match hosts.host(who) {
-        Ok(hosted) => hosted,
-        Err(error) => {
-            tracing::warn!(%error, "opencode has no inbox");
-            return Ok(());
-        }
-    };
+    let hosted = hosts.host(who).map_err(ServerError::Inbox)?;
     let dialog = Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) };
     let book = Book::new(hosted.desk.clone(), dialog);
     let pid = process.pid;
@@ -109,6 +107,9 @@ pub(super) async fn run(client: Client, process: Process, hosts: SharedHosts) ->
     Ok(())
 }
 
+/// A folder, and what is open there, if it could be listed.
+type Listed = (Arc<str>, Option<Vec<Request>>);
+
 struct Session {
     client: Client,
     pid: Option<u32>,
@@ -122,14 +123,37 @@ struct Session {
 impl Session {
     /// Opens what was open before.
     async fn begin(&mut self, process: Process) -> Result<(), ServerError> {
-        let mut directories = vec![self.folder.to_string()];
+        let mut directories = vec![Arc::clone(&self.folder)];
         if let Some(started) = process.started {
-            directories.extend(server::projects(&self.client, started).await?);
+            let projects = server::projects(&self.client, started).await?;
+            directories.extend(projects.into_iter().map(Arc::from));
         }
-        for directory in directories {
-            self.join(&directory).await?;
+        directories.retain(|directory| Path::new(&**directory).is_absolute());
+        directories.truncate(limits::OPENCODE_PROJECTS);
+        for (directory, open) in self.list(directories).await? {
+            self.directories.insert(Arc::clone(&directory));
+            open.into_iter().flatten().for_each(|request| self.open(&directory, request));
         }
         Ok(())
+    }
+
+    /// Returns what is open in these folders, which are asked at once. One of them that fails does not keep the others out:
+    /// it is listed as `None`, unless it is the one that the server runs in.
+    async fn list(&self, directories: Vec<Arc<str>>) -> Result<Vec<Listed>, ServerError> {
+        let list = |directory: Arc<str>| async {
+            let open = server::open(&self.client, &directory).await;
+            (directory, open)
+        };
+        let listed = join_all(directories.into_iter().map(list)).await;
+        let take = |(directory, open): (Arc<str>, Result<_, _>)| match open {
+            Ok(open) => Ok((directory, Some(open))),
+            Err(error) if directory != self.folder => {
+                tracing::debug!(%error, %directory, "a project of opencode is not listed");
+                Ok((directory, None))
+            }
+            Err(error) => Err(error),
+        };
+        listed.into_iter().map(take).collect()
     }
 
     /// Opens what is open in a project that was not known yet.
@@ -180,10 +204,16 @@ impl Session {
     /// Opens the stream again after a gap, and learns what happened meanwhile. `None` where the server is gone.
     async fn rejoin(&mut self) -> Option<Events> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
+        let pid = self.pid;
+        let is_gone = || pid.is_some_and(|pid| !listeners::is_running(pid));
         for times in 0.. {
+            // What listens there after the end of the server is another process, which must not get the password, and which
+            // gets an inbox of its own.
+            if is_gone() {
+                return None;
+            }
             let again = server::events(&self.client).await;
-            if self.pid.is_some_and(|pid| !listeners::is_running(pid)) {
-                // What listens there now is another process, which gets an inbox of its own.
+            if is_gone() {
                 return None;
             }
             let listed = match again {
@@ -206,19 +236,63 @@ impl Session {
 
     /// Opens what is open now, and ends what is not open any more.
     async fn list_again(&mut self) -> Result<(), ServerError> {
-        let mut listed = Vec::new();
-        for directory in &self.directories {
-            let open = server::open(&self.client, directory).await?;
-            listed.extend(open.into_iter().map(|request| (Arc::clone(directory), request)));
-        }
-        // How the others ended was told in the gap.
-        let is_gone = |open: &Located| {
-            !listed.iter().any(|(_, request)| request.question.id == open.request.question.id)
-        };
-        let gone = self.book.ids(is_gone);
+        // Before the lists: what ends here from now on may still be on them, and must not open again.
         self.book.reconnected();
+        let listed = self.list(self.directories.iter().cloned().collect()).await?;
+        // How the others ended was told in the gap.
+        let gone = self.book.ids(|open| {
+            let is_known =
+                !listed.iter().any(|(folder, open_there)| *folder == open.directory && open_there.is_none());
+            let mut requests = listed.iter().flat_map(|(_, open_there)| open_there.iter().flatten());
+            is_known && !requests.any(|request| request.question.id == open.request.question.id)
+        });
         gone.iter().for_each(|id| self.book.withdrawn(id));
-        listed.into_iter().for_each(|(directory, request)| self.open(&directory, request));
+        for (directory, open) in listed {
+            open.into_iter().flatten().for_each(|request| self.open(&directory, request));
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::{net::TcpListener, process::Command, time::SystemTime};
+
+    use super::*;
+    use crate::{
+        control::{BridgeInbox, Identity},
+        machine::discovery::bridge_name,
+        origin::{
+            Secret,
+            opencode::{Address, Password},
+        },
+    };
+
+    #[tokio::test]
+    async fn nothing_is_sent_to_what_took_the_port_of_a_server_that_ended() {
+        let other = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut server = Command::new("true").spawn().expect("a process");
+        server.wait().expect("its end");
+        let address = other.local_addr().expect("an address");
+        let password = Password::new(None, Secret::from("top secret".to_owned()));
+        let identity = Identity {
+            bridge: bridge_name(),
+            agent: NAME.to_owned(),
+            folder: "/p".to_owned(),
+            started_at: SystemTime::UNIX_EPOCH.into(),
+        };
+        let (_inbox, desk, _work) = BridgeInbox::of_desk(identity, 7, None);
+        let mut session = Session {
+            client: Client::new(Address::local(address.ip(), address.port()), Some(&password)),
+            pid: Some(server.id()),
+            folder: "/p".into(),
+            directories: BTreeSet::new(),
+            book: Book::new(desk, Provenance::bridge()),
+        };
+        assert!(session.rejoin().await.is_none());
+        other.set_nonblocking(true).expect("a socket");
+        assert!(other.accept().is_err(), "something connected");
+        assert!(!format!("{password:?} {:?}", session.client).contains("secret"));
     }
 }

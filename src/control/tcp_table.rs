@@ -1,0 +1,90 @@
+//! The TCP sockets of this machine, as Linux tells them under `/proc`; elsewhere, there are none. What follows from
+//! them is left to the callers.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    net::{IpAddr, SocketAddr},
+};
+
+use crate::limits;
+
+/// A socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its own address. An address of IPv4 that is written as one of IPv6 is one of IPv4.
+    pub local: SocketAddr,
+    /// The address that it is connected to.
+    pub remote: SocketAddr,
+    /// Whether it listens.
+    pub is_listening: bool,
+    /// The user of the process that opened it.
+    pub user: u32,
+    /// The number by which a process has it.
+    pub inode: u64,
+}
+
+/// The tables of all TCP sockets, by the family of their addresses.
+const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
+/// The state of a socket that listens.
+const LISTENS: &str = "0A";
+
+/// Returns all sockets.
+pub fn rows() -> Vec<Row> {
+    let tables = TABLES.iter().filter_map(|table| read(table).ok());
+    tables.flat_map(|table| parse(&table).collect::<Vec<_>>()).collect()
+}
+
+/// Reads the rows of a table, as proc_pid_net(5) describes it.
+pub fn parse(table: &str) -> impl Iterator<Item = Row> {
+    table.lines().skip(1).filter_map(|row| {
+        let mut fields = row.split_ascii_whitespace().skip(1);
+        let (local, remote) = (address(fields.next()?)?, address(fields.next()?)?);
+        let is_listening = fields.next()? == LISTENS;
+        // Queues, a timer and retransmissions stand between.
+        let user = fields.nth(3)?.parse().ok()?;
+        let inode = fields.nth(1)?.parse().ok()?;
+        Some(Row { local, remote, is_listening, user, inode })
+    })
+}
+
+/// Reads an address: words in the machine's byte order, and a port.
+fn address(written: &str) -> Option<SocketAddr> {
+    let (host, port) = written.split_once(':')?;
+    let word = |at: usize| Some(u32::from_str_radix(host.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
+    let ip = match host.len() {
+        8 => IpAddr::from(word(0)?),
+        32 => {
+            let words = [word(0)?, word(8)?, word(16)?, word(24)?];
+            IpAddr::from(<[u8; 16]>::try_from(words.concat()).ok()?).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
+}
+
+fn read(table: &str) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(table)?.take(limits::PROC_FILE as u64).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn rows_are_read_and_others_are_left_out() {
+        let table =
+            "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:20E5 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 11 1 0 100 0 0 10 0
+   1: 0000000000000000FFFF00000100007F:C351 00000000000000000000000001000000:20E5 01 0:0 0:0 0 1002 0 12 1
+   2: 0100007F:20E5 00000000:0000 0A
+   3: x";
+        let rows: Vec<_> = super::parse(table).collect();
+        let written = |row: &super::Row| {
+            format!("{} {} {} {} {}", row.local, row.remote, row.is_listening, row.user, row.inode)
+        };
+        let expected = ["127.0.0.1:8421 0.0.0.0:0 true 1000 11", "127.0.0.1:50001 [::1]:8421 false 1002 12"];
+        assert_eq!(rows.iter().map(written).collect::<Vec<_>>(), expected);
+    }
+}
