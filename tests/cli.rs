@@ -84,6 +84,7 @@ mod cli {
             ("help-config", &["config", "--help"]),
             ("help-config-set", &["config", "set", "--help"]),
             ("help-rules", &["rules", "--help"]),
+            ("help-history", &["history", "--help"]),
             ("help-setup", &["setup", "--help"]),
             ("help-doctor", &["doctor", "--help"]),
             ("help-completions", &["completions", "--help"]),

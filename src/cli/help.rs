@@ -19,6 +19,7 @@ Exit codes of `askbridge run`:
   the agent's own   the agent ended by itself, or because it was asked to
   128 + N           signal N ended the agent
   2                 the command line was not understood
+  9                 with `--unattended fail`: no person could answer a question
   125               the bridge itself failed
   126               the agent's command could not be executed
   127               the agent's command was not found";
@@ -187,8 +188,9 @@ Exit codes:
 /// Exit codes of `askbridge history`.
 #[cfg(feature = "journal")]
 pub(super) const HISTORY: &str = "\
-The journal is in $XDG_STATE_HOME/askbridge/journal.db. Settings: journal.enabled, journal.texts, journal.keep,
-journal.size. Secret values are never in it.
+The journal is in $XDG_STATE_HOME/askbridge/journal.db. What it keeps, and for how long, are the
+settings journal.enabled, journal.texts, journal.keep and journal.size.
+Secret values are never in it.
 
 Exit codes:
   0    done
