@@ -344,10 +344,6 @@ pub const CODEX_CHANGES: usize = 16;
 pub const CODEX_CHANGE: usize = 256 * KIB;
 /// How long an agent that had another answer first may take to say which. Its responder waits for that.
 pub const ATTACH_LATE: Duration = Duration::from_millis(500);
-/// How long a responder waits at most until it is told what became of its answer to an attached agent: the last attempt
-/// begins within [`ATTACH_REJOIN`], takes [`ATTACH_ANSWER`], and an event may follow it for as long.
-pub const ATTACH_DECISION: Duration =
-    ATTACH_REJOIN.saturating_add(ATTACH_ANSWER).saturating_add(ATTACH_ANSWER);
 /// First pause before an answer is sent again that may not have arrived.
 pub const ATTACH_AGAIN: Duration = Duration::from_millis(100);
 /// How long an agent may take to accept a connection.

@@ -55,8 +55,8 @@ pub(super) trait Answerable: Send + Sync + 'static {
     fn outcome(&self, ending: &Self::Ending) -> Outcome;
 
     /// Sends what was decided to the agent. The future is dropped after [`limits::ATTACH_ANSWER`]: it is not known then
-    /// whether the agent has it. An answer is sent again for [`limits::ATTACH_REJOIN`]; with what may follow the last
-    /// attempt, its responder waits for [`limits::ATTACH_DECISION`] at most.
+    /// whether the agent has it. The last attempt begins within [`limits::ATTACH_REJOIN`], and an event may follow it for
+    /// another [`limits::ATTACH_ANSWER`]: a responder waits for the sum of the three at most.
     fn deliver(&self, settlement: &Settlement) -> impl Future<Output = Delivery> + Send;
 }
 
@@ -293,6 +293,9 @@ mod tests {
     const ROUNDS: u64 = 10_000;
     /// How long a round may take, by tokio's paused clock.
     const DEADLINE: Duration = Duration::from_secs(3600);
+    /// How long a responder waits at most for what became of its answer.
+    const DECISION: Duration =
+        limits::ATTACH_REJOIN.saturating_add(limits::ATTACH_ANSWER).saturating_add(limits::ATTACH_ANSWER);
     /// The project.
     const DIRECTORY: &str = "/p";
 
@@ -510,7 +513,7 @@ mod tests {
                 Err(Refusal::Unavailable) => assert!(loses, "{what}"),
                 Err(_) => panic!("{what}"),
             }
-            let most = if loses { limits::ATTACH_DECISION } else { limits::ATTACH_ANSWER };
+            let most = if loses { DECISION } else { limits::ATTACH_ANSWER };
             assert!(times.1 - times.0 <= most, "{what}: told after {:?}", times.1 - times.0);
         }
         if !loses {
@@ -589,7 +592,7 @@ mod tests {
     async fn responder_of_a_silent_agent_is_told_in_time_that_it_is_not_known() {
         let (verdict, time) = answered(Same(None), None).await;
         assert!(matches!(verdict, Err(Refusal::Unavailable)), "{verdict:?}");
-        assert!(time > limits::ATTACH_REJOIN && time <= limits::ATTACH_DECISION, "{time:?}");
+        assert!(time > limits::ATTACH_REJOIN && time <= DECISION, "{time:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -4,7 +4,10 @@ use std::{future::Future, net::Ipv4Addr, path::Path, pin::Pin};
 
 use tokio::task::spawn_blocking;
 
-use super::session::{self, NAME, Place};
+use super::{
+    connection::Place,
+    session::{self, NAME},
+};
 use crate::origin::{
     Secret, SharedListeners,
     attach::{Attachment, Complaints, Finder, Found, SharedHosts},

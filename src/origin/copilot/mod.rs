@@ -5,6 +5,8 @@ mod frame;
 
 mod link;
 
+mod connection;
+
 mod session;
 
 mod finder;

@@ -6,18 +6,17 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     future::{Future, pending},
-    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
-use tokio::{
-    sync::{mpsc, watch},
-    time::{Instant, sleep},
-};
+use tokio::{sync::watch, time::sleep};
 
-use super::link::{CallError, Heard, Link};
+use super::{
+    connection::{Connection, Foreground, Place, connect, read, rejoin, shown, text, working_directory},
+    link::{CallError, Heard, Link},
+};
 use crate::{
     desk::Settlement,
     dialect::copilot::{
@@ -25,9 +24,9 @@ use crate::{
     },
     limits,
     origin::{
-        Secret, Who,
+        Who,
         answering::{Answerable, Book, Delivery},
-        attach::{SharedHosts, back_off},
+        attach::SharedHosts,
         listeners,
     },
     question::{Outcome, Provenance, Question, Responder},
@@ -35,16 +34,6 @@ use crate::{
 
 /// The name that people know it by.
 pub(super) const NAME: &str = "Copilot";
-
-/// Where a Copilot is, and how it is connected to.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub host: String,
-    pub port: u16,
-    /// What the server was started with in `COPILOT_CONNECTION_TOKEN`, if anything.
-    pub token: Option<Secret>,
-    pub pid: Option<u32>,
-}
 
 /// The connection that there is now. Answers that wait while it is opened again take the new one.
 type Current = watch::Receiver<Option<Arc<Link>>>;
@@ -93,21 +82,6 @@ impl Answerable for Located {
     }
 }
 
-/// The session that the terminal shows.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Foreground {
-    session_id: Option<String>,
-}
-
-/// What Copilot says of a session. Its `workspacePath`, here and elsewhere, is a folder that Copilot keeps for the session,
-/// and not the project.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    working_directory: PathBuf,
-}
-
 /// What is open in a session, as Copilot lists it.
 struct Listed {
     open: BTreeMap<String, Request>,
@@ -124,13 +98,6 @@ struct Page<'a> {
     cursor: Option<String>,
     #[serde(default)]
     has_more: bool,
-}
-
-/// A connection, and what Copilot tells over it.
-struct Connection {
-    link: Arc<Link>,
-    heard: mpsc::Receiver<Heard>,
-    foreground: Foreground,
 }
 
 /// Attaches to a Copilot until it is gone.
@@ -169,62 +136,6 @@ pub(super) async fn run(place: Place, hosts: SharedHosts) -> Result<(), String> 
     attached.book.gone();
     attached.book.finish().await;
     Ok(())
-}
-
-async fn connect(place: &Place) -> Result<Connection, String> {
-    let (link, heard) = Link::connect(&place.host, place.port)
-        .await
-        .map_err(|error| format!("cannot be reached: {error}"))?;
-    let token = place.token.as_ref().map_or_else(|| json!({}), |token| json!({ "token": token.expose() }));
-    link.call_within(limits::ATTACH_CONNECT, "connect", token).await.map_err(|error| match error {
-        CallError::Refused(why) => {
-            format!("does not let this program in: {why}; set COPILOT_CONNECTION_TOKEN as for Copilot")
-        }
-        CallError::Lost(why) => format!("is not Copilot: {why}"),
-    })?;
-    let foreground =
-        shown(&link).await.map_err(|error| format!("was not started with --ui-server: {error}"))?;
-    Ok(Connection { link: Arc::new(link), heard, foreground })
-}
-
-async fn shown(link: &Link) -> Result<Foreground, CallError> {
-    read(&link.call("session.getForeground", json!({})).await?)
-}
-
-/// Returns the folder that a session works in. `None` for a version that does not say.
-async fn working_directory(link: &Link, session: &str) -> Option<PathBuf> {
-    let metadata = link.call("session.metadata.snapshot", json!({ "sessionId": session })).await.ok()?;
-    Some(read::<Metadata>(&metadata).ok()?.working_directory)
-}
-
-fn text(folder: &Path) -> Arc<str> {
-    folder.to_string_lossy().into()
-}
-
-/// Connects again after the connection broke. `None` where Copilot is gone.
-async fn rejoin(place: &Place) -> Option<Connection> {
-    let give_up = Instant::now() + limits::ATTACH_REJOIN;
-    let is_gone = || place.pid.is_some_and(|pid| !listeners::is_running(pid));
-    for times in 0.. {
-        // What listens there after the end of Copilot is another process, which must not get the token, and which gets an
-        // inbox of its own.
-        if is_gone() {
-            return None;
-        }
-        let again = connect(place).await;
-        if is_gone() {
-            return None;
-        }
-        match again {
-            Ok(connection) => return Some(connection),
-            Err(error) => tracing::debug!(error, port = place.port, "Copilot does not reply"),
-        }
-        sleep(back_off(limits::ATTACH_AGAIN, times, limits::ATTACH_ANSWER)).await;
-        if Instant::now() >= give_up {
-            break;
-        }
-    }
-    None
 }
 
 struct Attached {
@@ -407,35 +318,5 @@ impl Attached {
             }
             page => page,
         }
-    }
-}
-
-fn read<'a, T: Deserialize<'a>>(result: &'a str) -> Result<T, CallError> {
-    serde_json::from_str(result)
-        .map_err(|error| CallError::Refused(format!("the result is not known: {error}")))
-}
-
-#[cfg(test)]
-#[cfg(target_os = "linux")]
-mod tests {
-    use std::{net::TcpListener, process::Command};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn nothing_is_sent_to_what_took_the_port_of_a_copilot_that_ended() {
-        let other = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let mut copilot = Command::new("true").spawn().expect("a process");
-        copilot.wait().expect("its end");
-        let place = Place {
-            host: "127.0.0.1".to_owned(),
-            port: other.local_addr().expect("an address").port(),
-            token: Some("top secret".to_owned().into()),
-            pid: Some(copilot.id()),
-        };
-        assert!(rejoin(&place).await.is_none());
-        other.set_nonblocking(true).expect("a socket");
-        assert!(other.accept().is_err(), "something connected");
-        assert!(!format!("{place:?}").contains("top secret"));
     }
 }
