@@ -134,17 +134,25 @@ impl History {
         Ok(found.into_iter().map(|(_, past)| past).collect())
     }
 
-    /// Returns the questions that a typed ID may stand for, the latest first.
+    /// Returns the questions that a typed ID may stand for, the latest first, up to a limit.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn find(&self, prefix: &IdPrefix) -> Result<Vec<Past>, JournalError> {
-        // `~` comes after everything that may be in an ID.
-        let in_bridge = |table: &str| format!("{table}.id >= ?1 AND {table}.id < ?1 || '~'");
-        let settled = format!("{SETTLED} WHERE {} ORDER BY s.seq DESC", in_bridge("s"));
-        let unsettled = format!("{UNSETTLED} AND {}", in_bridge("q"));
-        let mut found = self.read(&settled, [prefix.bridge()])?;
-        found.extend(self.read(&unsettled, [prefix.bridge()])?);
+        // `~` comes after everything that may be in an ID. The number is the end of the ID: without looking at it, each
+        // record of the bridge would be read.
+        let fits = |table: &str| {
+            format!(
+                "{table}.id >= ?1 AND {table}.id < ?1 || '~'
+                 AND (?2 = '' OR substr({table}.id, -length(?2)) = ?2)"
+            )
+        };
+        let settled = format!("{SETTLED} WHERE {} ORDER BY s.seq DESC LIMIT ?3", fits("s"));
+        let unsettled = format!("{UNSETTLED} AND {} LIMIT ?3", fits("q"));
+        let number = prefix.to_string().strip_prefix(prefix.bridge()).unwrap_or_default().to_owned();
+        let most = i64::try_from(limits::journal::FOUND).unwrap_or(i64::MAX);
+        let mut found = self.read(&settled, params![prefix.bridge(), number, most])?;
+        found.extend(self.read(&unsettled, params![prefix.bridge(), number, most])?);
         found.retain(|(_, past)| prefix.matches(&past.record.id));
         found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
         Ok(found.into_iter().map(|(_, past)| past).collect())

@@ -39,3 +39,5 @@ pub const EARLIER: usize = 32;
 pub const BREAKS: usize = 1000;
 /// Rows of the journal that are read at once for an export.
 pub const PAGE: usize = 64;
+/// Number of questions of the journal that a typed ID may stand for. Further ones are left out.
+pub const FOUND: usize = 1000;
