@@ -34,8 +34,7 @@ fn main() -> ExitCode {
         Command::Hook(args) => compose::hook(&args.settings(&settings)),
         Command::Attach(args) => compose::attach(args),
         Command::Inbox(args) => {
-            let attached = compose::attached(&settings);
-            command::run(command::inbox(&args.options(&settings, &cli.log), attached))
+            command::run(command::inbox(&args.options(&settings, &cli.log), compose::attached(&settings)))
         }
         Command::Open(args) => command::run(command::open(&args.options(&settings, &cli.log))),
         Command::List(args) => command::run(command::list(&args.options())),
@@ -77,10 +76,9 @@ fn main() -> ExitCode {
 #[cfg(feature = "mock")]
 fn mock(what: &MockWhat) -> ExitCode {
     match what {
-        MockWhat::ClaudeHook(args) => match claude::run(&args.settings()) {
-            Ok(code) => code,
-            Err(error) => fail(exit::FAILED, &error.to_string()),
-        },
+        MockWhat::ClaudeHook(args) => {
+            claude::run(&args.settings()).unwrap_or_else(|error| fail(exit::FAILED, &error.to_string()))
+        }
         MockWhat::CodexDaemon(args) => codex::server::run(&args.settings()),
         MockWhat::Opencode(args) => opencode::server::run(&args.opencode()),
         MockWhat::Copilot(args) => copilot::server::run(&args.copilot()),

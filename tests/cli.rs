@@ -25,7 +25,11 @@ mod cli {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let command = command.args(args).env_clear().env("PATH", path).env("COLUMNS", "100");
-        let mut process = Process::spawn(command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR")));
+        let mut process = Process::spawn(
+            command
+                .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
+                .env("ASKBRIDGE_JOURNAL_ENABLED", "false"),
+        );
         process.close_stdin();
         let mut stdout = Vec::new();
         while let Some(line) = process.next_line() {

@@ -19,7 +19,9 @@ agent ? Choose one option
         // Keeps the questions out of the inbox of the user who runs the tests.
         let runtime = env!("CARGO_TARGET_TMPDIR");
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
-        Process::spawn(command.arg("demo").args(args).env("XDG_RUNTIME_DIR", runtime))
+        Process::spawn(
+            command.arg("demo").args(args).env("XDG_RUNTIME_DIR", runtime).env("XDG_STATE_HOME", runtime),
+        )
     }
 
     /// Runs the demo with this stdin. Returns its exit code and its stdout.

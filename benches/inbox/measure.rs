@@ -74,7 +74,11 @@ pub(crate) fn all() -> io::Result<()> {
 fn commands(runtime_folder: &Path, folder: &Path, bridges: &[Bridge]) -> io::Result<Rows> {
     let run = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
-        command.args(args).env("XDG_RUNTIME_DIR", runtime_folder).stdin(Stdio::null());
+        command
+            .args(args)
+            .env("XDG_RUNTIME_DIR", runtime_folder)
+            .env("XDG_STATE_HOME", runtime_folder)
+            .stdin(Stdio::null());
         command.env("XDG_CONFIG_HOME", runtime_folder);
         let start = Instant::now();
         let output = command.output()?;

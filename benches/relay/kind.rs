@@ -53,7 +53,10 @@ impl Kind {
                 command.args(["run", "--protocol", speech.name(), "--"]).arg(&ourselves);
                 // The settings of the person who measures must not count.
                 let folder = subscribers::folder()?;
-                command.env("XDG_RUNTIME_DIR", &folder).env("XDG_CONFIG_HOME", folder);
+                command
+                    .env("XDG_RUNTIME_DIR", &folder)
+                    .env("XDG_STATE_HOME", &folder)
+                    .env("XDG_CONFIG_HOME", folder);
                 command
             }
         };

@@ -15,11 +15,11 @@ use super::{
 };
 use crate::{
     config::JournalSettings,
-    desk::{BridgeName, IdPrefix, Record, Refusal, State, Timestamp},
+    desk::{IdPrefix, Record, Refusal, State, Timestamp},
     exit,
     journal::{self, Filter, History, JournalError, Options, Verified},
     limits,
-    machine::discovery,
+    machine::discovery::{self, is_alive},
     present::{
         past::{self, LostQuestion},
         question::Shown,
@@ -115,10 +115,6 @@ pub(super) fn lost() -> Result<Vec<LostQuestion>, CommandError> {
             replaced_by: lost.replaced_by,
         })
         .collect())
-}
-
-fn is_alive(bridge: &BridgeName) -> bool {
-    discovery::folder().map_or(true, |folder| discovery::is_alive(&folder, bridge))
 }
 
 fn now() -> Timestamp {

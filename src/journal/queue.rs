@@ -105,10 +105,16 @@ impl Queue {
         let mut state = self.lock();
         loop {
             if !state.entries.is_empty() {
-                let count = state.entries.len().min(limits::journal::BATCH);
-                let taken: Vec<_> = state.entries.drain(..count).collect();
-                state.bytes -= taken.iter().map(|(_, bytes)| bytes).sum::<usize>();
-                return Taken::Entries(taken.into_iter().map(|(entry, _)| entry).collect());
+                let (mut taken, mut size) = (Vec::new(), 0);
+                while taken.len() < limits::journal::BATCH
+                    && size < limits::journal::BATCH_BYTES
+                    && let Some((entry, bytes)) = state.entries.pop_front()
+                {
+                    size += bytes;
+                    taken.push(entry);
+                }
+                state.bytes -= size;
+                return Taken::Entries(taken);
             }
             if state.has_ended {
                 return Taken::Ended;

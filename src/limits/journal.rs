@@ -7,10 +7,12 @@ pub const WAIT: Duration = Duration::from_secs(1);
 /// Entries that wait for the journal's thread: all open questions of an asker may end at once. One more is dropped, and
 /// counted.
 pub const ENTRIES: usize = 2 * super::OPEN;
-/// Size of all entries that wait for the journal's thread.
-pub const BYTES: usize = super::OPEN_BYTES;
+/// Size of all entries that wait for the journal's thread, as JSON: in memory, they are several times as large.
+pub const BYTES: usize = super::OPEN_BYTES / 4;
 /// Entries that are written in one transaction. Other processes wait until it is over.
 pub const BATCH: usize = 64;
+/// Size of the entries that are written in one transaction, but for one: they are in memory twice meanwhile.
+pub const BATCH_BYTES: usize = BYTES / 4;
 /// First back-off before the journal is tried again after an error.
 pub const BACK_OFF: Duration = Duration::from_millis(100);
 /// Longest back-off before the journal is tried again after an error.

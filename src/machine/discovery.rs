@@ -199,13 +199,20 @@ pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf
     is_socket(&path).then_some((bridge, path))
 }
 
-/// Returns whether a bridge of this name listens in this directory. It may take some milliseconds.
-pub fn is_alive(folder: &Path, bridge: &BridgeName) -> bool {
-    let path = folder.join(bridge.as_str()).with_extension(NAMED);
-    // Whatever else fails, it may be alive.
+/// Returns whether a bridge of this name listens in any directory of this user's. It may take some milliseconds.
+pub fn is_alive(bridge: &BridgeName) -> bool {
+    // A bridge of the desktop has a runtime directory, and a command of cron has none.
+    let of_system = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
+    let folders = [path_of("XDG_RUNTIME_DIR"), state_folder(), Some(of_system)];
+    let name = Path::new("askbridge").join(bridge.as_str()).with_extension(NAMED);
+    folders.into_iter().flatten().any(|folder| listens(&folder.join(&name)))
+}
+
+fn listens(path: &Path) -> bool {
+    // Whatever else fails, a bridge may listen.
     !matches!(
         std::os::unix::net::UnixStream::connect(path).map_err(|error| error.kind()),
-        Err(ErrorKind::NotFound | ErrorKind::ConnectionRefused)
+        Err(ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::ConnectionRefused)
     )
 }
 

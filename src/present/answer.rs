@@ -73,8 +73,6 @@ fn is_own(field: &Field, value: &Value) -> bool {
 pub fn given(question: &Question, answer: &Answer) -> String {
     let parts: Vec<_> = question.fields.iter().filter_map(|field| part(question, field, answer)).collect();
     match parts.is_empty() {
-        // No responder can leave it out: the agent's own dialog had an answer, and did not tell which.
-        true if question.fields.iter().any(|field| field.required) => "the answer is not known".to_owned(),
         true => "every field is left out".to_owned(),
         false => parts.join("; "),
     }
@@ -213,11 +211,6 @@ mod tests {
             said(user, &person, Some("not\ttoday")),
             "rejected by the command line (ada): not\u{2409}today"
         );
-        let dialog = Provenance { responder: Responder::Dialog, name: Some("Codex".to_owned()) };
-        let mut required = question.clone();
-        required.fields[0].required = true;
-        let unknown = Settlement::new(Outcome::Answered(Answer::default()), dialog, Timestamp::default());
-        assert!(settlement(&required, &unknown).ends_with(": the answer is not known"));
         let withdrawn = Outcome::Rejected(Reason::Withdrawn);
         assert_eq!(said(withdrawn, &Provenance::bridge(), None), "withdrawn");
         let late = Outcome::Rejected(Reason::Timeout);

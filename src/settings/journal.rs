@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    Settings,
     key::Key,
     value::{Setting, quoted, span},
 };
-use crate::{config::JournalSettings, limits};
+use crate::limits;
 
 /// Why a project must not set any of them: a cloned repository could hide what was allowed in it.
 const KEEPS: &str = "it decides what is kept of what you decided";
@@ -38,15 +37,6 @@ pub static JOURNAL_SIZE: Key<Size> = Key::own(
     || Size(limits::journal::SIZE),
     "Remove the oldest questions once the file is larger than this",
 );
-
-impl Settings {
-    /// Returns what is kept of questions. `None` keeps nothing.
-    pub fn journal(&self) -> Option<JournalSettings> {
-        let (texts, keep, size) =
-            (self.get(&JOURNAL_TEXTS), self.get(&JOURNAL_KEEP).0, self.get(&JOURNAL_SIZE).0);
-        self.get(&JOURNAL_ENABLED).then_some(JournalSettings { texts, keep, size })
-    }
-}
 
 /// Seconds of a day.
 const DAY: u64 = 24 * 3600;

@@ -477,7 +477,13 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 29] = [
+    const HOSTILE: [(&str, &str, &str); 35] = [
+        ("journal", "enabled", "false"),
+        ("journal", "texts", "false"),
+        ("journal", "keep", "'1s'"),
+        ("journal", "size", "'1MiB'"),
+        ("unattended", "then", "'reject'"),
+        ("unattended", "when", "['ci']"),
         ("bridge", "timeout", "'1ms'"),
         ("bridge", "client-questions", "'none'"),
         ("bridge", "promise", "false"),

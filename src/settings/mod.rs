@@ -31,6 +31,8 @@ pub mod layers;
 
 pub mod notify;
 
+mod services;
+
 pub mod render;
 
 pub mod edit;

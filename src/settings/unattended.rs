@@ -3,11 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    Settings,
     key::Key,
     value::{Setting, list, quoted, text, typed_list},
 };
-use crate::config::{Unattended, UnattendedSettings, UnattendedWhen};
+use crate::config::{Unattended, UnattendedWhen};
 
 /// Why a project must not set any of them: a cloned repository could reject what you would answer.
 const DECIDES: &str = "it decides in your place";
@@ -29,13 +28,6 @@ pub static UNATTENDED_WHEN: Key<UnattendedWhen> = Key::own(
 
 /// What `when` can name: no client shows the question, no terminal is there, the variable CI is set.
 const CONDITIONS: [&str; 3] = ["no-client", "no-terminal", "ci"];
-
-impl Settings {
-    /// Returns what becomes of a question that no person can answer.
-    pub fn unattended(&self) -> UnattendedSettings {
-        UnattendedSettings { then: self.get(&UNATTENDED_THEN), when: self.get(&UNATTENDED_WHEN) }
-    }
-}
 
 impl Setting for UnattendedWhen {
     fn read(value: &Value) -> Result<Self, String> {

@@ -14,7 +14,11 @@ use crate::machine::{ASKBRIDGE, TestMachine};
 fn stderr(machine: &TestMachine, args: &[&str], stdin: Stdio) -> String {
     // No wait is without a deadline: `timeout` ends what would read the terminal for ever.
     let mut command = Command::new("timeout");
-    command.args(["--foreground", "30", ASKBRIDGE]).args(args).env("XDG_RUNTIME_DIR", machine.path());
+    command
+        .args(["--foreground", "30", ASKBRIDGE])
+        .args(args)
+        .env("XDG_RUNTIME_DIR", machine.path())
+        .env("XDG_STATE_HOME", machine.path());
     command.env("XDG_CONFIG_HOME", machine.path());
     let output = command.stdin(stdin).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -52,7 +52,11 @@ impl TestMachine {
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(ASKBRIDGE);
-        command.args(args).env("XDG_RUNTIME_DIR", self.path()).env("USER", "somebody");
+        command
+            .args(args)
+            .env("XDG_RUNTIME_DIR", self.path())
+            .env("XDG_STATE_HOME", self.path())
+            .env("USER", "somebody");
         command
     }
 

@@ -147,7 +147,9 @@ fn a_frozen_bridge_is_left_out_and_named() {
 #[track_caller]
 fn bridges_without(machine: &TestMachine, runtime: &Path, why: &str) {
     let mut command = machine.command(&["run", "--", "cat"]);
-    let mut bridge = crate::support::Process::spawn(command.env("XDG_RUNTIME_DIR", runtime));
+    let mut bridge = crate::support::Process::spawn(
+        command.env("XDG_RUNTIME_DIR", runtime).env("XDG_STATE_HOME", runtime),
+    );
     bridge.send("on");
     bridge.expect("the echo", |line| line == "on");
     bridge.expect_stderr("why", |text| text.contains("by the client only") && text.contains(why));

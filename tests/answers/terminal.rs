@@ -50,7 +50,11 @@ impl Terminal {
     ) -> Self {
         let mut command = Command::new("setsid");
         command.arg("--ctty").arg(ASKBRIDGE).args(args);
-        command.env("XDG_RUNTIME_DIR", machine.path()).env("USER", "somebody").env("TERM", "xterm-256color");
+        command
+            .env("XDG_RUNTIME_DIR", machine.path())
+            .env("XDG_STATE_HOME", machine.path())
+            .env("USER", "somebody")
+            .env("TERM", "xterm-256color");
         command.env_remove("TERM_PROGRAM").env_remove("TMUX").env_remove("NO_COLOR");
         command.env_remove("STY").envs(variables.iter().copied());
         Terminal::spawn(command, ws_col, ws_row)

@@ -145,7 +145,10 @@ fn an_agent_that_takes_questions_back_and_does_not_read_costs_little() {
     let path = file.path().to_str().unwrap();
     let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
     // A client that is shown a question has two seconds to respond to the cancellation: here it is shown none.
-    let command = bridge_with(&["--client-questions", "none"], &["sh", "-c", script, path]);
+    let mut command = bridge_with(&["--client-questions", "none"], &["sh", "-c", script, path]);
+    // The journal notes all of them, or counts those for which it has no room.
+    let state = tempfile::tempdir().unwrap();
+    command.env("ASKBRIDGE_JOURNAL_ENABLED", "true").env("XDG_STATE_HOME", state.path());
     let running = Running::start(command, stdin, stdout);
     let mut line = read_line(&mut output);
     while line != "done\n" {

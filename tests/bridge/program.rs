@@ -27,7 +27,7 @@ pub(crate) fn bridge(agent: &[&str]) -> Command {
 pub(crate) fn bridge_with(options: &[&str], agent: &[&str]) -> Command {
     let mut command = Command::new(ASKBRIDGE);
     // The developer's own commands must not find the questions of the tests.
-    command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
+    command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR")).env("ASKBRIDGE_JOURNAL_ENABLED", "false");
     command.arg("run").args(options).arg("--").args(agent);
     command
 }

@@ -17,7 +17,11 @@ const ASKBRIDGE: &str = env!("CARGO_BIN_EXE_askbridge");
 /// Returns `askbridge ARGS` with its sockets in this directory, and everything logged.
 pub(crate) fn askbridge(folder: &TempDir, args: &[&str]) -> Command {
     let mut command = Command::new(ASKBRIDGE);
-    command.args(["--log", "trace"]).args(args).env("XDG_RUNTIME_DIR", folder.path());
+    command
+        .args(["--log", "trace"])
+        .args(args)
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .env("XDG_STATE_HOME", folder.path());
     command
 }
 

@@ -43,7 +43,7 @@ impl Run {
 fn client(args: &[&str], agent: &[&str]) -> Run {
     let mut command = Command::new(ASKBRIDGE);
     // Keeps the questions out of the inbox of the user who runs the tests.
-    command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
+    command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR")).env("ASKBRIDGE_JOURNAL_ENABLED", "false");
     let mut process =
         Process::spawn(command.arg("mock-client").args(args).arg("--").arg(ASKBRIDGE).args(agent));
     let mut stdout = Vec::new();

@@ -44,7 +44,7 @@ impl Bridge {
     pub(crate) fn start(agent: &[&str], ends: Ends) -> (Self, Writer, Reader) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
         // Keeps the questions out of the inbox of the user who runs the tests.
-        command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
+        command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR")).env("ASKBRIDGE_JOURNAL_ENABLED", "false");
         command.args(["run", "--"]).args(agent).stderr(Stdio::piped()).kill_on_drop(true);
         let (mut child, stdin, stdout) = match ends {
             Ends::Pipes => {

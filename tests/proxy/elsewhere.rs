@@ -30,7 +30,7 @@ fn chain(spelling: &'static str, options: &[&str]) -> (TempDir, Conductor) {
 
 fn askbridge(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
-    command.args(args).env("XDG_RUNTIME_DIR", folder).env("USER", "somebody");
+    command.args(args).env("XDG_RUNTIME_DIR", folder).env("XDG_STATE_HOME", folder).env("USER", "somebody");
     command
 }
 

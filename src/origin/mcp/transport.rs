@@ -194,7 +194,7 @@ fn begins(message: &RxJsonRpcMessage<RoleServer>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{future::pending, time::Duration};
 
     use serde_json::json;
 
@@ -213,7 +213,10 @@ mod tests {
         let mut client = Client::initialized(McpOptions::default(), "test").await;
         let id = client.ask(1, None).await;
         // The client does not read, and the ticket is longer than what waits in the pipe.
-        tokio::time::sleep(WITHOUT_PROGRESS + Duration::from_secs(1)).await;
+        let reads = pending::<()>();
+        tokio::time::timeout(WITHOUT_PROGRESS + Duration::from_secs(1), reads)
+            .await
+            .expect_err("it does not read");
         let inbox = client.inbox();
         let mut told = Box::pin(answer(&inbox, &id, "SQLite"));
         let early = tokio::time::timeout(2 * limits::MCP_FETCH, &mut told).await;
