@@ -169,6 +169,8 @@ impl Editor<'_> {
     /// Takes over a question as it is now, whose JSON has this length.
     pub fn put_sized(&mut self, record: Arc<Record>, size: usize) {
         let (record, size) = self.with_earlier(record, size);
+        // In memory, short options take more than as JSON.
+        let size = record.question.weight(size);
         if let Some(event) = self.state.snapshot.put_sized(record, size) {
             self.state.log.push_sized(event, size);
         }

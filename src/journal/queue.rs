@@ -29,7 +29,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Returns about how many bytes it keeps in memory.
     fn bytes(&self) -> usize {
-        let of = |record: &Record| limits::RECORD + record.question.most_json();
+        let of = |record: &Record| limits::RECORD + record.question.weight(record.question.most_json());
         match self {
             // The settlement of a record is as large as an answer may be.
             Entry::Note(record) | Entry::Settled(record, _) => {

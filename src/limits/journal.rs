@@ -7,8 +7,8 @@ pub const WAIT: Duration = Duration::from_secs(1);
 /// Entries that wait for the journal's thread: all open questions of an asker may end at once. One more is dropped, and
 /// counted.
 pub const ENTRIES: usize = 2 * super::OPEN;
-/// Size of all entries that wait for the journal's thread, as JSON: in memory, they are several times as large.
-pub const BYTES: usize = super::OPEN_BYTES / 4;
+/// Size of all entries that wait for the journal's thread.
+pub const BYTES: usize = super::OPEN_BYTES;
 /// Entries that are written in one transaction. Other processes wait until it is over.
 pub const BATCH: usize = 64;
 /// Size of the entries that are written in one transaction, but for one: they are in memory twice meanwhile.

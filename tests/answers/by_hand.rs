@@ -18,7 +18,7 @@ fn stderr(machine: &TestMachine, args: &[&str], stdin: Stdio) -> String {
         .args(["--foreground", "30", ASKBRIDGE])
         .args(args)
         .env("XDG_RUNTIME_DIR", machine.path())
-        .env("XDG_STATE_HOME", machine.path());
+        .env("XDG_STATE_HOME", machine.path().join("state"));
     command.env("XDG_CONFIG_HOME", machine.path());
     let output = command.stdin(stdin).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");

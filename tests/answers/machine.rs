@@ -55,7 +55,7 @@ impl TestMachine {
         command
             .args(args)
             .env("XDG_RUNTIME_DIR", self.path())
-            .env("XDG_STATE_HOME", self.path())
+            .env("XDG_STATE_HOME", self.path().join("state"))
             .env("USER", "somebody");
         command
     }

@@ -68,7 +68,7 @@ fn shell(machine: &TestMachine, program: &Path, args: &[&str], script: &str) -> 
         .args(args)
         .args(["-c", script])
         .env("XDG_RUNTIME_DIR", machine.path())
-        .env("XDG_STATE_HOME", machine.path())
+        .env("XDG_STATE_HOME", machine.path().join("state"))
         .env("HOME", machine.path());
     command.env("PATH", format!("{folder}:{path}")).current_dir(machine.path());
     let mut process = Process::spawn(&mut command);

@@ -52,7 +52,7 @@ impl Terminal {
         command.arg("--ctty").arg(ASKBRIDGE).args(args);
         command
             .env("XDG_RUNTIME_DIR", machine.path())
-            .env("XDG_STATE_HOME", machine.path())
+            .env("XDG_STATE_HOME", machine.path().join("state"))
             .env("USER", "somebody")
             .env("TERM", "xterm-256color");
         command.env_remove("TERM_PROGRAM").env_remove("TMUX").env_remove("NO_COLOR");

@@ -63,7 +63,7 @@ fn every_signal_that_is_deadly_by_default_ends_the_agent_and_removes_the_socket(
     let folder = tempfile::tempdir().unwrap();
     for number in numbers {
         let mut command = bridge(&sh("echo ready; cat >/dev/null; echo end; exit 6"));
-        command.env("XDG_RUNTIME_DIR", folder.path()).env("XDG_STATE_HOME", folder.path());
+        command.env("XDG_RUNTIME_DIR", folder.path()).env("XDG_STATE_HOME", folder.path().join("state"));
         let (mut running, _input, mut output) = start(command);
         assert_eq!(sockets(folder.path()).len(), 1, "before signal {number}");
         // rustix has no names for real-time signals.
@@ -136,7 +136,10 @@ fn commands_that_wait_leave_signals_alone_that_were_ignored_when_they_started() 
     let folder = tempfile::tempdir().unwrap();
     let askbridge = |args: &[&str]| {
         let mut command = Command::new(ASKBRIDGE);
-        command.args(args).env("XDG_RUNTIME_DIR", folder.path()).env("XDG_STATE_HOME", folder.path());
+        command
+            .args(args)
+            .env("XDG_RUNTIME_DIR", folder.path())
+            .env("XDG_STATE_HOME", folder.path().join("state"));
         command
     };
     let mut ask = Process::spawn(&mut after(
@@ -168,7 +171,7 @@ fn a_signal_right_after_the_start_leaves_no_socket() {
     for _ in 0..50 {
         let folder = tempfile::tempdir().unwrap();
         let mut command = bridge(&["cat"]);
-        command.env("XDG_RUNTIME_DIR", folder.path()).env("XDG_STATE_HOME", folder.path());
+        command.env("XDG_RUNTIME_DIR", folder.path()).env("XDG_STATE_HOME", folder.path().join("state"));
         let ((stdin, _input), (_output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
         let mut running = Running::start(command, stdin, stdout);
         let deadline = Instant::now() + DEADLINE;

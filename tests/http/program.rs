@@ -21,7 +21,7 @@ pub(crate) fn askbridge(folder: &TempDir, args: &[&str]) -> Command {
         .args(["--log", "trace"])
         .args(args)
         .env("XDG_RUNTIME_DIR", folder.path())
-        .env("XDG_STATE_HOME", folder.path());
+        .env("XDG_STATE_HOME", folder.path().join("state"));
     command
 }
 

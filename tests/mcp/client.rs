@@ -63,7 +63,7 @@ impl McpClient {
     fn spawn(machine: &TestMachine, mut command: Command) -> Self {
         command
             .env("XDG_RUNTIME_DIR", machine.path())
-            .env("XDG_STATE_HOME", machine.path())
+            .env("XDG_STATE_HOME", machine.path().join("state"))
             .env("USER", "somebody");
         McpClient { process: Process::spawn(&mut command), last: 0 }
     }
