@@ -222,7 +222,7 @@ pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// that takes longer is not read, and delays no end of a process.
 pub const LAST_REPLIES: Duration = Duration::from_millis(100);
 /// How long a service may take to stop once the bridge has ended: a service that hangs must not keep the process.
-pub const SERVICE_STOP: Duration = Duration::from_millis(500);
+pub const SERVICE_STOP: Duration = Duration::from_millis(1500);
 
 // Times of the agent and the client.
 

@@ -21,7 +21,8 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "FOLDER")]
     pub project: Option<String>,
 
-    /// Those that this kind of responder, or the responder or rule of this name, settled
+    /// Those that this kind of responder (page, command_line, client, rule and others), or the responder or rule of this
+    /// name, settled
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 

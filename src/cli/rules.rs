@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::help;
+use super::{help, values};
 use crate::command::RulesOptions;
 
 /// Options of `askbridge rules`.
@@ -24,7 +24,16 @@ pub enum RulesAction {
     /// Say what the rules would do with a question, and why; nothing is done
     Try {
         /// The question's ID; it may be settled already
-        id: String,
+        #[arg(required_unless_present = "history")]
+        id: Option<String>,
+
+        /// Say it of all questions of the journal
+        #[arg(long, conflicts_with = "id")]
+        history: bool,
+
+        /// With --history: of those that were settled at most so long ago
+        #[arg(long, value_name = "TIME", value_parser = values::duration, requires = "history")]
+        since: Option<humantime::Duration>,
     },
     /// Apply the rules to what is open now, after showing what that does
     Apply {
@@ -42,7 +51,8 @@ impl RulesArgs {
         match &self.action {
             RulesAction::List => RulesOptions::List,
             RulesAction::Check => RulesOptions::Check,
-            RulesAction::Try { id } => RulesOptions::Try(id.clone()),
+            RulesAction::Try { id: Some(id), .. } => RulesOptions::Try(id.clone()),
+            RulesAction::Try { id: None, since, .. } => RulesOptions::TryHistory(since.map(Into::into)),
             RulesAction::Apply { id, yes } => RulesOptions::Apply { id: id.clone(), yes: *yes },
         }
     }

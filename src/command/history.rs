@@ -97,6 +97,13 @@ pub(super) fn open() -> Result<Option<History>, CommandError> {
     Ok(History::open(&file)?)
 }
 
+/// Returns the questions of the journal, the latest first: those that were settled at most so long ago.
+pub(super) fn records(since: Option<Duration>) -> Result<Vec<Record>, CommandError> {
+    let Some(history) = open()? else { return Ok(Vec::new()) };
+    let filter = Filter { since: since.map(ago), ..Filter::default() };
+    Ok(history.list(&filter)?.into_iter().map(|past| past.record).collect())
+}
+
 /// Returns the questions that were open when their bridges ended, oldest first: those that nothing replaced, and that were
 /// asked not long ago.
 pub(super) fn lost() -> Result<Vec<LostQuestion>, CommandError> {

@@ -4,13 +4,19 @@
 use std::{
     io::{self, BufRead, IsTerminal},
     sync::Arc,
+    time::Duration,
 };
+
+#[cfg(feature = "journal")]
+use std::collections::BTreeMap;
 
 use super::{
     CommandError,
     run::{self, look_up, print, say, shown, warn},
     said::said,
 };
+#[cfg(feature = "journal")]
+use crate::rule::{Trial, try_all};
 use crate::{
     control::{Inbox, client::Depth},
     desk::{IdPrefix, Record, Refusal, State},
@@ -33,6 +39,8 @@ pub enum RulesOptions {
     Check,
     /// Says what the rules would do with the question that has this ID, and does nothing.
     Try(String),
+    /// Says what the rules would have done with the questions of the journal: those that were settled at most so long ago.
+    TryHistory(Option<Duration>),
     /// Applies the rules to what is open.
     Apply {
         /// The ID of the only question that they are applied to.
@@ -51,6 +59,7 @@ pub async fn rules(options: &RulesOptions) -> Result<u8, CommandError> {
         RulesOptions::List => list(),
         RulesOptions::Check => check(),
         RulesOptions::Try(id) => attempt(id).await,
+        RulesOptions::TryHistory(since) => try_history(*since),
         RulesOptions::Apply { id, yes } => apply(id.as_deref(), *yes).await,
     }
 }
@@ -98,6 +107,34 @@ async fn attempt(id: &str) -> Result<u8, CommandError> {
         None => "  no rule applies: a person decides".to_owned(),
     });
     shown(print(&lines.iter().map(|line| printable_lines(line) + "\n").collect::<String>()))
+}
+
+#[cfg(feature = "journal")]
+fn try_history(since: Option<Duration>) -> Result<u8, CommandError> {
+    let records = super::history::records(since)?;
+    let settings = read();
+    if settings.rules().is_empty() {
+        say(NONE);
+        return Ok(exit::OK);
+    }
+    let Trial { tried, counts, decided, .. } = try_all(settings.rules(), &records);
+    let by_id: BTreeMap<_, _> = records.iter().map(|record| (&record.id, record)).collect();
+    let mut lines: Vec<_> = decided
+        .iter()
+        .filter_map(|(id, decision)| {
+            let record = by_id.get(id)?;
+            let would = would(record, decision);
+            Some(format!("{id} by {}: {}: {would}", decision.rule, text::headline(record)))
+        })
+        .collect();
+    lines.push(format!("of {tried} questions, {} would have been decided by rules", decided.len()));
+    lines.extend(counts.iter().map(|(rule, count)| format!("  {rule}: {count}")));
+    shown(print(&lines.iter().map(|line| printable_lines(line) + "\n").collect::<String>()))
+}
+
+#[cfg(not(feature = "journal"))]
+fn try_history(_: Option<Duration>) -> Result<u8, CommandError> {
+    Err(CommandError::Usage("this askbridge was built without a journal".to_owned()))
 }
 
 /// Returns what a rule would do with a question.

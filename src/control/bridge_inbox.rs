@@ -7,6 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio_util::task::TaskTracker;
+
 use super::{
     agent_tree::AgentTree,
     handover::{Intake, Port, Submitter, pair},
@@ -36,6 +38,8 @@ pub struct BridgeInbox {
     presence: Presence,
     /// What keeps the questions beyond this process, if anything does.
     ledger: Option<Arc<dyn Ledger>>,
+    /// The submissions that were accepted, and that the ledger does not have yet.
+    keeping: TaskTracker,
 }
 
 /// Where the questions of the agent are.
@@ -88,6 +92,7 @@ impl BridgeInbox {
             agent_tree,
             presence: Presence::default(),
             ledger: None,
+            keeping: TaskTracker::new(),
         }
     }
 
@@ -175,6 +180,8 @@ impl Inbox for BridgeInbox {
             check(&record.question, answer).map_err(Refusal::DoesNotFit)?;
         }
         let (then, after) = (submission.clone(), by.clone());
+        // The agent may end as soon as it has its answer: the responder is told nevertheless.
+        let _keeping = self.keeping.token();
         self.hand_in(id, known.as_ref(), submission, by).await?;
         let now = self.store.read(|_, snapshot| snapshot.get(id).cloned());
         // Where much is settled at once, it may be forgotten already.
@@ -215,6 +222,11 @@ impl Inbox for BridgeInbox {
 
     async fn watch(&self) {
         self.presence.is_here_now();
+    }
+
+    async fn kept(&self) {
+        self.keeping.close();
+        self.keeping.wait().await;
     }
 
     async fn ended(&self) {

@@ -66,6 +66,12 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         future::ready(())
     }
 
+    /// Waits until what was accepted is kept, so that its responders can be told. It takes no longer than
+    /// [`crate::limits::journal::WAIT`] once the asker has ended.
+    fn kept(&self) -> impl Future<Output = ()> + Send {
+        future::ready(())
+    }
+
     /// Waits until the inbox has ended: nothing more is asked in it.
     fn ended(&self) -> impl Future<Output = ()> + Send {
         future::pending()

@@ -29,7 +29,7 @@ pub async fn serve<I: Inbox>(
     let listener = UnixListener::from_std(listener)?;
     let mut first = first.map(UnixStream::from_std);
     let agent_tree = inbox.agent_tree();
-    let methods = Methods::new(inbox, Caller::Ours);
+    let methods = Methods::new(inbox.clone(), Caller::Ours);
     let connections = Arc::new(Semaphore::new(limits::CONNECTIONS));
     let mut sessions = JoinSet::new();
     let mut is_failing = false;
@@ -73,6 +73,7 @@ pub async fn serve<I: Inbox>(
     drop(listener);
     // A connection that waits for the last reply or change gets it, if it reads.
     let ended = async { while sessions.join_next().await.is_some() {} };
+    timeout(limits::journal::WAIT, inbox.kept()).await.unwrap_or_default();
     timeout(limits::LAST_REPLIES, ended).await.unwrap_or_default();
     Ok(())
 }

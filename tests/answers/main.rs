@@ -45,6 +45,10 @@ mod screens;
 mod tui;
 
 #[cfg(test)]
+#[cfg(feature = "journal")]
+mod history;
+
+#[cfg(test)]
 mod hints;
 
 #[cfg(test)]

@@ -1,0 +1,215 @@
+//! What outlives a bridge: the journal, what was lost, the same question again, and `askbridge history`.
+
+use std::{fs, process::Command};
+
+use serde_json::{Value, json};
+
+use crate::{
+    machine::{Run, TestMachine, name},
+    support::Process,
+};
+
+/// The agent asks what stands in its argument, and says on stderr what it is told.
+const AGENT: &str = r#"printf '%s\n' "$1"; while IFS= read -r line; do printf 'got %s\n' "$line" >&2; done"#;
+
+fn question(session: &str) -> Value {
+    let params =
+        json!({ "sessionId": session, "prompt": "Which database?", "options": ["SQLite", "Postgres"] });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "_sandboxagent/session/request_question", "params": params })
+}
+
+fn secret() -> Value {
+    let field = json!({ "name": "token", "label": "The token", "kind": "text", "secret": true });
+    let params = json!({ "sessionId": "s", "prompt": "?", "_meta": { "askbridge": { "fields": [field] } } });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "_sandboxagent/session/request_question", "params": params })
+}
+
+fn bridge_with(machine: &TestMachine, options: &[&str], asks: &Value) -> Process {
+    let mut command: Command = machine.command(&["run"]);
+    command.args(options).args(["--", "sh", "-c", AGENT, "sh", &asks.to_string()]);
+    Process::spawn(&mut command)
+}
+
+fn bridge(machine: &TestMachine, asks: &Value) -> Process {
+    bridge_with(machine, &["--client-questions", "none"], asks)
+}
+
+/// Kills a bridge as a crash does.
+fn kill(mut bridge: Process) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(bridge.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    bridge.wait();
+}
+
+fn history(machine: &TestMachine, args: &[&str]) -> Run {
+    machine.run(&[&["history"], args].concat())
+}
+
+/// Waits until the journal has this. A bridge notes what happens a moment after it happened.
+fn until(machine: &TestMachine, args: &[&str], fits: impl Fn(&str) -> bool) -> String {
+    let deadline = std::time::Instant::now() + crate::support::DEADLINE;
+    loop {
+        let run = history(machine, args);
+        if run.code == 0 && fits(&run.stdout) {
+            return run.stdout;
+        }
+        assert!(std::time::Instant::now() < deadline, "{run:?}");
+    }
+}
+
+#[test]
+fn a_question_whose_bridge_is_killed_is_lost_and_is_not_listed_as_open() {
+    let machine = TestMachine::new();
+    let killed = bridge(&machine, &question("s"));
+    let id = machine.question();
+    until(&machine, &[], |text| text.contains(&id));
+    kill(killed);
+    let listed = machine.ok(&["list"]);
+    assert!(listed.contains("lost: 1 question was open when its bridge ended"), "{listed}");
+    assert!(listed.contains(&format!("{id}  asked ")) && listed.contains("resume the session"), "{listed}");
+    let listed: Value = serde_json::from_str(&machine.ok(&["list", "--json"])).unwrap();
+    assert_eq!(listed["questions"], json!([]));
+    assert_eq!((&listed["lost"][0]["id"], &listed["lost"][0]["state"]), (&json!(id), &json!("lost")));
+    // The same is asked again: the first is not waited for any more.
+    let _again = bridge(&machine, &question("s"));
+    machine.question();
+    until(&machine, &["--json"], |text| text.matches("\"openedAt\"").count() == 2);
+    let listed: Value = serde_json::from_str(&machine.ok(&["list", "--json"])).unwrap();
+    assert_eq!(listed["lost"], json!([]));
+}
+
+#[test]
+fn an_answer_that_was_delivered_is_offered_and_not_given() {
+    let machine = TestMachine::new();
+    let first = bridge(&machine, &question("s"));
+    let id = machine.question();
+    assert_eq!(machine.does(&["answer", &id, "SQLite"]), format!("{id} answered"));
+    kill(first);
+    // Another session, and another question, are not the same.
+    let other = bridge(&machine, &question("t"));
+    let open = machine.question();
+    assert!(!machine.ok(&["show", &open]).contains("asked before"));
+    kill(other);
+    let mut again = bridge(&machine, &question("s"));
+    let open = machine.watch().until("what is known from before", |open| {
+        open.iter().any(|question| !question["earlier"].is_null())
+    });
+    assert_eq!(open[0]["earlier"]["wasDelivered"], json!(true), "{open:?}");
+    let open = name(&open[0]);
+    let shown = machine.ok(&["show", &open]);
+    assert!(shown.contains(&format!("asked before as {id}, ")), "{shown}");
+    assert!(shown.contains("answered by the command line (somebody): SQLite"), "{shown}");
+    assert!(shown.ends_with(&format!("askbridge answer {open} --again\n")), "{shown}");
+    assert_eq!(machine.does(&["answer", &open, "--again"]), format!("{open} answered"));
+    again.expect_stderr("the answer", |text| text.contains("got ") && text.contains("SQLite"));
+    again.close_stdin();
+    again.wait();
+    let past = until(&machine, &[], |text| text.matches("answered by the command line").count() == 2);
+    assert_eq!(past.lines().count(), 4, "{past}");
+}
+
+#[test]
+fn history_lists_shows_exports_and_verifies() {
+    let machine = TestMachine::new();
+    let empty = history(&machine, &[]);
+    assert_eq!((empty.code, empty.stdout.as_str()), (0, ""), "{empty:?}");
+    assert_eq!(history(&machine, &["show", "abc-1"]).code, 3);
+    let mut running = bridge(&machine, &question("s"));
+    let id = machine.question();
+    machine.does(&["answer", &id, "Postgres"]);
+    // It is written before the responder hears that it was accepted.
+    let past = history(&machine, &[]).stdout;
+    assert!(
+        past.contains(&id) && past.contains("answered by the command line (somebody): Postgres"),
+        "{past}"
+    );
+    running.close_stdin();
+    running.wait();
+    assert!(history(&machine, &["show", &id]).stdout.contains("Which database?"));
+    for (args, is_found) in [
+        (&["--session", "s"][..], true),
+        (&["--session", "t"], false),
+        (&["--by", "command_line"], true),
+        (&["--by", "page"], false),
+        (&["--since", "1h"], true),
+    ] {
+        assert_eq!(history(&machine, args).stdout.contains(&id), is_found, "{args:?}");
+    }
+    let line: Value =
+        serde_json::from_str(history(&machine, &["export"]).stdout.lines().next().unwrap()).unwrap();
+    assert_eq!((&line["seq"], &line["record"]["id"]), (&json!(1), &json!(id)));
+    let whole = history(&machine, &["verify"]);
+    assert!(whole.code == 0 && whole.stdout.contains("1 settlements, none changed or missing"), "{whole:?}");
+    // Whoever can write the file can change it, and is found out.
+    let file = machine.path().join("state/askbridge/journal.db");
+    rusqlite::Connection::open(file)
+        .unwrap()
+        .execute("UPDATE settlement SET responder = 'page'", [])
+        .unwrap();
+    let changed = history(&machine, &["verify"]);
+    assert!(changed.code == 1 && changed.stdout.contains(&id), "{changed:?}");
+    assert_eq!(history(&machine, &["prune", "--older-than", "0s"]).stdout, "1 question is removed\n");
+    assert!(!history(&machine, &[]).stdout.contains(&id));
+}
+
+#[test]
+fn secrets_are_never_in_the_journal_and_texts_are_not_where_that_is_set() {
+    for (texts, asks, answer) in [("true", secret(), "hunter2"), ("false", question("s"), "Postgres")] {
+        let machine = TestMachine::new();
+        let mut command =
+            machine.command(&["run", "--client-questions", "none", "--", "sh", "-c", AGENT, "sh"]);
+        command.arg(asks.to_string()).env("ASKBRIDGE_JOURNAL_TEXTS", texts);
+        let mut running = Process::spawn(&mut command);
+        let id = machine.question();
+        machine.does(&["answer", &id, answer]);
+        running.close_stdin();
+        running.wait();
+        assert!(history(&machine, &[]).stdout.contains(&id));
+        let folder = machine.path().join("state/askbridge");
+        for file in fs::read_dir(folder).unwrap() {
+            let bytes = fs::read(file.unwrap().path()).unwrap();
+            let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+            assert!(!has(answer), "{answer}");
+            assert!(texts == "true" || !has("database"), "a text is kept");
+        }
+    }
+}
+
+#[test]
+fn journal_that_cannot_be_written_costs_no_question() {
+    let machine = TestMachine::new();
+    let folder = machine.path().join("state");
+    // A file where the folder should be.
+    fs::write(&folder, "").unwrap();
+    let running = bridge(&machine, &question("s"));
+    let id = machine.question();
+    assert_eq!(machine.does(&["answer", &id, "SQLite"]), format!("{id} answered"));
+    running.expect_stderr("the answer", |text| text.contains("got ") && text.contains("SQLite"));
+    running.expect_stderr("the warning", |text| text.contains("the journal"));
+}
+
+#[test]
+fn question_that_no_person_can_answer_is_rejected_or_ends_the_agent() {
+    let machine = TestMachine::new();
+    let rejects =
+        bridge_with(&machine, &["--client-questions", "none", "--unattended", "reject"], &question("s"));
+    rejects.expect_stderr("the rejection", |text| text.contains("got ") && !text.contains("SQLite"));
+    let past = until(&machine, &[], |text| text.contains("rejected by"));
+    assert!(past.contains("rejected by rule \"unattended\": no person can answer here"), "{past}");
+    let mut fails =
+        bridge_with(&machine, &["--client-questions", "none", "--unattended", "fail"], &question("t"));
+    assert_eq!(fails.wait().code(), Some(9));
+    let said = fails.whole_stderr();
+    assert!(said.contains("no person can answer question ") && said.contains("Which database?"), "{said}");
+    assert!(!said.contains("SQLite"), "no answer is made up: {said}");
+    // Both have to hold, and one does not.
+    let mut command = machine.command(&["run", "--client-questions", "none", "--unattended", "fail", "--"]);
+    command.args(["sh", "-c", AGENT, "sh", &question("u").to_string()]);
+    command.env("ASKBRIDGE_UNATTENDED_WHEN", "no-client,ci").env_remove("CI");
+    let waits = Process::spawn(&mut command);
+    let open = machine
+        .watch()
+        .until("the question", |open| open.iter().any(|one| one["question"]["sessionId"] == "u"));
+    assert_eq!(machine.does(&["answer", &name(&open[0]), "SQLite"]), format!("{} answered", name(&open[0])));
+    waits.expect_stderr("the answer", |text| text.contains("SQLite"));
+}
