@@ -60,9 +60,10 @@ impl Person {
     /// Starts a bridge around an agent that asks this at once, each of `later` for a line in its pipe `go`, and says on
     /// stderr what it is told.
     fn bridge(&self, first: &[Value], later: &[Value]) -> Process {
+        // Opened before the last writer has closed it, the pipe has nothing, and is opened again.
         let script = "mkfifo go; exec 3<&0; n=$1; shift; while [ $n -gt 0 ]; do printf '%s\\n' \"$1\"; shift; n=$((n-1)); done; \
                       (while IFS= read -r line; do printf 'got %s\\n' \"$line\" >&2; done) <&3 & \
-                      for line; do read -r _ < go; printf '%s\\n' \"$line\"; done; wait";
+                      for line; do until read -r _ < go; do :; done; printf '%s\\n' \"$line\"; done; wait";
         let mut command = self.command(&["run", "--", "sh", "-c", script, "sh"]);
         command.arg(first.len().to_string()).args(first.iter().chain(later).map(Value::to_string));
         Process::spawn(&mut command)
