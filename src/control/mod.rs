@@ -50,6 +50,9 @@ pub mod recall;
 #[cfg(test)]
 pub(crate) mod played;
 
+#[cfg(test)]
+mod crashes;
+
 pub use bridge_inbox::{BridgeInbox, Work};
 pub use handover::Port;
 pub use inbox::Inbox;
