@@ -266,8 +266,7 @@ Exit codes:
   2    the command line was not understood
   125  the command itself failed";
 
-/// What the ways are, and the exit codes of `askbridge notify`.
-#[cfg(feature = "notify")]
+/// What `askbridge hook` is for, and its exit code.
 pub(super) const HOOK: &str = "\
 Claude Code runs it when it asks: `askbridge setup claude` installs a plugin that says so. The dialog in the terminal \
 stays live, and the first answer counts. It reads the call as JSON on stdin, and prints the decision if there is one; \
@@ -277,6 +276,7 @@ Exit codes:
   0    always, but for a command line that was not understood";
 
 /// What the ways are, and the exit codes of `askbridge notify`.
+#[cfg(feature = "notify")]
 pub(super) const NOTIFY: &str = "\
 A bridge starts it for each question that waits longer than the delay. It ends with the question, and takes back what \
 it told. The table [notify] of the settings says how you are told: a notification of the desktop, a sound, a command, \
