@@ -1,14 +1,16 @@
 //! Keeps the ledger of an inbox beside its socket: notes what happens to questions, and recalls how the same question ended
 //! before. An answer that was accepted and never delivered is given; one that was delivered is shown, and a person decides.
 
-use std::{pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, pin::Pin, sync::Arc, time::SystemTime};
+
+use futures::{StreamExt, stream::FuturesUnordered};
 
 use super::{
     bridge_inbox::BridgeInbox, host::Service, inbox::Inbox, ledger::Ledger, stop::Stop, store::Batch,
 };
 use crate::{
-    desk::{Earlier, Event, Record, Submission},
-    question::{Outcome, Purpose},
+    desk::{Earlier, Event, QuestionId, Record, Settlement, Submission},
+    question::{Answer, Outcome, Provenance, Purpose},
 };
 
 /// The service that keeps a ledger.
@@ -25,55 +27,98 @@ impl LedgerService {
 
     async fn follow(self, inbox: BridgeInbox) {
         let mut follower = inbox.store().follow();
-        while let Some(batch) = follower.next().await {
-            let opened = match batch {
-                Batch::Snapshot { open, .. } => {
-                    open.iter().for_each(|record| self.ledger.note(record));
-                    open
+        let mut open = Open::new();
+        // Beside the rest: an agent that does not read holds up no other question.
+        let mut given = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                batch = follower.next() => {
+                    let Some(batch) = batch else { return };
+                    for record in self.note(&inbox, batch, &mut open) {
+                        if let Some(answer) = self.recall(&inbox, &record).await {
+                            given.push(give(inbox.clone(), record, answer));
+                        }
+                    }
                 }
-                Batch::Events { events, .. } => self.note(events),
-            };
-            for record in opened {
-                self.recall(&inbox, &record).await;
+                Some(()) = given.next() => {}
             }
         }
     }
 
     /// Notes what happened, and returns the questions that opened.
-    fn note(&self, events: Vec<(u64, Event)>) -> Vec<Arc<Record>> {
+    fn note(&self, inbox: &BridgeInbox, batch: Batch, open: &mut Open) -> Vec<Arc<Record>> {
         let mut opened = Vec::new();
-        for (_, event) in events {
-            self.ledger.note(event.record());
-            if let Event::Opened(record) = event {
-                opened.push(record);
+        match batch {
+            Batch::Snapshot { open: now, .. } => {
+                // How those ended that are not open any more is known for the last of them.
+                let is_over = |id: &QuestionId| now.iter().all(|record| record.id != *id);
+                let over: Vec<_> = open.keys().filter(|id| is_over(id)).cloned().collect();
+                for (id, record) in over.into_iter().filter_map(|id| open.remove_entry(&id)) {
+                    let settled = inbox.store().read(|_, known| known.get(&id).cloned());
+                    self.ledger.note(&settled.unwrap_or_else(|| Arc::new(ended(&record))));
+                }
+                opened.extend(now);
+            }
+            Batch::Events { events, .. } => {
+                for (_, event) in events {
+                    match event {
+                        Event::Opened(record) => opened.push(record),
+                        Event::Changed(record) => self.ledger.note(&record),
+                        Event::Settled(record) => {
+                            open.remove(&record.id);
+                            self.ledger.note(&record);
+                        }
+                    }
+                }
             }
         }
+        opened.iter().for_each(|record| self.ledger.note(record));
+        // One that opens and is settled within a batch has its settlement alone in it.
+        open.extend(opened.iter().map(|record| (record.id.clone(), Arc::clone(record))));
         opened
     }
 
-    /// Looks for the same question from before. An outcome that was never delivered is given now; one that was is shown.
-    async fn recall(&self, inbox: &BridgeInbox, record: &Arc<Record>) {
+    /// Looks for the same question from before, and shows it. Returns an outcome that was never delivered, which is to be
+    /// given now.
+    async fn recall(&self, inbox: &BridgeInbox, record: &Arc<Record>) -> Option<Given> {
         if record.earlier.is_some() {
-            return;
+            return None;
         }
-        let Some(earlier) = self.ledger.earlier(record).await else { return };
+        let earlier = self.ledger.earlier(record).await?;
         inbox.store().recall(&record.id, earlier.clone());
-        // A permission is never given by itself (I12).
-        let is_question = record.question.purpose != Purpose::Permission;
         let Earlier { id, outcome: Outcome::Answered(answer), by, was_delivered: false, .. } = earlier else {
-            return;
+            return None;
         };
-        if !is_question || !self.ledger.claim(&id, &record.id).await {
-            return;
-        }
-        let given = inbox.submit(&record.id, Submission::Answer(answer), by).await;
-        match given {
-            Ok(_) => tracing::info!(id = %record.id, earlier = %id, "an answer from before is given"),
-            Err(error) => {
-                tracing::warn!(id = %record.id, earlier = %id, %error, "an answer from before is not given")
-            }
-        }
+        // A permission is never given by itself (I12).
+        let is_given =
+            record.question.purpose != Purpose::Permission && self.ledger.claim(&id, &record.id).await;
+        is_given.then_some(Given { earlier: id, answer, by })
     }
+}
+
+/// The questions that were noted as open.
+type Open = BTreeMap<QuestionId, Arc<Record>>;
+
+/// An answer from before.
+struct Given {
+    earlier: QuestionId,
+    answer: Answer,
+    by: Provenance,
+}
+
+async fn give(inbox: BridgeInbox, record: Arc<Record>, given: Given) {
+    let Given { earlier, answer, by } = given;
+    match inbox.submit(&record.id, Submission::Answer(answer), by).await {
+        Ok(_) => tracing::info!(id = %record.id, %earlier, "an answer from before is given"),
+        Err(error) => tracing::warn!(id = %record.id, %earlier, %error, "an answer from before is not given"),
+    }
+}
+
+/// Returns a question that is over, of which it is not known how it ended.
+fn ended(record: &Record) -> Record {
+    let unknown = [("status".to_owned(), "unknown".into())].into_iter().collect();
+    let at = SystemTime::now().into();
+    record.clone().settled(Settlement::new(Outcome::Unknown(unknown), Provenance::bridge(), at))
 }
 
 impl Service for LedgerService {
@@ -111,8 +156,8 @@ mod tests {
             LocalDesk, Work,
             played::{played, question, soon},
         },
-        desk::{QuestionId, Timestamp},
-        question::{Answer, Provenance, Question, Reason, Responder, Value},
+        desk::Timestamp,
+        question::{Question, Reason, Responder, Value},
     };
 
     /// A ledger that says what it was told, in the order in which it was.
@@ -262,5 +307,28 @@ mod tests {
         let shown = recalled(&ledger, false, permission).await;
         assert!(shown.is_open() && shown.earlier.is_some());
         assert!(ledger.lock().claimed.is_empty());
+    }
+
+    #[test]
+    fn what_ended_while_the_service_fell_behind_is_not_left_open() {
+        let ledger = Played::default();
+        let (inbox, desk, _work) = asking(&ledger);
+        let asked = desk.open(question("Why?"), false).expect("room");
+        let known = asked.id().clone();
+        let service = LedgerService::new(Arc::new(ledger.clone()));
+        let mut open = Open::new();
+        let now = |inbox: &BridgeInbox| {
+            inbox.store().read(|revision, now| Batch::Snapshot { revision, open: now.open() })
+        };
+        service.note(&inbox, now(&inbox), &mut open);
+        // Nothing is remembered of this one.
+        let forgotten: QuestionId = "b-77".parse().expect("an ID");
+        let record = Record::new(forgotten.clone(), Arc::new(question("Why?")), Timestamp::default());
+        open.insert(forgotten.clone(), Arc::new(record));
+        drop(asked);
+        service.note(&inbox, now(&inbox), &mut open);
+        assert!(open.is_empty());
+        let told = ledger.lock().told.clone();
+        assert_eq!(told[1..], [format!("{known} is settled"), format!("{forgotten} is settled")]);
     }
 }
