@@ -34,9 +34,9 @@ const INIT: (&str, &str) = ("system", "init");
 /// Returns what a line is, or a prefix of one. It reads as little as it takes.
 #[inline]
 pub fn peek(line: &[u8]) -> Kind<'_> {
-    // Nearly every line begins like this, and is told by the first byte of its type.
+    // Nearly every line begins like this, and is told by the first bytes of its type: `stream_event` is the bulk.
     if let Some(kind) = line.strip_prefix(br#"{"type":""#)
-        && !matches!(kind.first(), None | Some(b'c' | b's' | b'\\'))
+        && !matches!(kind, [] | [b's'] | [b'c' | b'\\', ..] | [b's', b'y' | b'\\', ..])
     {
         return Kind::Other;
     }
@@ -218,7 +218,11 @@ mod tests {
             br#"{"type": "control_response", "response": {"subtype": "success", "request_id": "r", "#;
         assert_eq!(peek(response), Kind::Response("\"r\""));
         assert_eq!(peek(br#"{"type":"control_cancel_request","request_id":"r"}"#), Kind::Cancel);
-        assert_eq!(peek(br#"{"type":"system","subtype":"init","cwd":"/p"#), Kind::Init);
+        for line in
+            [r#"{"type":"system","subtype":"init","cwd":"/p"#, r#"{"type":"s\u0079stem","subtype":"init"}"#]
+        {
+            assert_eq!(peek(line.as_bytes()), Kind::Init, "{line}");
+        }
         for line in [
             &br#"{"type":"assistant","message":{"type":"control_request"#[..],
             br#"{"type":"system","subtype":"status"}"#,
@@ -233,7 +237,7 @@ mod tests {
             assert_eq!(peek(line), Kind::Other, "{}", line.escape_ascii());
         }
         for line in
-            [&b""[..], b"{", br#"{"type""#, br#"{"type":""#, br#"{"type":"control_request","request":{"#]
+            [&b""[..], b"{", br#"{"type""#, br#"{"type":"s"#, br#"{"type":"control_request","request":{"#]
         {
             assert_eq!(peek(line), Kind::Undecided, "{}", line.escape_ascii());
         }
