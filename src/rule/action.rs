@@ -3,7 +3,7 @@
 use super::{
     asked::Asked,
     conditions::Conditions,
-    given::{Given, is_alone, roles},
+    given::{Given, is_alone, not_secret, roles},
 };
 use crate::{
     desk::Submission,
@@ -83,6 +83,7 @@ fn allowed(question: &Question) -> Result<Answer, String> {
     let field = question.fields.iter().find(|field| has_it(&field.kind));
     let field = field.filter(|field| is_alone(field, option));
     let field = field.ok_or("another of its options has the same value")?;
+    not_secret(field)?;
     let values = [(field.name.clone(), Value::Text(option.value.clone()))].into();
     let answer = Answer { values, ..Answer::default() };
     match check(question, &answer) {
@@ -137,6 +138,12 @@ mod tests {
         with(permission("x"), &json!({ "dangerous": false, "subject": subject }))
     }
 
+    fn secret() -> Json {
+        let mut question = reads();
+        question["fields"][0]["secret"] = true.into();
+        question
+    }
+
     fn subject(members: Json) -> Json {
         with(runs(), &json!({ "subject": members }))
     }
@@ -146,6 +153,7 @@ mod tests {
         for (members, question, expected) in [
             (tests(), runs(), ONCE),
             (read(), reads(), ONCE),
+            (read(), secret(), "its field \"option\" is secret: a rule does not answer it"),
             (answer("allow once"), runs(), ONCE),
             (answer("allow always"), runs(), "that would allow it from now on, which a rule never does"),
             (answer("reject always"), runs(), r#"{"option":"reject_always"}"#),

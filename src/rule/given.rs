@@ -50,11 +50,17 @@ impl Given {
     }
 }
 
+/// Checks that a rule may answer a field at all.
+pub(super) fn not_secret(field: &Field) -> Result<(), String> {
+    match field.secret {
+        true => Err(format!("its field {:?} is secret: a rule does not answer it", field.name)),
+        false => Ok(()),
+    }
+}
+
 /// Returns the value of a field that these texts stand for.
 fn value(field: &Field, texts: &[String]) -> Result<Value, String> {
-    if field.secret {
-        return Err(format!("its field {:?} is secret: a rule does not answer it", field.name));
-    }
+    not_secret(field)?;
     match &field.kind {
         Kind::Choice { .. } => match texts {
             [text] => Ok(Value::Text(option(field, text)?.value.clone())),
