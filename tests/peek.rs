@@ -127,7 +127,7 @@ mod scan {
         })
     }
 
-    /// Lines that begin like a typical call, and some that only look so.
+    /// Lines that begin like a typical call or response, and some that only look so.
     fn usual() -> impl Strategy<Value = String> {
         let first =
             select(&[r#"{"jsonrpc":"2.0","#, r#"{"jsonrpc":"2.0" ,"#, r#"{"jsonrpc":"2.1","#, "{"][..]);
@@ -135,9 +135,13 @@ mod scan {
             2 => Just(String::new()),
             3 => "(0|[1-9][0-9]{0,20}),".prop_map(|id| format!("\"id\":{id}")),
             1 => "(0|[1-9][0-9]{0,3})(\\.5|e3| )?( ,|,)".prop_map(|id| format!("\"id\":{id}")),
+            2 => select(&TEXTS[..]).prop_flat_map(spelled).prop_map(|id| format!("\"id\":{id},")),
             1 => value().prop_map(|id| format!("\"id\":{id},")),
         ];
-        let key = prop_oneof![6 => Just("\"method\"".to_owned()), 1 => name()];
+        let key = prop_oneof![
+            6 => select(&["\"method\"", "\"result\"", "\"results\"", "\"error\""][..]).prop_map(str::to_owned),
+            1 => name()
+        ];
         let method = prop_oneof![4 => select(&TEXTS[..]).prop_flat_map(spelled), 1 => value()];
         let rest = prop_oneof![
             Just("}".to_owned()),

@@ -46,6 +46,12 @@ impl<'a> Text<'a> {
         self.inner().starts_with(prefix.as_bytes())
     }
 
+    /// How many bytes it is spelled with, quotes included.
+    #[expect(clippy::len_without_is_empty, reason = "there are always the quotes")]
+    pub fn len(&self) -> usize {
+        self.quoted.len()
+    }
+
     #[inline]
     fn inner(&self) -> &'a [u8] {
         &self.quoted[1..self.quoted.len() - 1]
