@@ -69,7 +69,7 @@ impl Memory {
             _ => None,
         };
         let record = Arc::new(Arc::unwrap_or_clone(record).settled(settlement));
-        let bytes = weight + record.settlement.as_deref().map_or(0, Settlement::size);
+        let bytes = weight + record.settlement.as_deref().map_or(0, Settlement::most_json);
         self.bytes += bytes;
         self.settled.push_back(Settled { number, record, bytes, digest });
         let mut forgotten = Vec::new();

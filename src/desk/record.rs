@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{BridgeName, Earlier, QuestionId, Timestamp};
-use crate::question::{Answer, Outcome, Provenance, Question, names::open_enum};
+use crate::question::{Answer, Outcome, Provenance, Question, json_text, names::open_enum};
 
 open_enum! {
     /// The state of a question.
@@ -106,16 +106,11 @@ impl Record {
     /// Returns how many bytes the record takes as JSON, which is about what it takes in memory. Each call serializes
     /// the record: whatever needs the size again stores it.
     pub fn size(&self) -> usize {
-        json_size(self)
+        // Most records fit: a list that grows is copied each time.
+        let mut json = Vec::with_capacity(2048);
+        // Writing it cannot fail: the keys of our own types are texts.
+        serde_json::to_writer(&mut json, self).map_or(0, |()| json.len())
     }
-}
-
-/// Returns how many bytes a value takes as JSON.
-fn json_size<T: Serialize>(value: &T) -> usize {
-    // Most records fit: a list that grows is copied each time.
-    let mut json = Vec::with_capacity(2048);
-    // Writing it cannot fail: the keys of our own types are texts.
-    serde_json::to_writer(&mut json, value).map_or(0, |()| json.len())
 }
 
 /// How a question was settled.
@@ -142,9 +137,11 @@ impl Settlement {
         Settlement { outcome, by, at, remark: None }
     }
 
-    /// Returns how many bytes it takes as JSON.
-    pub fn size(&self) -> usize {
-        json_size(self)
+    /// Returns at least how many bytes it takes as JSON, and not many more. It is not written for that.
+    pub fn most_json(&self) -> usize {
+        /// The names of its members, the time, and what is between.
+        const MEMBERS: usize = 80;
+        MEMBERS + self.outcome.most_json() + self.by.most_json() + self.remark.as_deref().map_or(0, json_text)
     }
 
     /// Leaves out the values of secret fields, which are not to be kept.
@@ -212,6 +209,28 @@ mod tests {
         let record: Record = serde_json::from_value(json).expect("a record");
         let id = "b-1".parse().expect("an ID");
         assert_eq!(record, Record::new(id, question("Why?", None), Timestamp::default()));
+    }
+
+    #[test]
+    fn what_a_settlement_takes_as_json_is_known_without_writing_it() {
+        let text = "q\"\\\n\u{1}é";
+        let values =
+            json!({ text: text, "m": [text, text, ""], "f": false, "n": -1.234_567_890_123_456_7e-300_f64 });
+        for outcome in [
+            json!({ "status": "answered", "values": values, "notes": { text: text, "m": text } }),
+            json!({ "status": "answered", "values": {} }),
+            json!({ "status": "rejected", "reason": "replied_in_chat" }),
+            json!({ "status": "failed" }),
+            json!({ "status": "dreamt", "depth": { text: [text] } }),
+        ] {
+            let by = json!({ "responder": "command_line", "name": text });
+            let at = "2026-11-21T00:00:00.000Z";
+            let settlement = json!({ "outcome": outcome, "by": by, "at": at, "remark": text });
+            let settlement: Settlement = serde_json::from_value(settlement).expect("a settlement");
+            let (json, most) =
+                (serde_json::to_string(&settlement).expect("JSON").len(), settlement.most_json());
+            assert!((json..json + 200).contains(&most), "{most} is not a little more than {json}");
+        }
     }
 
     #[test]

@@ -33,9 +33,9 @@ impl Entry {
         match self {
             // The settlement of a record is as large as an answer may be.
             Entry::Note(record) | Entry::Settled(record, _) => {
-                of(record) + record.settlement.as_ref().map_or(0, |settlement| settlement.size())
+                of(record) + record.settlement.as_ref().map_or(0, |settlement| settlement.most_json())
             }
-            Entry::Accepting(record, decision, _) => of(record) + decision.size(),
+            Entry::Accepting(record, decision, _) => of(record) + decision.most_json(),
             Entry::Earlier(record, _) => of(record),
             Entry::Refused(_) | Entry::Claim(..) | Entry::Flush(_) => limits::RECORD,
         }

@@ -1,6 +1,6 @@
 //! What a question takes in memory, and as JSON. Which limit that counts for is left to the desk.
 
-use super::{Diff, Field, FieldOption, Kind, Question, Subject};
+use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Question, Subject, Value};
 
 /// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and what is between.
 /// Each is held against the largest part by a test.
@@ -9,6 +9,10 @@ const SUBJECT: usize = 180;
 const DIFF: usize = 50;
 const FIELD: usize = 300;
 const OPTION: usize = 130;
+const ANSWER: usize = 30;
+const NUMBER: usize = 30;
+const OUTCOME: usize = 40;
+const PROVENANCE: usize = 30;
 
 impl Question {
     /// Gives back the room that its lists do not use. A list that was built from a longer one may keep all its room.
@@ -39,6 +43,41 @@ impl Question {
             .chain([session, request, title, submit, tool_call].into_iter().flatten());
         let names = [agent, project].into_iter().flatten().map(|name| text(name));
         QUESTION + texts.map(|it| text(it)).chain(names).sum::<usize>() + fields + subject
+    }
+}
+
+impl Answer {
+    /// Returns at least how many bytes it takes as JSON, and not many more.
+    pub fn most_json(&self) -> usize {
+        let value = |value: &Value| match value {
+            Value::Text(given) => text(given),
+            Value::Many(texts) => 2 + texts.iter().map(|given| text(given)).sum::<usize>(),
+            Value::Flag(_) | Value::Number(_) => NUMBER,
+        };
+        let values: usize = self.values.iter().map(|(name, given)| 1 + text(name) + value(given)).sum();
+        let notes: usize = self.notes.iter().map(|(name, note)| 1 + text(name) + text(note)).sum();
+        ANSWER + values + notes
+    }
+}
+
+impl Outcome {
+    /// Returns at least how many bytes it takes as JSON, and not many more.
+    pub fn most_json(&self) -> usize {
+        OUTCOME
+            + match self {
+                Outcome::Answered(answer) => answer.most_json(),
+                Outcome::Rejected(reason) => text(reason.name()),
+                Outcome::Failed => 0,
+                // Its members are of another version, as those of an unknown field.
+                Outcome::Unknown(members) => serde_json::to_string(members).map_or(0, |json| json.len()),
+            }
+    }
+}
+
+impl Provenance {
+    /// Returns at least how many bytes it takes as JSON, and not many more.
+    pub fn most_json(&self) -> usize {
+        PROVENANCE + text(self.responder.name()) + optional(self.name.as_ref())
     }
 }
 
@@ -95,7 +134,7 @@ fn optional(optional: Option<&String>) -> usize {
 }
 
 /// Returns how many bytes a text takes as JSON, with its quotes and a comma.
-fn text(text: &str) -> usize {
+pub fn text(text: &str) -> usize {
     let more = |byte: u8| match byte {
         0..b' ' => 5,
         b'"' | b'\\' => 1,

@@ -38,6 +38,7 @@ pub mod input;
 pub use answer::{Answer, Value};
 pub use check::{FieldError, check, check_patterns, check_shape};
 pub use form::{Field, Kind, Question};
+pub use memory::text as json_text;
 pub use names::UnknownName;
 pub use option::{FieldOption, Preview, PreviewFormat, Role};
 pub use origin::Origin;
