@@ -6,7 +6,7 @@ use crate::{
     engine::{Line, Peer},
     limits,
     wire::{
-        envelope::{Envelope, Message, peek, responds_to},
+        envelope::{Envelope, Message, first_id, peek, responds_to},
         frame::Verdict,
         method::{
             CANCEL_REQUEST, INITIALIZE, REQUEST_PERMISSION, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE,
@@ -51,15 +51,18 @@ impl Core {
         if !line.whole {
             return false;
         }
-        let Some(message) = Message::read_prefix(&line.bytes) else { return false };
-        let Some(id) = message.id else { return false };
-        match (from, message.method.as_deref()) {
-            (Peer::Client, None) => message.responds() && self.pending.shows_permission(id),
-            (Peer::Agent, Some(REQUEST_PERMISSION)) => {
+        match (from, peek(&line.bytes)) {
+            (Peer::Client, Envelope::Response(id)) => {
+                let says_no_more = |message: Message<'_>| message.id == Some(id) && message.method.is_none();
+                self.pending.shows_permission(id)
+                    && Message::read_prefix(&line.bytes).is_some_and(says_no_more)
+            }
+            (Peer::Agent, Envelope::Call(method)) if method.is(REQUEST_PERMISSION) => {
+                // A request that has two ids is read as no message, and goes on.
+                let is_new = |id| self.pending.number(id).is_none() && !self.pending.is_awaited(id);
                 self.closed.is_none()
-                    && self.pending.number(id).is_none()
-                    && !self.pending.is_awaited(id)
-                    && message.params.is_some_and(permission::is_no_question)
+                    && first_id(&line.bytes).is_some_and(is_new)
+                    && permission::is_no_question(&line.bytes)
             }
             _ => false,
         }

@@ -39,7 +39,7 @@ impl Described {
         options.iter_mut().for_each(|option| option.label = subject::cut(&option.label, limits::TEXT));
         let draft = Draft::of_known(subject, is_marked);
         let dangerous = draft.is_dangerous();
-        let (message, subject) = draft.with_heading(title.as_deref(), None);
+        let (message, subject) = draft.with_heading(title, None);
         let message = subject::cut(&message, limits::TEXT);
         let field = Field::at(0, message.clone(), None, Kind::choice(options, false, false));
         Some(Question {

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// Reads a permission.
-pub(super) fn read(params: &PermissionParams<'_>, fallback_id: &str) -> Option<(Question, PermissionReply)> {
+pub(super) fn read(params: PermissionParams<'_>, fallback_id: &str) -> Option<(Question, PermissionReply)> {
     let about = params.subject();
-    let draft = match (&params.tool_call, &about) {
+    let mut draft = match (params.tool_call, about) {
         (Some(tool_call), _) => Draft::of_tool_call(tool_call),
         (None, Some(about)) => Draft::of_subject(about, params.subject?),
         (None, None) if params.title.is_some() => Draft::default(),
@@ -27,13 +27,14 @@ pub(super) fn read(params: &PermissionParams<'_>, fallback_id: &str) -> Option<(
         return None;
     }
     let dangerous = draft.is_dangerous() || is_marked(&params.meta);
-    let tool_call = draft.tool_call.clone();
-    let (message, subject) = draft.with_heading(params.title.as_deref(), params.description.clone());
+    let tool_call = draft.tool_call.take();
+    let (message, subject) = draft.with_heading(params.title, params.description);
     let message = subject::cut(&message, limits::TEXT);
-    let options = params.options.iter().map(option).collect();
+    let reject = rejecting(&params.options);
+    let options = params.options.into_iter().map(option).collect();
     let field = Field::at(0, message.clone(), None, Kind::choice(options, false, false));
     let question = Question {
-        session: params.session_id.clone(),
+        session: params.session_id,
         tool_call,
         message,
         purpose: Purpose::Permission,
@@ -43,7 +44,7 @@ pub(super) fn read(params: &PermissionParams<'_>, fallback_id: &str) -> Option<(
         notes: false,
         ..Question::new(Origin::Permission, fallback_id, vec![field])
     };
-    Some((question, PermissionReply::Grant { reject: rejecting(&params.options) }))
+    Some((question, PermissionReply::Grant { reject }))
 }
 
 /// An answer names an option by its id.
@@ -61,10 +62,10 @@ fn rejecting(options: &[PermissionOption]) -> Option<String> {
     Some(option.option_id.clone())
 }
 
-fn option(option: &PermissionOption) -> FieldOption {
+fn option(option: PermissionOption) -> FieldOption {
     FieldOption {
-        value: option.option_id.clone(),
-        label: option.name.clone(),
+        value: option.option_id,
+        label: option.name,
         role: Some(Box::new(option.kind)),
         ..FieldOption::default()
     }

@@ -3,7 +3,9 @@
 //!
 //! Source: the wire of Qwen and of Kimi without forms, and the code of pi-acp.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
@@ -41,30 +43,34 @@ const ASK_USER_QUESTION: &str = "ask_user_question";
 const KIMI_CHOICE: &str = "opt_";
 const PI_TOOL_CALL: &str = "pi-ui-";
 
-/// Returns whether [`read`] surely finds no question in these `params`, without reading them.
-pub fn is_no_question(params: &[u8]) -> bool {
-    // `ASK_USER_QUESTION` has `USER_QUESTION` in it.
-    let marks = [QWEN_QUESTIONS, USER_QUESTION, KIMI_CHOICE, PI_TOOL_CALL, r"\u"];
-    marks.iter().all(|mark| memmem::find(params, mark.as_bytes()).is_none())
+/// Returns whether [`read`] surely finds no question in the `params` of this line, without reading them.
+pub fn is_no_question(line: &[u8]) -> bool {
+    /// `ASK_USER_QUESTION` has `USER_QUESTION` in it.
+    static MARKS: LazyLock<[Finder<'static>; 5]> =
+        LazyLock::new(|| [QWEN_QUESTIONS, USER_QUESTION, KIMI_CHOICE, PI_TOOL_CALL, r"\u"].map(Finder::new));
+    MARKS.iter().all(|mark| mark.find(line).is_none())
 }
 
 /// Reads the `params` of a permission request, as a question or as a permission. Returns `None` where it is neither.
 pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, PermissionReply)>, String> {
     // A request that does not follow the standard is not refused: the client judges it.
-    let Ok(read) = serde_json::from_slice::<PermissionParams<'_>>(params) else { return Ok(None) };
+    let Some(read) = PermissionParams::read(params) else { return Ok(None) };
     // A question that is too big would be refused. As a permission, it can be shown as it is.
     if let Some(tool_call) = read.tool_call.as_ref().filter(|_| params.len() <= limits::QUESTION) {
-        if let Some(questions) = qwen_questions(tool_call) {
-            return qwen(&read, tool_call, &questions, fallback_id);
-        }
-        if let Some((options, skip)) = choices(&read, tool_call) {
-            let kind = Kind::choice(options, false, false);
-            let field = Field::at(0, tool_call.question_text(), None, kind);
-            let question = question(&read, tool_call, vec![field], fallback_id);
-            return Ok(Some((question, PermissionReply::Option { skip })));
+        let asked = match qwen_questions(tool_call) {
+            Some(questions) => qwen(&read, tool_call, &questions, fallback_id)?,
+            None => choices(&read, tool_call).map(|(options, skip)| {
+                let kind = Kind::choice(options, false, false);
+                let field = Field::at(0, tool_call.question_text(), None, kind);
+                let question = question(&read, tool_call, vec![field], fallback_id);
+                (question, PermissionReply::Option { skip })
+            }),
+        };
+        if asked.is_some() {
+            return Ok(asked);
         }
     }
-    Ok(grant::read(&read, fallback_id))
+    Ok(grant::read(read, fallback_id))
 }
 
 /// Returns the choices of a question, and the option that skips it.
@@ -153,7 +159,7 @@ fn qwen_questions(tool_call: &PermissionToolCall<'_>) -> Option<Json> {
 
 /// Reads a question of Qwen's, which has one option that submits the answers and one that cancels.
 ///
-/// Asks for a permission if any option allows or rejects more than once, whatever else it has.
+/// Returns `None` for a permission: any option allows or rejects more than once, whatever else it has.
 fn qwen(
     params: &PermissionParams<'_>,
     tool_call: &PermissionToolCall<'_>,
@@ -165,11 +171,11 @@ fn qwen(
         match kind {
             Role::AllowOnce => submit.push(option_id.clone()),
             Role::RejectOnce => cancel.push(option_id.clone()),
-            _ => return Ok(grant::read(params, fallback_id)),
+            _ => return Ok(None),
         }
     }
     let (Some(submit), None, true) = (submit.pop(), submit.pop(), cancel.len() <= 1) else {
-        return Ok(grant::read(params, fallback_id));
+        return Ok(None);
     };
     let questions = match Vec::<QwenQuestion>::deserialize(questions) {
         Ok(questions) => questions,
@@ -177,7 +183,7 @@ fn qwen(
             return Err(format!("params.toolCall: its questions: {error}"));
         }
         // Another agent may have a tool with this name.
-        Err(_) => return Ok(grant::read(params, fallback_id)),
+        Err(_) => return Ok(None),
     };
     let fields = questions.into_iter().enumerate().map(|(index, question)| question.into_field(index));
     let question = question(params, tool_call, fields.collect(), fallback_id);

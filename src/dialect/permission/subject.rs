@@ -43,10 +43,10 @@ struct Input {
 }
 
 impl Draft {
-    pub(super) fn of_tool_call(tool_call: &PermissionToolCall<'_>) -> Self {
+    pub(super) fn of_tool_call(tool_call: PermissionToolCall<'_>) -> Self {
         let mut subject = Subject {
-            kind: tool_call.kind.clone(),
-            title: tool_call.title.clone(),
+            kind: tool_call.kind,
+            title: tool_call.title,
             locations: locations(&tool_call.locations),
             ..Subject::default()
         };
@@ -61,21 +61,22 @@ impl Draft {
             subject.content = None;
         }
         let is_marked = is_marked(&tool_call.meta);
-        Draft { tool_call: tool_call.tool_call_id.clone(), subject, is_marked }
+        Draft { tool_call: tool_call.tool_call_id, subject, is_marked }
     }
 
     /// Reads a subject of version 2. One of an unknown type is kept as it is.
-    pub(super) fn of_subject(about: &PermissionSubject<'_>, raw: &RawValue) -> Self {
-        if let Some(tool_call) = &about.tool_call {
+    pub(super) fn of_subject(about: PermissionSubject<'_>, raw: &RawValue) -> Self {
+        if let Some(tool_call) = about.tool_call {
             return Draft::of_tool_call(tool_call);
         }
-        let mut subject = Subject { kind: Some(about.kind.clone()), ..Subject::default() };
-        if about.kind == COMMAND {
-            (subject.command, subject.folder) = (about.command.clone(), about.cwd.clone());
+        let is_command = about.kind == COMMAND;
+        let mut subject = Subject { kind: Some(about.kind), ..Subject::default() };
+        if is_command {
+            (subject.command, subject.folder) = (about.command, about.cwd);
         } else {
             subject.raw_input = Some(raw.get().to_owned());
         }
-        Draft { tool_call: about.tool_call_id.clone(), subject, is_marked: about.kind == COMMAND }
+        Draft { tool_call: about.tool_call_id, subject, is_marked: is_command }
     }
 
     /// Returns a draft of what a dialect has read by itself.
@@ -88,13 +89,17 @@ impl Draft {
     }
 
     /// Returns the heading of the permission, and its subject within the limits.
-    pub(super) fn with_heading(self, title: Option<&str>, description: Option<String>) -> (String, Subject) {
+    pub(super) fn with_heading(
+        self,
+        title: Option<String>,
+        description: Option<String>,
+    ) -> (String, Subject) {
         let mut subject = self.subject;
         subject.description = description.or(subject.description.take());
         let heading = match (title, subject.title.take()) {
             (Some(title), of_tool_call) => {
-                subject.title = of_tool_call.filter(|other| other != title);
-                title.to_owned()
+                subject.title = of_tool_call.filter(|other| *other != title);
+                title
             }
             (None, Some(title)) => title,
             (None, None) => subject.untitled(),
@@ -107,7 +112,7 @@ impl Draft {
 /// Adds to a permission what only an earlier update of its tool call says. `update` is the JSON of that update.
 pub fn complete(question: &mut Question, update: &[u8]) {
     let Ok(tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else { return };
-    let earlier = Draft::of_tool_call(&tool_call);
+    let earlier = Draft::of_tool_call(tool_call);
     question.dangerous |= earlier.is_dangerous();
     let Subject {
         kind,
