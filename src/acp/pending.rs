@@ -178,12 +178,12 @@ impl Pending {
     /// settled question, that is forgotten.
     pub(super) fn open(&mut self, open: Open) {
         self.forget(open.shown_as.as_str());
-        let shown_as: Arc<str> = key(open.shown_as.as_str()).into();
+        let shown_as = open.shown_as.key();
         if let Some(rounded) = rounded_key(open.shown_as.as_str()) {
             self.rounded.entry(rounded.into()).or_insert_with(|| Arc::clone(&shown_as));
         }
         self.shown.insert(shown_as, Shown::Open(open.number));
-        self.numbers.insert(key(open.id.as_str()).into(), open.number);
+        self.numbers.insert(open.id.key(), open.number);
         self.open.insert(open.number, Box::new(open));
     }
 
@@ -196,7 +196,7 @@ impl Pending {
         {
             self.remove_shown(&oldest);
         }
-        let shown_as: Arc<str> = key(open.shown_as.as_str()).into();
+        let shown_as = open.shown_as.key();
         self.settled.push_back(Arc::clone(&shown_as));
         self.shown.insert(shown_as, Shown::Settled { awaiting_response: open.awaiting_response });
         Some(*open)

@@ -1,6 +1,9 @@
 //! The running turns, and the prompts that wait for one to end.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 
@@ -21,7 +24,7 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     /// The session of each prompt, by what its id is compared by.
-    running: BTreeMap<Box<str>, String>,
+    running: BTreeMap<Arc<str>, String>,
     held: VecDeque<Held>,
 }
 
@@ -52,7 +55,7 @@ impl Turns {
     pub(super) fn start(&mut self, id: &RequestId, session: String) {
         let fits = id.as_str().len() <= limits::ID && session.len() <= limits::SESSION;
         if fits && self.running.len() < limits::TURNS {
-            self.running.insert(key(id.as_str()).into(), session);
+            self.running.insert(id.key(), session);
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) enum Awaited {
 pub(super) struct Pending<R> {
     open: BTreeMap<u64, Open<R>>,
     /// The numbers of the open questions, by what the agent's ids are compared by.
-    numbers: BTreeMap<Box<str>, u64>,
+    numbers: BTreeMap<Arc<str>, u64>,
     /// The ids that were settled by other responders, each with the digest of its question.
     settled: BTreeMap<Arc<str>, u64>,
     /// The same ids, oldest first.
@@ -109,7 +109,7 @@ impl<R> Pending<R> {
     /// Takes in a question that opens. Its id is not that of an open one.
     pub(super) fn open(&mut self, number: u64, open: Open<R>) {
         self.forget(open.id.as_str());
-        self.numbers.insert(key(open.id.as_str()).into(), number);
+        self.numbers.insert(open.id.key(), number);
         self.open.insert(number, open);
     }
 

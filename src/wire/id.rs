@@ -3,13 +3,13 @@
 //! `1` and `"1"` are two ids, and `null` is an id that was given. `1`, `1.0` and `1e0` are one id: a peer that reads a
 //! number and writes it again may choose another spelling. A response repeats the request's spelling.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use memchr::memchr;
 
-/// The JSON text of a request's id: any JSON value on one line.
+/// The JSON text of a request's id: any JSON value on one line. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestId(Box<str>);
+pub struct RequestId(Arc<str>);
 
 impl RequestId {
     /// Keeps this text as an id.
@@ -20,6 +20,14 @@ impl RequestId {
     /// Returns the text, as it came.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns what the id is compared by ([`key`]), which is the text itself for nearly every id.
+    pub fn key(&self) -> Arc<str> {
+        match key(&self.0) {
+            Cow::Borrowed(_) => Arc::clone(&self.0),
+            Cow::Owned(key) => key.into(),
+        }
     }
 
     /// Returns whether a response with this id answers the request.
