@@ -33,6 +33,9 @@ pub enum Takes {
 /// What a rule can do.
 pub const ACTIONS: &[&str] = &["allow", "deny", "answer", "reject", "hold", "notify"];
 
+/// Those of them that neither allow nor answer: they keep a question from later rules that might.
+pub(super) const KEEPING: &[&str] = &["deny", "reject", "hold", "notify"];
+
 /// The ways in which a person can be told.
 pub const WAYS: &[&str] = &["terminal", "sound", "desktop", "command", "webhook", "ntfy"];
 

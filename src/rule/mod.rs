@@ -16,6 +16,8 @@ mod action;
 
 pub mod keys;
 
+mod broken;
+
 mod read;
 
 mod decide;
@@ -27,5 +29,6 @@ mod samples;
 mod promises;
 
 pub use action::What;
-pub use decide::{Decision, Explained, Passed, Trial, decide, explain, try_all};
+pub use broken::BrokenRule;
+pub use decide::{Decision, Explained, Passed, Trial, decide, explain};
 pub use read::{Mistake, Rule};

@@ -8,10 +8,11 @@ use serde_json::Value;
 use super::{
     action::{Action, What},
     asked::Asked,
+    broken::BrokenRule,
     command::{CommandPattern, is_hidden},
     conditions::Conditions,
     given::Given,
-    keys::{ACTIONS, WAYS},
+    keys::{ACTIONS, KEEPING, WAYS},
     pattern::{AnyOf, has_wildcard},
 };
 use crate::{
@@ -25,6 +26,8 @@ pub struct Rule {
     name: Arc<str>,
     conditions: Conditions,
     action: Action,
+    /// The broken rules before it, which may have kept a question from it.
+    broken: Arc<[BrokenRule]>,
 }
 
 /// Something wrong in a rule.
@@ -52,9 +55,40 @@ impl Rule {
         }
         let mistakes = reader.mistakes;
         match (name, action) {
-            (Some(name), Some(action)) if mistakes.is_empty() => Ok(Rule { name, conditions, action }),
+            (Some(name), Some(action)) if mistakes.is_empty() => {
+                Ok(Rule { name, conditions, action, broken: Arc::default() })
+            }
             _ => Err(mistakes),
         }
+    }
+
+    /// Reads what is left of a rule with a mistake: the conditions without one. Where a part of the table could not be read,
+    /// that is none, since each may miss a text. Returns `None` where the rule was to allow or to answer: without it, less
+    /// is decided.
+    pub fn left_out(
+        table: &BTreeMap<String, Value>,
+        is_whole: bool,
+        home: Option<&Path>,
+        place: String,
+    ) -> Option<BrokenRule> {
+        let then = table.get("then")?.as_str()?;
+        let mut table = table.clone();
+        if is_whole {
+            let mut reader = Reader { table: &table, mistakes: Vec::new() };
+            reader.conditions(home);
+            let wrong: Vec<_> = reader.mistakes.iter().filter_map(|mistake| mistake.key).collect();
+            table.retain(|key, _| !wrong.contains(&key.as_str()));
+        } else {
+            table.clear();
+        }
+        let conditions = Reader { table: &table, mistakes: Vec::new() }.conditions(home);
+        KEEPING.contains(&then).then(|| BrokenRule::new(place, conditions))
+    }
+
+    /// Returns the rule as it stands behind these broken ones: it submits nothing that one of them may be about.
+    #[must_use]
+    pub fn behind(self, broken: &[BrokenRule]) -> Self {
+        Rule { broken: broken.into(), ..self }
     }
 
     /// Returns its name.
@@ -70,7 +104,11 @@ impl Rule {
         if let Some(missed) = self.conditions.missed(asked) {
             return Err(WhyNot::Condition(Box::new(move || self.conditions.describe(missed, asked))));
         }
-        self.action.of(&self.conditions, asked).map_err(WhyNot::Action)
+        let what = self.action.of(&self.conditions, asked).map_err(WhyNot::Action)?;
+        match self.broken.iter().find(|broken| broken.may_match(asked)) {
+            Some(broken) if matches!(what, What::Submit(_)) => Err(WhyNot::Action(broken.to_string())),
+            _ => Ok(what),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The person's rules as they stand in their file: each `[[rule]]` with its places. What a rule means is left to `rule`.
 //!
-//! A rule in which anything is wrong is left out: without one of its conditions it would decide more than was meant.
+//! A rule in which anything is wrong is left out: without one of its conditions it would decide more than was meant. What it
+//! was to keep from the rules behind it is kept all the same.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -75,14 +76,24 @@ pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mar
         found.problems.push((first.head, "no rule counts, since not all of this file is read".to_owned()));
         return found;
     }
-    let mut names = BTreeSet::new();
+    let (mut names, mut broken) = (BTreeSet::new(), Vec::new());
     for (number, table) in &tables {
-        match table.read(*number, document, home, &mut names) {
+        let line = table.broken(*number, document);
+        match table.read(line, home, &mut names) {
             Ok(rule) => {
-                found.rules.push(rule);
+                found.rules.push(rule.behind(&broken));
                 found.tables.push(table.written(origin));
             }
-            Err(mut problems) => found.problems.append(&mut problems),
+            Err(mut problems) => {
+                let place = origin(table.head).to_string();
+                let rule = Rule::left_out(&table.values(), line.is_none(), home, place);
+                if let (Some(rule), Some((_, message))) = (&rule, problems.last_mut()) {
+                    message.push_str("; ");
+                    message.push_str(rule.consequence());
+                }
+                broken.extend(rule);
+                found.problems.append(&mut problems);
+            }
         }
     }
     found
@@ -100,32 +111,21 @@ struct Table<'a> {
 impl Table<'_> {
     fn read(
         &self,
-        number: usize,
-        document: &Document,
+        broken: Option<usize>,
         home: Option<&Path>,
         names: &mut BTreeSet<String>,
     ) -> Result<Rule, Vec<(Mark, String)>> {
         let mut problems = Vec::new();
-        if let Some(line) = self.broken(number, document) {
+        if let Some(line) = broken {
             let message = format!("this [[{}]] does not count: line {line} is not TOML", keys::RULES);
             problems.push((self.head, message));
         }
-        let mut values: BTreeMap<String, Value> = BTreeMap::new();
-        for entry in &self.entries {
+        for entry in self.entries.iter().filter(|entry| known(entry).is_none()) {
             let name = entry.path.get(2).map(String::as_str).unwrap_or_default();
-            let known = KEYS.iter().find(|key| key.name == name && entry.path.len() == 3);
-            match known {
-                Some(key) => drop(values.insert(key.name.to_owned(), entry.value.clone())),
-                None => {
-                    let meant = near::closest(name, KEYS.iter().map(|key| key.name));
-                    problems.push((
-                        entry.name,
-                        unknown_named(&format!("`{}` of a rule", printable(name)), meant),
-                    ));
-                }
-            }
+            let meant = near::closest(name, KEYS.iter().map(|key| key.name));
+            problems.push((entry.name, unknown_named(&format!("`{}` of a rule", printable(name)), meant)));
         }
-        let read = match Rule::read(&values, home) {
+        let read = match Rule::read(&self.values(), home) {
             // What is missing may only be mistyped, or on a line that is not TOML.
             Err(mistakes) => {
                 let said =
@@ -145,6 +145,12 @@ impl Table<'_> {
             },
             _ => Err(problems),
         }
+    }
+
+    /// Returns the values of its known keys.
+    fn values(&self) -> BTreeMap<String, Value> {
+        let value = |entry: &&Entry| Some((known(entry)?.to_owned(), entry.value.clone()));
+        self.entries.iter().filter_map(value).collect()
     }
 
     /// Returns the first line of the table that is not TOML. What stands there may have been a condition.
@@ -175,9 +181,23 @@ impl Table<'_> {
     }
 }
 
+/// Returns the key of a rule that an entry sets.
+fn known(entry: &Entry) -> Option<&'static str> {
+    let [_, _, name] = &*entry.path else { return None };
+    KEYS.iter().map(|key| key.name).find(|key| key == name)
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::settings::{Settings, SettingsFile, Sources, keys, render};
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use crate::{
+        desk::{Record, Timestamp},
+        rule::decide,
+        settings::{Settings, SettingsFile, Sources, keys, render},
+    };
 
     const RULE: &str =
         "[[rule]]\nname = 'tests'\ncommand = 'cargo test *'\ndangerous = true\nthen = 'allow'\n";
@@ -316,6 +336,51 @@ mod tests {
         }
         let plural = problems(&of("[[rules]]\nname = 'x'\n", ""));
         assert!(plural[0].contains("write [[rule]]"), "{plural:?}");
+    }
+
+    /// Returns which rule decides about a permission to run this command.
+    fn decides(settings: &Settings, command: &str) -> Option<String> {
+        let options = json!([{ "value": "a", "label": "Allow", "role": "allow_once" }]);
+        let question = json!({
+            "questionId": "q", "message": "Run it?", "origin": "acp_permission", "blocking": true, "agent": "a",
+            "purpose": "permission", "dangerous": true, "subject": { "kind": "execute", "command": command },
+            "fields": [{ "name": "f", "label": "?", "kind": "choice", "required": true, "options": options }],
+        });
+        let question = serde_json::from_value(question).expect("a question");
+        let record = Record::new("b-1".parse().expect("an ID"), Arc::new(question), Timestamp::default());
+        decide(settings.rules(), &record).map(|decision| decision.rule.to_string())
+    }
+
+    #[test]
+    fn what_a_broken_rule_was_to_keep_no_later_rule_decides() {
+        let anything = "; until it is corrected, no later rule decides anything";
+        let other = "; until it is corrected, no later rule decides what its other conditions match";
+        for (broken, said, is_kept) in [
+            // A condition that cannot be read is not asked.
+            ("name = 'x'\nprojct = '/p'\nthen = 'hold'", anything, true),
+            ("name = 'x'\nproject = 'p'\nthen = 'hold'", anything, true),
+            ("name = 'x'\norigin = ['kiro', 'emacs']\nthen = 'hold'", anything, true),
+            ("name = 'x'\ntool = 'ex*'\nthen = 'reject'\nreason = 'r'", anything, true),
+            ("name = 'x'\ncommand = 'cargo test *'\nthen = 'deny'\nagnt = 'b'", other, true),
+            ("name = 'x'\ncommand = 'cargo build'\nthen = 'deny'\nagnt = 'b'", other, false),
+            ("name = 'x'\nagent = 'a'\nthen = 'notify'", other, true),
+            ("name = 'x'\nagent = 'b'\nthen = 'notify'", other, false),
+            // Any of its conditions may have lost a text.
+            ("name = 'x'\nagent = 'b'\nthen = 'hold'\nsession = [\n's',\nt\n]", anything, true),
+            ("name = 'x'\nagnt = 'a'\nthen = 'allow'", "`agent`?", false),
+            ("name = 'x'\nagnt = 'a'\nthen = 'answer'\nanswer = 'a'", "`agent`?", false),
+            ("name = 'x'\nagent = 'a'\nthen = 'hodl'", "reject, hold, notify", false),
+        ] {
+            let settings = of(&format!("[[rule]]\n{broken}\n{RULE}"), "");
+            let found = problems(&settings);
+            assert!(found.iter().any(|problem| problem.ends_with(said)), "{broken}: {found:?}");
+            let decided = (!is_kept).then(|| "tests".to_owned());
+            assert_eq!(decides(&settings, "cargo test"), decided, "{broken}");
+            assert_eq!(names(&settings), ["tests"], "it is left out itself");
+            // What comes before it is not touched.
+            let settings = of(&format!("{RULE}[[rule]]\n{broken}\n"), "");
+            assert_eq!(decides(&settings, "cargo test").as_deref(), Some("tests"), "{broken}");
+        }
     }
 
     #[test]
