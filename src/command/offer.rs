@@ -20,10 +20,12 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The commands that take an ID.
 const TAKE_ID: [&str; 6] = ["show", "answer", "allow", "deny", "reject", "extend"];
+/// The commands of `rules` that take one.
+const RULES_TAKE_ID: [&str; 2] = ["try", "apply"];
 /// The options of `answer` whose value begins with the name of a field.
 const TAKE_NAME: [&str; 3] = ["--field", "--text", "--note"];
 /// The options that take no value.
-const FLAGS: [&str; 3] = ["--json", "--always", "--help"];
+const FLAGS: [&str; 4] = ["--json", "--always", "--yes", "--help"];
 
 /// A word that a shell can insert, and what it means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,7 +71,12 @@ enum Wanted<'a> {
 impl<'a> Wanted<'a> {
     fn read(words: &'a [String]) -> Option<Self> {
         let (current, before) = words.split_last()?;
-        let at = before.iter().position(|word| TAKE_ID.contains(&word.as_str()))?;
+        let takes_id = |at: usize| match &before[..=at] {
+            [.., rules, word] if rules == "rules" => RULES_TAKE_ID.contains(&word.as_str()),
+            [.., word] => TAKE_ID.contains(&word.as_str()),
+            [] => false,
+        };
+        let at = (0..before.len()).find(|at| takes_id(*at))?;
         let (mut places, mut pending): (Vec<&str>, Option<&str>) = (Vec::new(), None);
         for word in &before[at + 1..] {
             match pending.take() {
@@ -215,6 +222,12 @@ mod tests {
             (&["reject", "k-1", ""], None),
             (&["reject", "k-1", "--reason", ""], None),
             (&["list", ""], None),
+            (&["rules", "try", ""], Some(Wanted::Id)),
+            (&["rules", "apply", "--yes", ""], Some(Wanted::Id)),
+            (&["rules", "apply", "k-1", ""], None),
+            (&["rules", "try", "--history", ""], None),
+            (&["rules", "try", "--"], None),
+            (&["apply", ""], None),
             (&[], None),
         ] {
             assert_eq!(Wanted::read(&strings(words)), wanted, "{words:?}");

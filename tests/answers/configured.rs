@@ -3,71 +3,19 @@
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
-    path::PathBuf,
     process::Command,
 };
 
 use serde_json::Value;
 
 use crate::{
-    machine::{Run, TestMachine, end},
+    machine::end,
+    person::{Person, run},
     support::Process,
 };
 
-/// A person with a file of settings, and a project with one.
-struct Person {
-    machine: TestMachine,
-}
-
-impl Person {
-    fn new() -> Self {
-        let person = Person { machine: TestMachine::new() };
-        fs::create_dir_all(person.project().join(".git")).unwrap();
-        person
-    }
-
-    fn project(&self) -> PathBuf {
-        self.machine.path().join("shop")
-    }
-
-    fn file(&self) -> PathBuf {
-        self.machine.path().join("config/askbridge/config.toml")
-    }
-
-    fn sets(&self, text: &str) {
-        fs::create_dir_all(self.file().parent().unwrap()).unwrap();
-        fs::write(self.file(), text).unwrap();
-    }
-
-    fn project_sets(&self, text: &str) {
-        fs::write(self.project().join(".askbridge.toml"), text).unwrap();
-    }
-
-    /// A command in the project.
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.machine.command(args);
-        command.env("XDG_CONFIG_HOME", self.machine.path().join("config")).env("HOME", self.machine.path());
-        command.current_dir(self.project());
-        command
-    }
-
-    #[must_use]
-    fn run(&self, args: &[&str]) -> Run {
-        run(&mut self.command(args))
-    }
-
-    #[track_caller]
-    fn ok(&self, args: &[&str]) -> String {
-        let run = self.run(args);
-        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args:?}: {}", run.stdout);
-        run.stdout
-    }
-}
-
-fn run(command: &mut Command) -> Run {
-    let mut process = Process::spawn(command);
-    process.close_stdin();
-    end(process)
+fn project_sets(person: &Person, text: &str) {
+    fs::write(person.project().join(".askbridge.toml"), text).unwrap();
 }
 
 /// The agent asks a question and prints the answer that it gets on stderr.
@@ -159,7 +107,10 @@ fn no_file_of_settings_stops_a_bridge() {
 #[test]
 fn a_hostile_project_is_named_and_has_no_effect() {
     let person = Person::new();
-    person.project_sets("[log]\nfile = '~/stolen'\n[bridge]\nserve = '0.0.0.0:0'\ntimeout = '1ms'\nchat-hint = false\n[notify.command]\ncommand = ['touch', 'pwned']\n# \u{1b}]0;title\u{7}\n");
+    project_sets(
+        &person,
+        "[log]\nfile = '~/stolen'\n[bridge]\nserve = '0.0.0.0:0'\ntimeout = '1ms'\nchat-hint = false\n[notify.command]\ncommand = ['touch', 'pwned']\n# \u{1b}]0;title\u{7}\n",
+    );
     let run = person.run(&["run", "--", "sh", "-c", "exit 7"]);
     assert_eq!(run.code, 7, "{run:?}");
     for refused in [
@@ -247,7 +198,7 @@ fn a_value_that_cannot_be_set_changes_nothing() {
 fn each_value_is_shown_with_its_origin() {
     let person = Person::new();
     person.sets("[notify]\ndelay = '5s'\nqiet = []\n");
-    person.project_sets("[bridge]\nchat-hint = false\n");
+    project_sets(&person, "[bridge]\nchat-hint = false\n");
     let mut command = person.command(&["config", "--origin"]);
     let run = run(command.env("ASKBRIDGE_LOG_LEVEL", "info"));
     let config = person.file();

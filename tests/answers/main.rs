@@ -89,6 +89,9 @@ mod asker;
 mod versions;
 
 #[cfg(test)]
+mod person;
+
+#[cfg(test)]
 mod configured;
 
 #[cfg(test)]

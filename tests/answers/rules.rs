@@ -1,62 +1,19 @@
 //! Rules over the real programs: they answer by themselves, with their name, and only what they name.
 
-use std::{fs, io::Write, path::PathBuf, process::Command};
+use std::{fs, io::Write};
 
 use serde_json::{Value, json};
 
-use crate::{
-    machine::{Run, TestMachine, end, name},
-    support::Process,
-};
+use crate::{machine::name, person::Person, support::Process};
 
-/// A person with rules, and a project.
-struct Person {
-    machine: TestMachine,
+/// Returns a person with these rules.
+fn person_with(rules: &str) -> Person {
+    let person = Person::new();
+    person.sets(rules);
+    person
 }
 
 impl Person {
-    fn new(rules: &str) -> Self {
-        let person = Person { machine: TestMachine::new() };
-        fs::create_dir_all(person.project().join(".git")).unwrap();
-        fs::create_dir_all(person.machine.path().join("config/askbridge")).unwrap();
-        if !rules.is_empty() {
-            person.sets(rules);
-        }
-        person
-    }
-
-    fn project(&self) -> PathBuf {
-        self.machine.path().join("shop")
-    }
-
-    fn sets(&self, rules: &str) {
-        let file = self.machine.path().join("config/askbridge/config.toml");
-        // A file that is replaced is never read while it is written.
-        fs::write(file.with_extension("new"), rules).unwrap();
-        fs::rename(file.with_extension("new"), file).unwrap();
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.machine.command(args);
-        command.env("XDG_CONFIG_HOME", self.machine.path().join("config")).env("HOME", self.machine.path());
-        command.current_dir(self.project());
-        command
-    }
-
-    #[must_use]
-    fn run(&self, args: &[&str]) -> Run {
-        let mut process = Process::spawn(&mut self.command(args));
-        process.close_stdin();
-        end(process)
-    }
-
-    #[track_caller]
-    fn ok(&self, args: &[&str]) -> String {
-        let run = self.run(args);
-        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args:?}: {}", run.stdout);
-        run.stdout
-    }
-
     /// Starts a bridge around an agent that asks this at once, each of `later` for a line in its pipe `go`, and says on
     /// stderr what it is told.
     fn bridge(&self, first: &[Value], later: &[Value]) -> Process {
@@ -119,7 +76,7 @@ fn sibling(id: &str, number: u32) -> String {
 
 #[test]
 fn rule_answers_by_itself_and_is_named() {
-    let person = Person::new(&format!("{DATABASE}{TESTS}"));
+    let person = person_with(&format!("{DATABASE}{TESTS}"));
     // The last one is open, so that the name of the bridge is known.
     let bridge =
         person.bridge(&[question(1), permission(2, "cargo test --lib"), permission(3, "rm -rf a")], &[]);
@@ -143,7 +100,7 @@ fn rule_answers_by_itself_and_is_named() {
 
 #[test]
 fn rule_answers_a_form_of_the_mock_agent_field_by_field() {
-    let person = Person::new(
+    let person = person_with(
         "[[rule]]\nname = 'form'\nagent = 'Mock *'\nthen = 'answer'\n\
          answer = { q0 = 'SQLite', q1 = ['Auth', 'Search'], q2 = 'as usual' }\n",
     );
@@ -160,7 +117,7 @@ fn what_is_broken_or_of_a_project_or_does_not_say_dangerous_allows_nothing() {
     let careless = "[[rule]]\nname = 'careless'\ncommand = 'cargo test'\nthen = 'allow'\n";
     let broken =
         "[[rule]]\nname = 'broken'\ncommnd = 'cargo *'\ndangerous = true\ntool = 'execute'\nthen = 'deny'\n";
-    let person = Person::new(&format!("{broken}{careless}{DATABASE}"));
+    let person = person_with(&format!("{broken}{careless}{DATABASE}"));
     fs::write(person.project().join(".askbridge.toml"), TESTS).unwrap();
     let bridge = person.bridge(&[permission(1, "cargo test"), question(2)], &[]);
     bridge.expect_stderr("the broken rule", |text| {
@@ -197,7 +154,7 @@ fn what_is_broken_or_of_a_project_or_does_not_say_dangerous_allows_nothing() {
 
 #[test]
 fn a_new_rule_is_for_later_questions_and_is_applied_to_open_ones_when_that_is_typed() {
-    let person = Person::new("");
+    let person = Person::new();
     let bridge = person.bridge(
         &[permission(1, "cargo test a")],
         &[permission(2, "cargo test b"), permission(3, "cargo test c")],
@@ -233,6 +190,44 @@ fn a_new_rule_is_for_later_questions_and_is_applied_to_open_ones_when_that_is_ty
     assert_eq!(late.code, 4, "{late:?}");
 }
 
+#[cfg(feature = "journal")]
+#[test]
+fn what_rules_would_have_decided_is_said_of_the_journal() {
+    let person = Person::new();
+    assert!(person.run(&["rules", "try", "--history"]).stderr.contains("there are no rules: "));
+    let mut bridge = person.bridge(&[question(1), permission(2, "cargo test a"), permission(3, "rm a")], &[]);
+    let open = person.machine.questions(3);
+    let [database, tests, other] = [0, 1, 2].map(|place| name(&open[place]));
+    assert_eq!(person.machine.does(&["answer", &database, "Postgres"]), format!("{database} answered"));
+    assert_eq!(person.machine.does(&["deny", &tests]), format!("{tests} denied"));
+    assert_eq!(person.machine.does(&["allow", &other]), format!("{other} allowed"));
+    bridge.close_stdin();
+    bridge.wait();
+    let hold = "[[rule]]\nname = 'mine'\ncommand = 'rm *'\nthen = 'hold'\n[[rule]]\nname = 'none'\nagent = 'x'\nthen = 'hold'\n";
+    person.sets(&format!("{DATABASE}{TESTS}{hold}"));
+    let answered = format!("{database} by database: Which database?: it would be answered: SQLite\n");
+    let tried = |since: &[&str]| person.ok(&[&["rules", "try", "--history"], since].concat());
+    // The latest comes first, whatever a person decided then.
+    let all = tried(&[]);
+    let lines: Vec<_> = all.lines().collect();
+    assert!(lines[0].starts_with(&format!("{other} by mine: ")), "{all}");
+    assert!(lines[0].ends_with(": a person decides, and no later rule"), "{all}");
+    assert!(lines[1].starts_with(&format!("{tests} by tests: ")), "{all}");
+    assert!(lines[1].ends_with(": it would be allowed: Allow"), "{all}");
+    assert!(all.contains(&answered), "{all}");
+    let counts = "of 3 questions, 3 would have been decided by rules\n  database: 1\n  mine: 1\n  none: 0\n  tests: 1\n";
+    assert!(all.ends_with(counts), "{all}");
+    // Two hours pass for the first.
+    let file = person.machine.path().join("state/askbridge/journal.db");
+    let earlier = "UPDATE settlement SET at = at - 7200000 WHERE id = ?1";
+    assert_eq!(rusqlite::Connection::open(file).unwrap().execute(earlier, [&database]), Ok(1));
+    let recent = tried(&["--since", "1h"]);
+    assert!(!recent.contains(&database) && recent.contains("of 2 questions, 2 would"), "{recent}");
+    assert_eq!(tried(&["--since", "3h"]), all);
+    // A dry run decides nothing.
+    assert!(person.ok(&["history", "show", &database]).contains("Postgres"));
+}
+
 #[test]
 fn the_examples_of_the_page_are_rules() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rules.md")).unwrap();
@@ -240,7 +235,7 @@ fn the_examples_of_the_page_are_rules() {
         page.split("```toml\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect();
     assert!(examples.len() >= 5, "{}", examples.len());
     for example in &examples {
-        let person = Person::new(example);
+        let person = person_with(example);
         let check = person.run(&["rules", "check"]);
         assert_eq!((check.code, &*check.stderr), (0, ""), "{example}");
         assert!(!check.stdout.starts_with("0 "), "{example}");

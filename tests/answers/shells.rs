@@ -47,6 +47,13 @@ fn ids_options_and_commands_are_offered() {
     let levels: Vec<_> =
         candidates(&machine, &["run", "--log", ""]).into_iter().map(|(word, _)| word).collect();
     assert!(levels.contains(&"debug".to_owned()), "{levels:?}");
+    for command in ["try", "apply"] {
+        assert_eq!(candidates(&machine, &["rules", command, ""]), [pair(&id, "Which one?")]);
+    }
+    let all = pair("--history", "Say it of all questions of the journal");
+    assert_eq!(candidates(&machine, &["rules", "try", "--h"])[0], all);
+    let since = pair("--since", "With --history: of those that were settled at most so long ago");
+    assert_eq!(candidates(&machine, &["rules", "try", "--history", "--s"]), [since]);
     let hidden = candidates(&machine, &["comp"]);
     assert_eq!(hidden.iter().map(|(word, _)| &**word).collect::<Vec<_>>(), ["completions"]);
     assert_eq!(candidates(&TestMachine::new(), &["show", ""]), []);
