@@ -167,3 +167,29 @@ fn way_with_a_longer_delay_is_held_when_a_person_comes_to_look() {
     assert!(!lines.contains(": Seen?"), "{lines}");
     assert_eq!(notifiers(watched.id()).len(), 1, "it waits until the person is gone");
 }
+
+#[test]
+fn a_rule_tells_by_the_ways_that_it_names_and_by_no_other() {
+    let stage = Stage::new();
+    let (sound, command) = (stage.file("sound"), stage.file("command"));
+    stage.set(&format!(
+        "[notify.sound]\ncommand = {}\n[notify.command]\ncommand = {}\n[[rule]]\nname = 'quiet'\n\
+         options = ['yes', 'no']\nthen = 'notify'\nby = ['command']\n",
+        told_into(&sound),
+        told_into(&command)
+    ));
+    let mut bridge = stage.bridge();
+    ask(&mut bridge, 1, "Ruled?");
+    wait_for_line(&command, |line| line.contains(": Ruled?"));
+    let id = stage.machine.question();
+    assert_eq!(stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
+    wait("the end of the notifier", || notifiers(bridge.id()).is_empty().then_some(()));
+    assert!(!fs::exists(&sound).unwrap(), "the rule does not name the sound");
+    // What the rule does not match is told in all ways.
+    let mut other = question("Other?");
+    other["params"]["options"] = json!(["a", "b"]);
+    bridge.send(&format!("ask {other}"));
+    wait_for_line(&sound, |line| line.contains(": Other?"));
+    wait_for_line(&command, |line| line.contains(": Other?"));
+    assert!(!fs::read_to_string(&sound).unwrap().contains("Ruled?"));
+}
