@@ -1,11 +1,11 @@
 //! What outlives a bridge: the journal, what was lost, the same question again, and `askbridge history`.
 
-use std::{fs, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
 use serde_json::{Value, json};
 
 use crate::{
-    machine::{Run, TestMachine, name},
+    machine::{Run, TestMachine, end, name},
     support::Process,
 };
 
@@ -175,17 +175,114 @@ fn secrets_are_never_in_the_journal_and_texts_are_not_where_that_is_set() {
     }
 }
 
+/// An agent that asks one after the other what stands in its arguments, and says on stderr what it is told.
+const ASKS_ALL: &str = r#"for ask; do printf '%s\n' "$ask"; IFS= read -r line; printf 'got %s\n' "$line" >&2; done; cat >/dev/null"#;
+
+/// Lets an agent ask twice while the journal cannot be written: both questions are answered, and one warning says it.
+/// `before` is what the shell does before it runs the bridge.
+#[track_caller]
+fn asks_without_a_journal(machine: &TestMachine, before: &str) {
+    let mut command = Command::new("sh");
+    let without_settings = |args: &[&str]| {
+        let mut command = machine.command(args);
+        command.env("XDG_CONFIG_HOME", machine.path().join("config"));
+        command
+    };
+    let bridge = without_settings(&["run", "--client-questions", "none", "--", "sh", "-c", ASKS_ALL, "sh"]);
+    command
+        .args(["-c", &format!(r#"{before} exec "$0" "$@""#)])
+        .arg(bridge.get_program())
+        .args(bridge.get_args());
+    command.envs(bridge.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let asked = |id: u32| {
+        let mut asked = question(&format!("s{id}"));
+        asked["id"] = id.into();
+        asked.to_string()
+    };
+    let mut running = Process::spawn(command.args([asked(1), asked(2)]));
+    for number in 1..=2 {
+        running.expect_stderr("the hint", |text| text.matches(" waits: ").count() == number);
+        let open = end(Process::spawn(&mut without_settings(&["list", "--json"])));
+        let open: Value = serde_json::from_str(&open.stdout).unwrap();
+        let id = name(&open["questions"][0]);
+        let answered = end(Process::spawn(&mut without_settings(&["answer", &id, "SQLite"])));
+        assert_eq!(answered.code, 0, "{answered:?}");
+        running.expect_stderr("the answer", |text| text.matches("got ").count() == number);
+    }
+    running.close_stdin();
+    running.wait();
+    let said = running.whole_stderr();
+    let warned: Vec<_> =
+        said.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).collect();
+    assert_eq!(warned.len(), 1, "{said}");
+    assert!(warned[0].contains("questions go on without the journal: "), "{said}");
+}
+
+/// Makes the journal's folder, and returns the path of its file.
+fn journal_file(machine: &TestMachine) -> std::path::PathBuf {
+    let folder = machine.path().join("state/askbridge");
+    fs::create_dir_all(&folder).unwrap();
+    folder.join("journal.db")
+}
+
 #[test]
-fn journal_that_cannot_be_written_costs_no_question() {
+fn journal_whose_folder_is_a_file_costs_one_warning_and_no_question() {
     let machine = TestMachine::new();
-    let folder = machine.path().join("state");
-    // A file where the folder should be.
-    fs::write(&folder, "").unwrap();
-    let running = bridge(&machine, &question("s"));
-    let id = machine.question();
-    assert_eq!(machine.does(&["answer", &id, "SQLite"]), format!("{id} answered"));
-    running.expect_stderr("the answer", |text| text.contains("got ") && text.contains("SQLite"));
-    running.expect_stderr("the warning", |text| text.contains("the journal"));
+    fs::write(machine.path().join("state"), "").unwrap();
+    asks_without_a_journal(&machine, "");
+}
+
+#[test]
+fn journal_whose_file_is_broken_costs_one_warning_and_no_question() {
+    let machine = TestMachine::new();
+    fs::write(journal_file(&machine), "This is no database. ".repeat(99)).unwrap();
+    asks_without_a_journal(&machine, "");
+}
+
+#[test]
+fn journal_whose_file_is_locked_costs_one_warning_and_no_question() {
+    let machine = TestMachine::new();
+    let holder = rusqlite::Connection::open(journal_file(&machine)).unwrap();
+    holder.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x); BEGIN EXCLUSIVE").unwrap();
+    asks_without_a_journal(&machine, "");
+}
+
+#[test]
+fn journal_that_has_no_room_costs_one_warning_and_no_question() {
+    // No file of the bridge may become larger than a few KiB. The signal that says so is ignored, as it is by a server.
+    asks_without_a_journal(&TestMachine::new(), "trap '' XFSZ; ulimit -f 16;");
+}
+
+/// Runs this as another user than root, who may write everywhere. What it starts is of that user, too.
+fn without_root(test: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            if rustix::process::geteuid().is_root() {
+                let nobody = 65534;
+                rustix::thread::set_thread_groups(&[]).unwrap();
+                rustix::thread::set_thread_gid(rustix::process::Gid::from_raw(nobody)).unwrap();
+                rustix::thread::set_thread_uid(rustix::process::Uid::from_raw(nobody)).unwrap();
+            }
+            test();
+        });
+        run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+#[test]
+fn journal_in_a_home_that_is_read_only_costs_one_warning_and_no_question() {
+    without_root(|| {
+        // A build in the home of root is out of reach of any other user.
+        if rustix::fs::access(crate::machine::ASKBRIDGE, rustix::fs::Access::EXEC_OK).is_err() {
+            return;
+        }
+        let machine = TestMachine::new();
+        let state = machine.path().join("state");
+        fs::create_dir(&state).unwrap();
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o500)).unwrap();
+        asks_without_a_journal(&machine, "");
+        assert_eq!(fs::read_dir(&state).unwrap().count(), 0);
+    });
 }
 
 #[test]
