@@ -97,11 +97,10 @@ pub(super) fn open() -> Result<Option<History>, CommandError> {
     Ok(History::open(&file)?)
 }
 
-/// Returns the questions of the journal, the latest first: those that were settled at most so long ago.
-pub(super) fn records(since: Option<Duration>) -> Result<Vec<Record>, CommandError> {
-    let Some(history) = open()? else { return Ok(Vec::new()) };
-    let filter = Filter { since: since.map(ago), ..Filter::default() };
-    Ok(history.list(&filter)?.into_iter().map(|past| past.record).collect())
+/// Hands on the questions of the journal, the latest first: those that were settled at most so long ago.
+pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<(), CommandError> {
+    let Some(history) = open()? else { return Ok(()) };
+    Ok(history.each(since.map(ago), take)?)
 }
 
 /// Returns the questions that were open when their bridges ended, oldest first: those that nothing replaced, and that were

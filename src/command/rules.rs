@@ -7,16 +7,13 @@ use std::{
     time::Duration,
 };
 
-#[cfg(feature = "journal")]
-use std::collections::BTreeMap;
-
 use super::{
     CommandError,
     run::{self, look_up, print, say, shown, warn},
     said::said,
 };
 #[cfg(feature = "journal")]
-use crate::rule::{Trial, try_all};
+use crate::rule::Trial;
 use crate::{
     control::{Inbox, client::Depth},
     desk::{IdPrefix, Record, Refusal, State},
@@ -111,25 +108,22 @@ async fn attempt(id: &str) -> Result<u8, CommandError> {
 
 #[cfg(feature = "journal")]
 fn try_history(since: Option<Duration>) -> Result<u8, CommandError> {
-    let records = super::history::records(since)?;
     let settings = read();
     if settings.rules().is_empty() {
         say(NONE);
         return Ok(exit::OK);
     }
-    let Trial { tried, counts, decided, .. } = try_all(settings.rules(), &records);
-    let by_id: BTreeMap<_, _> = records.iter().map(|record| (&record.id, record)).collect();
-    let mut lines: Vec<_> = decided
-        .iter()
-        .filter_map(|(id, decision)| {
-            let record = by_id.get(id)?;
-            let would = would(record, decision);
-            Some(format!("{id} by {}: {}: {would}", decision.rule, text::headline(record)))
-        })
-        .collect();
-    lines.push(format!("of {tried} questions, {} would have been decided by rules", decided.len()));
-    lines.extend(counts.iter().map(|(rule, count)| format!("  {rule}: {count}")));
-    shown(print(&lines.iter().map(|line| printable_lines(line) + "\n").collect::<String>()))
+    let (mut trial, mut said) = (Trial::new(settings.rules()), String::new());
+    let mut add = |line: &str| said.extend([&*printable_lines(line), "\n"]);
+    super::history::each(since, |record| {
+        if let Some(decision) = trial.add(&record) {
+            let (what, would) = (text::headline(&record), would(&record, &decision));
+            add(&format!("{} by {}: {what}: {would}", record.id, decision.rule));
+        }
+    })?;
+    add(&format!("of {} questions, {} would have been decided by rules", trial.tried, trial.decided()));
+    trial.counts.iter().for_each(|(rule, count)| add(&format!("  {rule}: {count}")));
+    shown(print(&said))
 }
 
 #[cfg(not(feature = "journal"))]

@@ -173,6 +173,30 @@ impl History {
         Ok(found)
     }
 
+    /// Hands on one question after the other, so that not all of them are in memory: those that were not settled, and the
+    /// settled ones, each the latest first; since a time, if one is given.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn each(&self, since: Option<Timestamp>, mut take: impl FnMut(Record)) -> Result<(), JournalError> {
+        let since = since.map_or(i64::MIN, super::stored::millis);
+        for sql in [
+            "SELECT record FROM question WHERE record IS NOT NULL AND opened >= ?1 ORDER BY opened DESC",
+            "SELECT record FROM settlement WHERE at >= ?1 ORDER BY seq DESC",
+        ] {
+            let mut statement = self.connection.prepare(sql)?;
+            let mut rows = statement.query([since])?;
+            while let Some(row) = rows.next()? {
+                // As in a list, one that cannot be read hides no other.
+                match serde_json::from_slice(row.get_ref(0)?.as_bytes().unwrap_or_default()) {
+                    Ok(record) => take(record),
+                    Err(error) => tracing::debug!("a record cannot be read: {error}"),
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the questions that were never settled and whose bridge is not alive, oldest first.
     ///
     /// # Errors

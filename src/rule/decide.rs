@@ -1,9 +1,9 @@
 //! Which rule decides about a question: the first that matches and can do what it says.
 
-use std::{borrow::Borrow, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{action::What, asked::Asked, read::Rule};
-use crate::desk::{QuestionId, Record};
+use crate::desk::Record;
 
 /// What the rules decide about a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,29 +58,34 @@ pub fn explain(rules: &[Rule], record: &Record) -> Explained {
 }
 
 /// What rules would have decided about many questions.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trial {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial<'a> {
+    rules: &'a [Rule],
     /// How many questions were looked at.
     pub tried: usize,
     /// How many of them each rule decides, by the names of the rules. A rule that decides none has a zero.
     pub counts: BTreeMap<Arc<str>, usize>,
-    /// What is decided, in the order of the questions. Those that no rule decides are not there.
-    pub decided: Vec<(QuestionId, Decision)>,
 }
 
-/// Decides about many questions, as if they were open, and does nothing.
-pub fn try_all(rules: &[Rule], records: impl IntoIterator<Item = impl Borrow<Record>>) -> Trial {
-    let counts = rules.iter().map(|rule| (Arc::clone(rule.name()), 0)).collect();
-    let mut trial = Trial { tried: 0, counts, decided: Vec::new() };
-    for record in records {
-        let record = record.borrow();
-        trial.tried += 1;
-        if let Some(decision) = decide(rules, record) {
-            *trial.counts.entry(Arc::clone(&decision.rule)).or_default() += 1;
-            trial.decided.push((record.id.clone(), decision));
-        }
+impl<'a> Trial<'a> {
+    /// Begins to try these rules.
+    pub fn new(rules: &'a [Rule]) -> Self {
+        let counts = rules.iter().map(|rule| (Arc::clone(rule.name()), 0)).collect();
+        Trial { rules, tried: 0, counts }
     }
-    trial
+
+    /// Decides about a question, as if it were open, and does nothing.
+    pub fn add(&mut self, record: &Record) -> Option<Decision> {
+        self.tried += 1;
+        let decision = decide(self.rules, record)?;
+        *self.counts.entry(Arc::clone(&decision.rule)).or_default() += 1;
+        Some(decision)
+    }
+
+    /// Returns how many of the questions a rule decides.
+    pub fn decided(&self) -> usize {
+        self.counts.values().sum()
+    }
 }
 
 #[cfg(test)]
@@ -104,11 +109,12 @@ mod tests {
             .map(|command| record(&permission(command)))
             .into();
         let begun = Instant::now();
-        let trial = try_all(&rules, records.iter().cycle().take(COUNT));
+        let mut trial = Trial::new(&rules);
+        let decided = records.iter().cycle().take(COUNT).filter_map(|record| trial.add(record));
+        assert!(decided.map(|decision| decision.rule).all(|rule| rule.as_ref() == "tests"));
         let took = begun.elapsed();
-        assert_eq!((trial.tried, trial.decided.len()), (COUNT, COUNT.div_ceil(3)));
+        assert_eq!((trial.tried, trial.decided()), (COUNT, COUNT.div_ceil(3)));
         assert_eq!((trial.counts["tests"], trial.counts["0"]), (COUNT.div_ceil(3), 0));
-        assert!(trial.decided.iter().all(|(_, decision)| decision.rule.as_ref() == "tests"));
         writeln!(std::io::stderr(), "{COUNT} questions and 21 rules: {took:?}").expect("stderr");
     }
 }
