@@ -41,8 +41,7 @@ pub(super) fn some(
     let kept = i64::try_from(options.keep.as_millis()).unwrap_or(i64::MAX);
     let before = u64::try_from(millis(now).saturating_sub(kept)).unwrap_or(0);
     let before = Timestamp::default().after(std::time::Duration::from_millis(before));
-    let removed = remove(connection, options, before, options.size)?;
-    Ok(removed >= limits::journal::PRUNED)
+    Ok(remove(connection, options, before, options.size)? > 0)
 }
 
 fn remove(
@@ -91,17 +90,18 @@ fn remove(
 fn last_to_remove(connection: &Connection, before: i64, size: u64) -> Result<(i64, usize), JournalError> {
     let page = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let used = (page("page_count")? - page("freelist_count")?).saturating_mul(page("page_size")?);
-    let mut excess = used.saturating_sub(i64::try_from(size).unwrap_or(i64::MAX));
+    let excess = used.saturating_sub(i64::try_from(size).unwrap_or(i64::MAX));
     let mut statement =
-        connection.prepare("SELECT seq, at, length(record) FROM settlement ORDER BY seq LIMIT ?1")?;
+        connection.prepare("SELECT seq, at, octet_length(record) FROM settlement ORDER BY seq LIMIT ?1")?;
     let mut rows = statement.query([i64::try_from(limits::journal::PRUNED).unwrap_or(i64::MAX)])?;
-    let (mut last, mut count) = (0, 0);
+    let (mut last, mut count, mut removed) = (0, 0, 0_i64);
     while let Some(row) = rows.next()? {
-        if row.get::<_, i64>(1)? >= before && excess <= 0 {
+        let is_wanted = row.get::<_, i64>(1)? < before || excess > removed;
+        if !is_wanted || removed >= limits::journal::PRUNED_BYTES {
             break;
         }
         (last, count) = (row.get(0)?, count + 1);
-        excess = excess.saturating_sub(row.get::<_, i64>(2)?.saturating_add(ROW));
+        removed = removed.saturating_add(row.get::<_, i64>(2)?.saturating_add(ROW));
     }
     Ok((last, count))
 }

@@ -31,6 +31,8 @@ pub const SIZE: u64 = 64 * super::MIB as u64;
 pub const PRUNE: Duration = Duration::from_secs(24 * 3600);
 /// Rows that are removed from the journal in one transaction. Other processes wait until it is over.
 pub const PRUNED: usize = 500;
+/// Size of the records that are removed from the journal in one transaction, but for one: each is overwritten.
+pub const PRUNED_BYTES: i64 = 4 * super::MIB as i64;
 /// Age up to which an answer that was never delivered is given to the same question by itself.
 pub const EARLIER_GIVEN: Duration = Duration::from_secs(3600);
 /// Age up to which a decision is offered for the same question.

@@ -17,6 +17,9 @@ mod damage;
 mod formats;
 
 #[cfg(test)]
+mod large;
+
+#[cfg(test)]
 mod listing;
 
 #[cfg(test)]
