@@ -8,7 +8,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     fs, io,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -176,13 +176,19 @@ impl WalIndex for NoIndex {
     }
 }
 
+/// Returns a journal whose file is in memory.
+fn journal(file: &str) -> Journal {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| sqlite_vfs::register(NAME, Memory, false).expect("a layer"));
+    Journal::new(Options { vfs: Some(NAME), ..options(file.as_ref()) })
+}
+
 /// Returns what happened to the files of a journal with some questions, more than its log holds before it is copied into
 /// the file.
 fn played() -> &'static [Step] {
     static STEPS: OnceLock<Vec<Step>> = OnceLock::new();
     STEPS.get_or_init(|| {
-        sqlite_vfs::register(NAME, Memory, false).expect("a layer");
-        let journal = Journal::new(Options { vfs: Some(NAME), ..options("/journal.db".as_ref()) });
+        let journal = journal("/journal.db");
         block_on(async {
             for number in 1..=120 {
                 let id = format!("a-{number}");
@@ -304,4 +310,35 @@ fn power_loss_behind_each_acknowledgement_takes_nothing() {
         check(&files, &settled);
     }
     assert!(copied > 100_000, "the log was copied into the file on the way: {copied}");
+}
+
+#[test]
+fn answer_from_elsewhere_costs_one_sync_and_what_nothing_waits_for_costs_none() {
+    let syncs = || {
+        let is_own = |step: &&Step| matches!(step, Step::Sync(name) if name.starts_with("/synced.db"));
+        disk().log.iter().filter(is_own).count()
+    };
+    let journal = journal("/synced.db");
+    block_on(async {
+        // The first question makes the file.
+        journal.settled(&answered(&open("a-0", question("Why?")), "x")).await;
+        for number in 1..=20 {
+            let record = open(&format!("a-{number}"), question("Why?"));
+            let before = syncs();
+            journal.note(&record);
+            drop(journal.earlier(&record).await);
+            journal.accepting(&record, &submission("x"), &Provenance::bridge()).await;
+            assert_eq!(syncs(), before, "a killed process loses nothing that was written");
+            journal.settled(&answered(&record, "x")).await;
+            assert_eq!(syncs(), before + 1, "a power loss loses nothing that was synced");
+            // What the client answers itself.
+            let record = open(&format!("b-{number}"), question("Why not?"));
+            journal.note(&record);
+            journal.note(&answered(&record, "x"));
+            // A reply comes after all that was noted is written.
+            drop(journal.earlier(&record).await);
+            assert_eq!(syncs(), before + 1, "nothing waits for it");
+        }
+        assert!(!journal.is_failing(), "the layer works");
+    });
 }
