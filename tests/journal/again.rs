@@ -1,24 +1,38 @@
 //! What is known of a question that is asked again: given, offered, or nothing.
 
+use std::sync::Arc;
+
 use askbridge::{
     control::Ledger,
-    desk::Submission,
-    journal::Options,
+    desk::{Record, Submission},
+    journal::{Journal, Options},
     question::{Outcome, Purpose, Reason},
 };
 
 use crate::support::{Place, agent_gone, answer, answered, asked, open, page, question, settled, submission};
 
+/// Notes a question and an answer that is accepted, and not delivered.
+async fn accepted(journal: &Journal) -> Arc<Record> {
+    let first = open("a-1", "Which?");
+    journal.note(&first);
+    journal.accepting(&first, &submission("SQLite"), &page()).await;
+    first
+}
+
+/// Notes the same question of another bridge.
+fn asked_again(journal: &Journal) -> Arc<Record> {
+    let again = open("b-1", "Which?");
+    journal.note(&again);
+    again
+}
+
 #[tokio::test]
 async fn answer_that_was_never_delivered_is_given_to_the_same_question_once() {
     let place = Place::new();
     let journal = place.journal();
-    let first = open("a-1", "Which?");
-    journal.note(&first);
-    journal.accepting(&first, &submission("SQLite"), &page()).await;
+    let first = accepted(&journal).await;
     place.lives("b");
-    let again = open("b-1", "Which?");
-    journal.note(&again);
+    let again = asked_again(&journal);
     let earlier = journal.earlier(&again).await.expect("an earlier question");
     assert_eq!((earlier.id.to_string(), earlier.was_delivered), ("a-1".to_owned(), false));
     assert_eq!((&earlier.outcome, &earlier.by), (&Outcome::Answered(answer("SQLite")), &page()));
@@ -47,8 +61,7 @@ async fn answer_that_was_never_delivered_is_given_to_the_same_question_once() {
 async fn claimed_answer_survives_the_question_that_claimed_it() {
     let place = Place::new();
     let journal = place.journal();
-    let first = open("a-1", "Which?");
-    journal.accepting(&first, &submission("SQLite"), &page()).await;
+    let first = accepted(&journal).await;
     let second = open("b-1", "Which?");
     journal.note(&second);
     assert!(journal.claim(&first.id, &second.id).await);
@@ -64,12 +77,9 @@ async fn claimed_answer_survives_the_question_that_claimed_it() {
 async fn answer_that_was_delivered_is_offered_and_never_given() {
     let place = Place::new();
     let journal = place.journal();
-    let first = open("a-1", "Which?");
-    journal.note(&first);
-    journal.accepting(&first, &submission("SQLite"), &page()).await;
+    let first = accepted(&journal).await;
     journal.settled(&answered(&first, "SQLite")).await;
-    let again = open("b-1", "Which?");
-    journal.note(&again);
+    let again = asked_again(&journal);
     let earlier = journal.earlier(&again).await.expect("an earlier question");
     assert!(earlier.was_delivered);
     assert_eq!(earlier.outcome, Outcome::Answered(answer("SQLite")));
@@ -81,10 +91,8 @@ async fn question_of_a_bridge_that_is_alive_is_not_an_earlier_one() {
     let place = Place::new();
     place.lives("a");
     let journal = place.journal();
-    let first = open("a-1", "Which?");
-    journal.accepting(&first, &submission("SQLite"), &page()).await;
-    let again = open("b-1", "Which?");
-    journal.note(&again);
+    let first = accepted(&journal).await;
+    let again = asked_again(&journal);
     assert_eq!(journal.earlier(&again).await, None);
     assert!(!journal.claim(&first.id, &again.id).await);
     journal.settled(&answered(&first, "SQLite")).await;
@@ -96,9 +104,7 @@ async fn answer_that_died_with_its_agent_is_given_though_its_bridge_is_alive() {
     let place = Place::new();
     place.lives("a");
     let journal = place.journal();
-    let first = open("a-1", "Which?");
-    journal.note(&first);
-    journal.accepting(&first, &submission("SQLite"), &page()).await;
+    let first = accepted(&journal).await;
     journal.settled(&agent_gone(&first)).await;
     let again = open("a-2", "Which?");
     journal.note(&again);
@@ -213,11 +219,9 @@ async fn permission_is_offered_and_never_given() {
 #[tokio::test]
 async fn journal_without_texts_has_no_answer_to_give() {
     let place = Place::new();
-    let journal = askbridge::journal::Journal::new(Options { texts: false, ..place.options() });
-    let first = open("a-1", "Which?");
-    journal.accepting(&first, &submission("SQLite"), &page()).await;
-    let again = open("b-1", "Which?");
-    journal.note(&again);
+    let journal = Journal::new(Options { texts: false, ..place.options() });
+    let first = accepted(&journal).await;
+    let again = asked_again(&journal);
     assert_eq!(journal.earlier(&again).await, None);
     assert!(!journal.claim(&first.id, &again.id).await);
 }
@@ -226,10 +230,8 @@ async fn journal_without_texts_has_no_answer_to_give() {
 async fn old_answer_is_offered_for_a_day_and_given_for_an_hour() {
     let place = Place::new();
     let journal = place.journal();
-    let first = open("a-1", "Which?");
-    journal.accepting(&first, &submission("SQLite"), &page()).await;
-    let again = open("b-1", "Which?");
-    journal.note(&again);
+    let first = accepted(&journal).await;
+    let again = asked_again(&journal);
     journal.flush().await;
     let age = |hours: u64| {
         let at = std::time::SystemTime::now() - std::time::Duration::from_secs(hours * 3600 + 60);

@@ -92,7 +92,8 @@ fn killed_process_loses_nothing_that_it_acknowledged_and_takes_no_answer_twice()
     assert!(acknowledged >= kills / 2, "{acknowledged} were acknowledged as settled");
     // Few are killed between an answer and its delivery: none of some dozens may be.
     assert!(claimed >= kills / 50, "{claimed} were taken over");
-    let said = format!("{kills} kills: {acknowledged} settlements acknowledged, {claimed} answers taken over\n");
+    let said =
+        format!("{kills} kills: {acknowledged} settlements acknowledged, {claimed} answers taken over\n");
     std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes()).expect("stderr");
 }
 

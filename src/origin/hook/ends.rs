@@ -92,6 +92,17 @@ mod tests {
 
     use super::*;
 
+    /// Returns what tells the end of a permission to run `make`, of a session with this transcript.
+    fn ends(transcript: &Path) -> Ends {
+        let stdin = json!({
+            "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
+            "tool_name": "Bash", "tool_input": { "command": "make" },
+        });
+        let call = HookCall::read(stdin.to_string().as_bytes()).expect("a call");
+        let (question, _) = call.question("q").expect("a question");
+        Ends { spool: None, ..Ends::new(&call, question, 7) }
+    }
+
     #[test]
     fn a_permission_given_at_the_keyboard_is_seen_while_its_command_still_runs() {
         let home = tempfile::tempdir().expect("a folder");
@@ -104,14 +115,7 @@ mod tests {
         let call = json!({ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "make" } });
         let line = json!({ "type": "assistant", "message": { "role": "assistant", "content": [call] } });
         let transcript = write("projects/p/s.jsonl", &format!("{line}\n"));
-        let stdin = json!({
-            "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
-            "tool_name": "Bash", "tool_input": { "command": "make" },
-        });
-        let call = HookCall::read(stdin.to_string().as_bytes()).expect("a call");
-        let (question, _) = call.question("q").expect("a question");
-        let mut ends = Ends::new(&call, question, 7);
-        ends.spool = None;
+        let mut ends = ends(&transcript);
         let status = |status: &str| {
             write("sessions/7.json", &json!({ "sessionId": "s", "status": status }).to_string());
         };
@@ -139,14 +143,7 @@ mod tests {
         let write =
             |lines: &[String]| fs::write(&transcript, lines.join("\n") + "\n").expect("it is written");
         write(&lines);
-        let stdin = json!({
-            "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
-            "tool_name": "Bash", "tool_input": { "command": "make" },
-        });
-        let call = HookCall::read(stdin.to_string().as_bytes()).expect("a call");
-        let (question, _) = call.question("q").expect("a question");
-        let mut ends = Ends::new(&call, question, 7);
-        ends.spool = None;
+        let mut ends = ends(&transcript);
         assert_eq!(ends.look(), None, "that was the end of the first call");
         lines.push(result("t1"));
         write(&lines);
