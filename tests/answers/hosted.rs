@@ -19,8 +19,6 @@ use crate::{
 };
 
 const DEADLINE: Duration = Duration::from_secs(30);
-/// How often two answer at once.
-const RACES: usize = 12;
 
 /// A protocol, the agent's request in it, and the host's response.
 struct Hosted {
@@ -113,33 +111,6 @@ fn answer_of_the_host_goes_on_byte_for_byte_and_others_come_too_late() {
         assert_eq!(machine.run(&["answer", &id, "SQLite"]).code, i32::from(exit::SETTLED));
         bridge.close_stdin();
         assert_eq!(heard.recv_timeout(DEADLINE).unwrap(), format!("{response}\n"));
-    }
-}
-
-#[test]
-fn one_of_two_answers_at_once_reaches_the_agent() {
-    for hosted in hosted() {
-        let machine = TestMachine::new();
-        let mut of_host = 0;
-        for race in 0..RACES {
-            let (mut bridge, id, heard) = asking(&machine, &hosted, &format!("heard-{race}"));
-            let answers = machine.start(&["answer", &id, "SQLite"]);
-            // The command has had no time, about as much as it needs, and more than that.
-            for _ in 0..race % 4 {
-                drop(machine.run(&["list"]));
-            }
-            bridge.send(&hosted.response.to_string());
-            let code = end(answers).code;
-            bridge.close_stdin();
-            let heard = heard.recv_timeout(DEADLINE).unwrap();
-            assert_eq!(heard.lines().count(), 1, "{heard}");
-            let response = hosted.response.to_string();
-            let is_of_host = heard.trim_end() == response;
-            assert_eq!(code, if is_of_host { i32::from(exit::SETTLED) } else { 0 }, "{heard}");
-            of_host += usize::from(is_of_host);
-            end(bridge);
-        }
-        assert!((1..RACES).contains(&of_host), "{}: the host was first {of_host} times", hosted.protocol);
     }
 }
 

@@ -10,14 +10,14 @@ use crate::{
 };
 
 /// A session of Claude Code with the plugin.
-struct Scene {
-    machine: TestMachine,
-    claude: Process,
+pub(crate) struct Scene {
+    pub machine: TestMachine,
+    pub claude: Process,
 }
 
 impl Scene {
     /// Starts a session whose hooks hold answers back for so long.
-    fn new(settings: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(settings: &[(&str, &str)]) -> Self {
         let machine = TestMachine::new();
         let hooks = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/claude-plugin/hooks/hooks.json");
         let transcript = machine.path().join("transcript.jsonl");
@@ -219,30 +219,5 @@ fn a_call_that_is_not_understood_is_left_to_the_dialog() {
         hook.close_stdin();
         let run = end(hook);
         assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{name}: {run:?}");
-    }
-}
-
-#[test]
-fn one_of_two_that_answer_at_once_counts() {
-    let mut scene = Scene::new(&[]);
-    for round in 0..12_u32 {
-        let id = scene.ask("ask");
-        let mut answering = scene.machine.start(&["answer", &id, "SQLite"]);
-        answering.close_stdin();
-        if round % 3 != 0 {
-            drop(scene.machine.run(if round % 3 == 1 { &["--version"] } else { &["list"] }));
-        }
-        scene.key("answer Postgres");
-        let (by, told) = scene.closed();
-        let answered = end(answering);
-        match by.as_str() {
-            "hook" => {
-                assert!(told.contains("SQLite") && answered.code == 0, "{told} {answered:?}");
-                // The key was for no dialog any more.
-                scene.claude.expect("an unknown word", |line| line.contains("unknown"));
-            }
-            _ => assert!(told.contains("Postgres"), "{told}"),
-        }
-        scene.has_left();
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::scene::{Kind, Scene};
 
-const COPILOT: Kind =
+pub(crate) const COPILOT: Kind =
     Kind { name: "copilot", attached: "attached to Copilot", secret: "COPILOT_CONNECTION_TOKEN" };
 
 fn rpc(answer: Value) -> (String, Value) {
@@ -178,9 +178,4 @@ fn a_server_with_a_token_is_attached_to_with_it() {
 #[test]
 fn a_server_on_this_machine_is_found() {
     Scene::is_found(&COPILOT);
-}
-
-#[test]
-fn one_of_two_that_answer_at_once_is_told_to_be_late() {
-    Scene::new(&COPILOT).race(&accepted("SQLite"));
 }

@@ -1,5 +1,5 @@
-//! Agents in terminals that are attached to: the real commands, and mocks that behave as released agents do.
-//! What their messages mean is tested in `dialect`.
+//! Agents in terminals that are attached to: the real commands, and mocks that behave as released agents do. The races with
+//! agents under a host are beside theirs. What their messages mean is tested in `dialect`.
 
 #[cfg(test)]
 #[path = "../support/mod.rs"]
@@ -12,6 +12,9 @@ mod machine;
 
 #[cfg(test)]
 mod races;
+
+#[cfg(test)]
+mod at_once;
 
 #[cfg(test)]
 mod codex;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::scene::{Kind, Scene};
 
-const OPENCODE: Kind =
+pub(crate) const OPENCODE: Kind =
     Kind { name: "opencode", attached: "attached to opencode", secret: "OPENCODE_SERVER_PASSWORD" };
 
 fn http(answer: Value) -> (String, Value) {
@@ -141,9 +141,4 @@ fn a_server_that_is_not_opencode_is_named_and_left_alone() {
     });
     let refused = other.machine.run(&["attach", "opencode", "https://127.0.0.1:1"]);
     assert!(refused.code == 2 && refused.stderr.contains("https is not supported"), "{refused:?}");
-}
-
-#[test]
-fn one_of_two_that_answer_at_once_is_told_to_be_late() {
-    Scene::new(&OPENCODE).race(&json!({ "answers": [["SQLite"]] }));
 }

@@ -23,10 +23,10 @@ use serde_json::{Value as Json, json};
 const THREAD: &str = "thread";
 
 /// A generator of random numbers: the same number of a round gives the same order of events.
-struct Dice(u64);
+pub(crate) struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, most: u64) -> u64 {
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -375,17 +375,18 @@ fn play(rounds: std::ops::Range<u64>) {
 /// The rounds that are played; more by `RACES=10000`.
 const ROUNDS: u64 = 3000;
 
-fn rounds() -> u64 {
-    std::env::var("RACES").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS)
+/// Returns how many rounds to play, where it is so many without `RACES`.
+pub(crate) fn rounds(otherwise: u64) -> u64 {
+    std::env::var("RACES").map_or(otherwise, |rounds| rounds.parse().expect("a number"))
 }
 
 // Without a runtime: its budget for one task would end before the rounds do.
 #[test]
 fn no_answer_is_doubled_or_lost_in_random_orders() {
-    play(0..rounds() / 2);
+    play(0..rounds(ROUNDS) / 2);
 }
 
 #[test]
 fn no_answer_is_doubled_or_lost_in_further_random_orders() {
-    play(rounds() / 2..rounds());
+    play(rounds(ROUNDS) / 2..rounds(ROUNDS));
 }

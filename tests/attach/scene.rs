@@ -4,10 +4,7 @@ use std::{os::unix::process::CommandExt, process::Command};
 
 use serde_json::Value;
 
-use crate::{
-    machine::{TestMachine, end},
-    support::Process,
-};
+use crate::{machine::TestMachine, support::Process};
 
 /// A kind of agent.
 pub(crate) struct Kind {
@@ -146,23 +143,5 @@ impl Scene {
         machine.does(&["answer", &id, "1"]);
         let told = agent.expect("an answer", |line| line.starts_with("told "));
         assert!(!told.contains("keyboard"), "{told}");
-    }
-
-    /// Answers here and at the keyboard at once, many times. `ours` is what the model is told of the answer here.
-    pub(crate) fn race(&mut self, ours: &Value) {
-        for round in 0..20 {
-            let id = self.ask("question");
-            let mut answering = self.machine.start(&["answer", &id, "SQLite"]);
-            answering.close_stdin();
-            // Another command takes about as long to start: either may be first.
-            if round % 3 != 0 {
-                drop(self.machine.run(if round % 3 == 1 { &["--version"] } else { &["list"] }));
-            }
-            self.key("answer Postgres");
-            let (_, told) = self.told();
-            let answered = end(answering);
-            assert_eq!(answered.code, if told == *ours { 0 } else { 4 }, "{told} {answered:?}");
-            self.machine.questions(0);
-        }
     }
 }

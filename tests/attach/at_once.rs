@@ -1,0 +1,366 @@
+//! Two that answer at once, through the real program: each agent is asked by the keyboard or the host beside it, and by
+//! responders here. One answer counts, and each responder is told what became of its own.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{BufRead, BufReader, Write},
+    process::Command,
+    sync::mpsc::{Receiver, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use askbridge::{
+    control::Inbox,
+    desk::{QuestionId, Refusal, Submission},
+    machine::Machine,
+    question::{Answer, Provenance, Responder, Value},
+};
+use serde_json::{Value as Json, json};
+use tokio::{task::yield_now, time::timeout};
+
+use crate::{
+    claude, codex,
+    copilot::COPILOT,
+    machine::TestMachine,
+    opencode::OPENCODE,
+    races::{Dice, rounds},
+    scene::Scene,
+    support::{DEADLINE, Process},
+};
+
+/// The races of each agent; more by `RACES=10000`.
+const ROUNDS: u64 = 30;
+/// The longest time until all know how a race ended, where that is measured: in the long runs.
+const TOLD: Duration = Duration::from_secs(1);
+/// How much later than the other one of the two begins at first, in turns of the runtime.
+const TURNS: i64 = 256;
+/// The longest lead, in turns.
+const LONGEST_LEAD: i64 = 1 << 17;
+
+/// An agent with something beside it that answers "Postgres".
+trait Rival {
+    fn machine(&self) -> &TestMachine;
+    /// Asks for a database: Postgres or SQLite. Nothing more was heard since the last time.
+    fn ask(&mut self, round: u64);
+    /// Answers beside the responders.
+    fn answer(&mut self, round: u64);
+    /// Waits until the agent has an answer, and returns it.
+    fn heard(&mut self, round: u64) -> String;
+    /// Whether the agent takes what is handed to it without a word on whether that was first.
+    fn is_silent(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    here: u64,
+    rejected: u64,
+    there: u64,
+    /// How often a responder was told to be first and the dialog was, too.
+    both: u64,
+    unknown: u64,
+    longest: Duration,
+}
+
+/// Lets both begin in such an order that either is first about as often, on a machine of any speed.
+struct Lead {
+    turns: i64,
+    step: i64,
+    /// Whether the responder here was first.
+    was_here: bool,
+}
+
+impl Lead {
+    fn learn(&mut self, is_here: bool) {
+        self.step = if is_here == self.was_here { self.step * 2 } else { self.step / 2 };
+        self.step = self.step.clamp(TURNS / 8, LONGEST_LEAD);
+        self.turns += if is_here { -self.step } else { self.step };
+        self.turns = self.turns.clamp(-LONGEST_LEAD, LONGEST_LEAD);
+        self.was_here = is_here;
+    }
+}
+
+async fn turns(count: i64) {
+    for _ in 0..count {
+        yield_now().await;
+    }
+}
+
+/// Joins the inboxes once so many questions are open.
+async fn open(machine: &TestMachine, count: usize) -> Machine {
+    let looking = async {
+        loop {
+            if let Ok(joined) = Machine::open(&machine.sockets()).await
+                && joined.store().read(|_, snapshot| snapshot.open_count()) == count
+            {
+                return joined;
+            }
+            yield_now().await;
+        }
+    };
+    timeout(DEADLINE, looking).await.unwrap_or_else(|_| panic!("not {count} questions in time"))
+}
+
+async fn submits(machine: &Machine, id: &QuestionId, submission: Submission) -> Result<(), Refusal> {
+    let by = Provenance { responder: Responder::CommandLine, name: None };
+    let submitted = machine.submit(id, submission, by);
+    timeout(DEADLINE, submitted).await.expect("a verdict in time").map(drop)
+}
+
+/// Plays one race. Returns whether a responder here was first.
+async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, counts: &mut Counts) -> bool {
+    rival.ask(round);
+    let machine = open(rival.machine(), 1).await;
+    let (id, field) = machine.store().read(|_, snapshot| {
+        let [record] = &snapshot.open()[..] else { panic!("it is open") };
+        (record.id.clone(), record.question.fields[0].clone())
+    });
+    let sqlite = field.kind.options().iter().find(|option| option.label == "SQLite").expect("an option");
+    let values = [(field.name.clone(), Value::Text(sqlite.value.clone()))].into();
+    let answer = Submission::Answer(Answer { values, ..Answer::default() });
+    let mut jitter = || i64::try_from(dice.below(2 * TURNS as u64)).expect("a small number") - TURNS;
+    let (first, second, lead) = (jitter(), jitter(), lead + jitter());
+    let answered = async {
+        turns(first - lead).await;
+        submits(&machine, &id, answer).await
+    };
+    let rejected = async {
+        if round % 3 != 0 {
+            return None;
+        }
+        turns(second - lead).await;
+        Some(submits(&machine, &id, Submission::Reject(None)).await)
+    };
+    let beside = async {
+        turns(lead).await;
+        rival.answer(round);
+        Instant::now()
+    };
+    // Which of them is looked at first in a turn must not decide either.
+    let (answered, rejected, began) = match round % 2 {
+        0 => tokio::join!(answered, rejected, beside),
+        _ => {
+            let (rejected, answered, began) = tokio::join!(rejected, answered, beside);
+            (answered, rejected, began)
+        }
+    };
+    let heard = rival.heard(round);
+    drop(open(rival.machine(), 0).await);
+    counts.longest = counts.longest.max(began.elapsed());
+    let winner = ["SQLite", "Postgres"].into_iter().find(|name| heard.contains(name));
+    for (verdict, is_mine) in [(Some(answered), winner == Some("SQLite")), (rejected, winner.is_none())] {
+        match verdict {
+            None => assert!(!is_mine, "round {round}: rejected by none: {heard}"),
+            Some(Ok(())) if winner == Some("Postgres") && rival.is_silent() => counts.both += 1,
+            Some(Ok(())) => assert!(is_mine, "round {round}: told to be in force: {heard}"),
+            Some(Err(refusal)) => {
+                assert!(!is_mine, "round {round}: told {refusal:?}, and in force: {heard}");
+                // The process with the question may end before it replies.
+                counts.unknown += u64::from(refusal == Refusal::Unavailable);
+            }
+        }
+    }
+    match winner {
+        Some("SQLite") => counts.here += 1,
+        Some(_) => counts.there += 1,
+        None => counts.rejected += 1,
+    }
+    winner != Some("Postgres")
+}
+
+fn races(rival: &mut impl Rival) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (mut dice, mut counts) = (Dice(0x9E37_79B9_7F4A_7C15), Counts::default());
+    let mut lead = Lead { turns: 0, step: TURNS, was_here: false };
+    let rounds = rounds(ROUNDS);
+    runtime.block_on(async {
+        for round in 0..rounds {
+            let is_here = race(rival, round, &mut dice, lead.turns, &mut counts).await;
+            lead.learn(is_here);
+        }
+    });
+    // Nothing more was heard.
+    rival.ask(rounds);
+    println!("{rounds} races, the last lead is {} turns: {counts:?}", lead.turns);
+    assert!(counts.here > 0 && counts.there > 0, "the races are not mixed: {counts:?}");
+    assert!(rounds == ROUNDS || counts.longest < TOLD, "the last was told late: {counts:?}");
+}
+
+/// A mock of an agent in a terminal.
+struct Terminal<'a> {
+    machine: &'a TestMachine,
+    agent: &'a mut Process,
+    ask: &'static str,
+    /// What its lines have that say that it has asked, and what the model is told.
+    asked: &'static str,
+    told: &'static str,
+    is_silent: bool,
+}
+
+impl Rival for Terminal<'_> {
+    fn machine(&self) -> &TestMachine {
+        self.machine
+    }
+
+    fn ask(&mut self, _: u64) {
+        self.agent.send(self.ask);
+        let (asked, told) = (self.asked, self.told);
+        self.agent.expect("that it asks", |line| {
+            assert!(!line.contains(told), "told twice: {line}");
+            line.contains(asked)
+        });
+    }
+
+    fn answer(&mut self, _: u64) {
+        self.agent.send("answer Postgres");
+    }
+
+    fn heard(&mut self, _: u64) -> String {
+        let told = self.told;
+        self.agent.expect("an end", |line| line.contains(told))
+    }
+
+    fn is_silent(&self) -> bool {
+        self.is_silent
+    }
+}
+
+fn races_with(scene: &mut Scene) {
+    let Scene { machine, agent, .. } = scene;
+    races(&mut Terminal {
+        machine,
+        agent,
+        ask: "ask question",
+        asked: "asked ",
+        told: "told ",
+        is_silent: false,
+    });
+}
+
+#[test]
+fn opencode() {
+    races_with(&mut Scene::new(&OPENCODE));
+}
+
+#[test]
+fn copilot() {
+    races_with(&mut Scene::new(&COPILOT));
+}
+
+#[test]
+fn codex() {
+    let codex::Scene { machine, daemon: agent, .. } = &mut codex::Scene::new();
+    races(&mut Terminal {
+        machine,
+        agent,
+        ask: "ask question",
+        asked: "asked ",
+        told: "told ",
+        is_silent: false,
+    });
+}
+
+#[test]
+fn hook_of_claude() {
+    let claude::Scene { machine, claude: agent } = &mut claude::Scene::new(&[]);
+    let (asked, told) = (r#""dialog":"ask""#, r#""closed""#);
+    races(&mut Terminal { machine, agent, ask: "ask", asked, told, is_silent: true });
+}
+
+/// An agent that the program that hosts it answers beside responders: one bridge for all races.
+struct Hosted {
+    machine: TestMachine,
+    bridge: Process,
+    is_claude: bool,
+    /// Where the test writes what the agent says.
+    says: File,
+    /// What the agent hears.
+    hears: Receiver<String>,
+}
+
+impl Hosted {
+    fn start(protocol: &str) -> Self {
+        let machine = TestMachine::new();
+        let pipes = ["says", "hears"].map(|name| machine.path().join(name));
+        assert!(Command::new("mkfifo").args(&pipes).status().expect("mkfifo").success());
+        let [says, hears] = &pipes;
+        let agent = ["sh", "-c", r#"cat "$1" & exec cat >"$2""#, "sh"].map(str::to_owned);
+        let paths = pipes.iter().map(|path| path.display().to_string());
+        let run = ["run", "--protocol", protocol, "--"].map(str::to_owned);
+        let args: Vec<_> = run.into_iter().chain(agent).chain(paths).collect();
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
+        let bridge = machine.start(&args);
+        let (sender, receiver) = sync_channel(16);
+        let says = OpenOptions::new().write(true).open(says).expect("a pipe");
+        let heard = BufReader::new(File::open(hears).expect("a pipe"));
+        thread::spawn(move || heard.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Hosted { machine, bridge, is_claude: protocol == "claude", says, hears: receiver }
+    }
+
+    fn say(&mut self, line: &Json) {
+        writeln!(self.says, "{line}").expect("the agent runs");
+    }
+}
+
+impl Rival for Hosted {
+    fn machine(&self) -> &TestMachine {
+        &self.machine
+    }
+
+    fn ask(&mut self, round: u64) {
+        assert_eq!(self.hears.try_recv().ok(), None, "heard twice");
+        let options =
+            json!([{ "label": "Postgres", "description": "" }, { "label": "SQLite", "description": "" }]);
+        let asked =
+            json!([{ "id": "db", "header": "Database", "question": "Which one?", "options": options }]);
+        let request = if self.is_claude {
+            let request = json!({
+                "subtype": "can_use_tool", "tool_name": "AskUserQuestion", "input": { "questions": asked },
+            });
+            json!({ "type": "control_request", "request_id": round.to_string(), "request": request })
+        } else {
+            let params = json!({ "threadId": "t", "turnId": "u", "itemId": "i", "questions": asked });
+            json!({ "id": round, "method": "item/tool/requestUserInput", "params": params })
+        };
+        self.say(&request);
+        let request = request.to_string();
+        self.bridge.expect("the request", |line| line == request);
+    }
+
+    fn answer(&mut self, round: u64) {
+        let response = if self.is_claude {
+            let allow =
+                json!({ "behavior": "allow", "updatedInput": { "answers": { "Which one?": "Postgres" } } });
+            let success = json!({ "subtype": "success", "request_id": round.to_string(), "response": allow });
+            json!({ "type": "control_response", "response": success })
+        } else {
+            json!({ "id": round, "result": { "answers": { "db": { "answers": ["Postgres"] } } } })
+        };
+        self.bridge.send(&response.to_string());
+    }
+
+    fn heard(&mut self, round: u64) -> String {
+        let line = self.hears.recv_timeout(DEADLINE).expect("an answer in time");
+        let heard: Json = serde_json::from_str(&line).expect("JSON");
+        let id = if self.is_claude { &heard["response"]["request_id"] } else { &heard["id"] };
+        assert_eq!(id.to_string().trim_matches('"'), round.to_string(), "of another round: {line}");
+        if !self.is_claude {
+            self.say(&json!({ "method": "serverRequest/resolved", "params": { "threadId": "t", "requestId": round } }));
+        }
+        // The agent's input is named in Claude Code's answers too.
+        let answers = heard.pointer("/response/response/updatedInput/answers");
+        answers.unwrap_or(&heard["result"]["answers"]).to_string()
+    }
+}
+
+#[test]
+fn hosted_claude() {
+    races(&mut Hosted::start("claude"));
+}
+
+#[test]
+fn hosted_codex() {
+    races(&mut Hosted::start("codex"));
+}
