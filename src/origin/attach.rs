@@ -13,7 +13,7 @@ use std::{
 
 use tokio::{
     task::{Id, JoinSet},
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 use super::Hosts;
@@ -148,6 +148,32 @@ impl Complaints {
     }
 }
 
+/// The pauses before an agent is connected to again. They grow until a connection lasts: an agent that accepts and closes at
+/// once must not be connected to in a loop.
+#[derive(Debug, Default)]
+pub(super) struct Retry {
+    times: u32,
+    connected_at: Option<Instant>,
+}
+
+impl Retry {
+    /// Waits until the next attempt: not at all for the first one after a connection that lasted.
+    pub(super) async fn pause(&mut self) {
+        if self.connected_at.take().is_some_and(|at| at.elapsed() >= limits::ATTACH_BACK_OFF) {
+            self.times = 0;
+        }
+        if let Some(before) = self.times.checked_sub(1) {
+            sleep(back_off(limits::ATTACH_AGAIN, before, limits::ATTACH_ANSWER)).await;
+        }
+        self.times = self.times.saturating_add(1);
+    }
+
+    /// Takes note that the attempt succeeded.
+    pub(super) fn connected(&mut self) {
+        self.connected_at = Some(Instant::now());
+    }
+}
+
 /// Returns a pause that doubles each time, up to the longest.
 pub(super) fn back_off(first: Duration, times: u32, longest: Duration) -> Duration {
     first.saturating_mul(2_u32.saturating_pow(times.min(16))).min(longest)
@@ -211,6 +237,29 @@ mod tests {
             is_new(&format!("{agent:03}"), Some("is full"));
         }
         assert_eq!(complaints.0.lock().unwrap().len(), limits::ATTACHMENTS);
+    }
+
+    /// Returns how often an agent is connected to again within a minute whose connections last so long.
+    async fn connected(lasting: Duration) -> usize {
+        let (mut times, mut retry) = (0, Retry::default());
+        let connecting = async {
+            loop {
+                retry.pause().await;
+                times += 1;
+                retry.connected();
+                sleep(lasting).await;
+            }
+        };
+        assert!(timeout(Duration::from_secs(60), connecting).await.is_err());
+        times
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connection_that_breaks_at_once_is_opened_again_less_and_less_often() {
+        // Pauses of 0, 0.1, 0.2, 0.4, 0.8, and then 1 s.
+        assert!((60..=64).contains(&connected(Duration::ZERO).await));
+        // After one that lasted, there is none.
+        assert_eq!(connected(limits::ATTACH_BACK_OFF).await, 8);
     }
 
     /// Returns how often an agent is attached to within a minute.

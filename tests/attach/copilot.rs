@@ -1,8 +1,10 @@
 //! `askbridge attach copilot` beside a terminal of Copilot: the mock of its server has the keyboard.
 
+use std::time::Instant;
+
 use serde_json::{Value, json};
 
-use crate::scene::{Kind, Scene};
+use crate::scene::{Kind, PAUSES, Scene};
 
 pub(crate) const COPILOT: Kind =
     Kind { name: "copilot", attached: "attached to Copilot", secret: "COPILOT_CONNECTION_TOKEN" };
@@ -74,6 +76,13 @@ fn a_question_names_the_folder_that_its_session_works_in() {
     assert_eq!(questions[0]["question"]["project"], "/other/project");
     let status = scene.machine.ok(&["status"]);
     assert!(status.contains("/other/project"), "{status}");
+    // While it is attached, too.
+    scene.machine.does(&["answer", &crate::machine::name(&questions[0]), "1"]);
+    scene.key("cd /third/project");
+    scene.key("ask question");
+    let is_there =
+        |questions: &[Value]| matches!(questions, [one] if one["question"]["project"] == "/third/project");
+    scene.machine.watch().until("a question of the third project", is_there);
 }
 
 #[test]
@@ -125,11 +134,13 @@ fn a_session_that_is_not_shown_is_joined_again() {
     let id = scene.ask("question");
     scene.key("session another");
     scene.agent.expect("a session", |line| line == "joined 1 another");
-    // The first attempt to join them again breaks off.
-    scene.key("break 1");
+    // The first attempts to join them again break off. They are not made in a loop.
+    let began = Instant::now();
+    scene.key("break 3");
     scene.key("gap");
     scene.key("answer Postgres");
     assert_eq!(scene.ended(&id)["outcome"]["values"]["database"], "Postgres");
+    assert!(began.elapsed() >= PAUSES, "{:?}", began.elapsed());
     scene.key("ask question");
     let id = scene.machine.question();
     scene.machine.does(&["answer", &id, "SQLite"]);

@@ -1,8 +1,10 @@
 //! `askbridge attach opencode` beside a terminal of opencode: the mock of its server has the keyboard.
 
+use std::time::Instant;
+
 use serde_json::{Value, json};
 
-use crate::scene::{Kind, Scene};
+use crate::scene::{Kind, PAUSES, Scene};
 
 pub(crate) const OPENCODE: Kind =
     Kind { name: "opencode", attached: "attached to opencode", secret: "OPENCODE_SERVER_PASSWORD" };
@@ -101,6 +103,21 @@ fn a_project_that_fails_does_not_keep_the_others_out() {
     let id = scene.ask("question");
     scene.machine.does(&["answer", &id, "1"]);
     assert_eq!(scene.told().0, "http");
+}
+
+#[test]
+fn a_stream_that_ends_at_once_is_not_opened_again_in_a_loop() {
+    let mut scene = Scene::new(&OPENCODE);
+    let began = Instant::now();
+    scene.key("break 3");
+    scene.key("gap");
+    for _ in 0..3 {
+        scene.agent.expect("a stream that ends", |line| line.starts_with("broken"));
+    }
+    assert!(began.elapsed() >= PAUSES, "{:?}", began.elapsed());
+    let id = scene.ask("question");
+    scene.machine.does(&["answer", &id, "SQLite"]);
+    assert_eq!(scene.told(), http(json!({ "answers": [["SQLite"]] })));
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! An agent with a keyboard that listens on a port, and what attaches to it.
 
-use std::{os::unix::process::CommandExt, process::Command};
+use std::{os::unix::process::CommandExt, process::Command, time::Duration};
 
 use serde_json::Value;
 
 use crate::{machine::TestMachine, support::Process};
+
+/// The pauses between three connections that break at once, and the one before.
+pub(crate) const PAUSES: Duration = Duration::from_millis(300);
 
 /// A kind of agent.
 pub(crate) struct Kind {

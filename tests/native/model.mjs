@@ -24,6 +24,7 @@ const TOOLS = {
     AskUserQuestion: () => ({ questions: [{ ...question, multiSelect: false }] }),
     request_user_input: () => ({ questions: [{ ...question, id: "db" }] }),
     question: () => ({ questions: [question] }),
+    ask_user_question: () => ({ questions: [{ ...question, multiSelect: false }] }),
     ask_user: () => ({
       message: ASKED,
       requestedSchema: {
@@ -38,6 +39,7 @@ const TOOLS = {
     exec_command: (cmd) => ({ cmd, ...escalated }),
     shell_command: (command) => ({ command, ...escalated }),
     bash: (command) => ({ command, description: "Make a file" }),
+    run_shell_command: (command) => ({ command, description: "Make a file", is_background: false }),
   },
 };
 
@@ -53,7 +55,10 @@ function next(tools, text, told) {
   }
   const [, what, rest] = /\b(ASK|RUN): (.*)/.exec(text ?? "") ?? [];
   const name = Object.keys(TOOLS[what] ?? {}).find((name) => tools.includes(name));
-  if (!name) return { text: "Nothing to do." };
+  if (!name) {
+    if (what) console.error(`no tool for ${what} is among ${tools.join(", ")}`);
+    return { text: "Nothing to do." };
+  }
   return { id: `call_${turns}`, name, input: TOOLS[what][name](rest.trim()) };
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, value::RawValue};
 
 use super::{ending::Ending, request::Request};
 
-/// The types of events that are read. The log is asked for these alone.
+/// The types of events that tell what is open. The log is asked for these alone.
 pub const EVENTS: [&str; 8] = [
     "elicitation.requested",
     "elicitation.completed",
@@ -30,6 +30,8 @@ pub enum Event {
         /// How it ended.
         ending: Ending,
     },
+    /// The session works in this folder from now on.
+    Moved(String),
     /// Something else.
     Other,
 }
@@ -61,10 +63,18 @@ struct PermissionResult {
     kind: String,
 }
 
+#[derive(Deserialize)]
+struct Context {
+    cwd: String,
+}
+
 /// Reads an event.
 pub fn read(event: &str) -> Event {
     let Ok(Envelope { kind, data: Some(data) }) = serde_json::from_str(event) else { return Event::Other };
     match kind.rsplit_once('.') {
+        Some(("session", "context_changed")) => {
+            serde_json::from_str(data.get()).map_or(Event::Other, |Context { cwd }| Event::Moved(cwd))
+        }
         Some((asked, "completed")) => completed(asked, data.get()).unwrap_or(Event::Other),
         Some((_, "requested")) => {
             Request::read(&kind, data.get()).map_or(Event::Other, |request| Event::Asked(Box::new(request)))
@@ -293,6 +303,14 @@ mod tests {
         assert!(listed.ids.iter().eq(["r", "x"]), "what is not understood is open as well");
         assert_eq!(pending("null"), None);
         assert_eq!((was_taken(r#"{"success":true}"#), was_taken("{}")), (Some(true), None));
+    }
+
+    #[test]
+    fn a_session_that_works_in_another_folder_says_so() {
+        let moved =
+            |data: &str| super::read(&format!(r#"{{"type":"session.context_changed","data":{data}}}"#));
+        assert_eq!(moved(r#"{"cwd":"/p","branch":"main"}"#), Event::Moved("/p".to_owned()));
+        assert_eq!(moved("{}"), Event::Other);
     }
 
     #[test]

@@ -223,6 +223,10 @@ impl State {
             "answer" | "approve" | "decline" => self.press(word, rest),
             "cd" => {
                 self.cwd = rest.into();
+                let event = json!({ "type": "session.context_changed", "data": { "cwd": rest } });
+                for session in self.sessions.clone() {
+                    self.tell(&Happened { session, event: event.clone() });
+                }
                 say("cd")
             }
             "session" => {

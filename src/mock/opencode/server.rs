@@ -36,6 +36,7 @@ Lines on stdin are its keyboard:
   decline             reject what was asked first
   gap [LINE]          close all streams of events, and do LINE before another
                       one is opened
+  break COUNT         end so many streams as they begin, and say `broken`
   fail DIRECTORY      return an error for the lists of this project
 
 It says on stdout what the model is told, as `told REQUEST CLIENT JSON`; the
@@ -78,6 +79,8 @@ struct State {
     projects: BTreeSet<String>,
     /// The projects whose lists fail.
     failing: BTreeSet<String>,
+    /// How many streams end as they begin.
+    breaks: u32,
     /// The streams of events, each with whether it is of all projects.
     streams: Vec<(bool, SyncSender<Value>)>,
 }
@@ -95,6 +98,7 @@ fn serve(settings: &OpencodeSettings) -> io::Result<()> {
         core: Core::default(),
         projects: BTreeSet::new(),
         failing: BTreeSet::new(),
+        breaks: 0,
         streams: Vec::new(),
     };
     let server = Arc::new(Server {
@@ -154,6 +158,11 @@ impl Server {
 
 /// Writes the events that come from now on.
 fn serve_events(stream: &TcpStream, is_global: bool, mut state: MutexGuard<'_, State>) -> io::Result<()> {
+    if state.breaks > 0 {
+        state.breaks -= 1;
+        say("broken")?;
+        return http::begin_events(stream);
+    }
     let (tell, told) = sync_channel(EVENTS);
     state.streams.push((is_global, tell));
     drop(state);
@@ -206,6 +215,10 @@ impl State {
                 self.streams.clear();
                 say("gap")?;
                 if rest.is_empty() { Ok(()) } else { self.key(&rest.join(" ")) }
+            }
+            ["break", count] => {
+                self.breaks = count.parse().unwrap_or_default();
+                Ok(())
             }
             ["fail", directory] => {
                 self.failing.insert(directory.to_owned());

@@ -7,15 +7,12 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::json;
-use tokio::{
-    sync::mpsc,
-    time::{Instant, sleep},
-};
+use tokio::{sync::mpsc, time::Instant};
 
 use super::link::{CallError, Heard, Link};
 use crate::{
     limits,
-    origin::{Secret, attach::back_off, listeners},
+    origin::{Secret, attach::Retry, listeners},
 };
 
 /// Where a Copilot is, and how it is connected to.
@@ -81,10 +78,11 @@ pub(super) fn text(folder: &Path) -> Arc<str> {
 }
 
 /// Connects again after the connection broke. `None` where Copilot is gone.
-pub(super) async fn rejoin(place: &Place) -> Option<Connection> {
+pub(super) async fn rejoin(place: &Place, retry: &mut Retry) -> Option<Connection> {
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
     let is_gone = || place.pid.is_some_and(|pid| !listeners::is_running(pid));
-    for times in 0.. {
+    loop {
+        retry.pause().await;
         // What listens there after the end of Copilot is another process, which must not get the token, and which gets an
         // inbox of its own.
         if is_gone() {
@@ -95,15 +93,16 @@ pub(super) async fn rejoin(place: &Place) -> Option<Connection> {
             return None;
         }
         match again {
-            Ok(connection) => return Some(connection),
+            Ok(connection) => {
+                retry.connected();
+                return Some(connection);
+            }
             Err(error) => tracing::debug!(error, port = place.port, "Copilot does not reply"),
         }
-        sleep(back_off(limits::ATTACH_AGAIN, times, limits::ATTACH_ANSWER)).await;
         if Instant::now() >= give_up {
-            break;
+            return None;
         }
     }
-    None
 }
 
 pub(super) fn read<'a, T: Deserialize<'a>>(result: &'a str) -> Result<T, CallError> {
@@ -129,7 +128,7 @@ mod tests {
             token: Some("top secret".to_owned().into()),
             pid: Some(copilot.id()),
         };
-        assert!(rejoin(&place).await.is_none());
+        assert!(rejoin(&place, &mut Retry::default()).await.is_none());
         other.set_nonblocking(true).expect("a socket");
         assert!(other.accept().is_err(), "something connected");
         assert!(!format!("{place:?}").contains("top secret"));

@@ -26,7 +26,7 @@ use crate::{
     origin::{
         Who,
         answering::{Answerable, Book, Delivery},
-        attach::SharedHosts,
+        attach::{Retry, SharedHosts},
         listeners,
     },
     question::{Outcome, Provenance, Question, Responder},
@@ -122,11 +122,12 @@ pub(super) async fn run(place: Place, hosts: SharedHosts) -> Result<(), String> 
         link: Arc::clone(&connection.link),
         current,
     };
+    let mut retry = Retry::default();
     loop {
         attached.follow(connection).await;
         // Answers wait for the next connection.
         now.send_replace(None);
-        let Some(again) = rejoin(&place).await else { break };
+        let Some(again) = rejoin(&place, &mut retry).await else { break };
         connection = again;
         attached.link = Arc::clone(&connection.link);
         // Copilot's events come first: one may say that an answer from before had arrived.
@@ -172,6 +173,7 @@ impl Attached {
                         }
                     }
                     Some(Heard::Event(_, Event::Ended { id, ending })) => self.book.ended(&id, ending),
+                    Some(Heard::Event(session, Event::Moved(folder))) => self.moved(&session, &folder),
                     Some(Heard::Event(..)) => {}
                     None => return,
                 },
@@ -220,6 +222,13 @@ impl Attached {
         let folder = working_directory(&self.link, session).await;
         let folder = folder.as_deref().map(text).or_else(|| self.folder.clone());
         self.sessions.push_back((session.to_owned(), folder));
+    }
+
+    /// What is asked from now on belongs to another folder.
+    fn moved(&mut self, session: &str, folder: &str) {
+        if let Some((_, known)) = self.sessions.iter_mut().find(|(joined, _)| joined == session) {
+            *known = Some(folder.into());
+        }
     }
 
     fn open(&mut self, session: &str, request: Request) {

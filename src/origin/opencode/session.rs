@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures::future::join_all;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use super::{
     http::Client,
@@ -25,7 +25,7 @@ use crate::{
     origin::{
         Who,
         answering::{Answerable, Book, Delivery},
-        attach::{SharedHosts, back_off},
+        attach::{Retry, SharedHosts},
         listeners,
     },
     question::{Outcome, Provenance, Question, Responder},
@@ -90,11 +90,12 @@ pub(super) async fn run(client: Client, process: Process, hosts: SharedHosts) ->
     let mut session = Session { client, pid, folder: folder.into(), directories: BTreeSet::new(), book };
     session.begin(process).await?;
     tracing::info!(server = %session.client.address(), "attached to opencode");
+    let mut retry = Retry::default();
     loop {
         tokio::select! {
             data = events.next() => match data {
                 Some(data) => session.hear(&data).await,
-                None => match session.rejoin().await {
+                None => match session.rejoin(&mut retry).await {
                     Some(again) => events = again,
                     None => break,
                 },
@@ -202,11 +203,12 @@ impl Session {
     }
 
     /// Opens the stream again after a gap, and learns what happened meanwhile. `None` where the server is gone.
-    async fn rejoin(&mut self) -> Option<Events> {
+    async fn rejoin(&mut self, retry: &mut Retry) -> Option<Events> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
         let pid = self.pid;
         let is_gone = || pid.is_some_and(|pid| !listeners::is_running(pid));
-        for times in 0.. {
+        loop {
+            retry.pause().await;
             // What listens there after the end of the server is another process, which must not get the password, and which
             // gets an inbox of its own.
             if is_gone() {
@@ -221,17 +223,18 @@ impl Session {
                 Err(error) => Err(error),
             };
             match listed {
-                Ok(events) => return Some(events),
+                Ok(events) => {
+                    retry.connected();
+                    return Some(events);
+                }
                 Err(error) => {
                     tracing::debug!(%error, server = %self.client.address(), "opencode does not reply")
                 }
             }
-            sleep(back_off(limits::ATTACH_AGAIN, times, limits::ATTACH_ANSWER)).await;
             if Instant::now() >= give_up {
-                break;
+                return None;
             }
         }
-        None
     }
 
     /// Opens what is open now, and ends what is not open any more.
@@ -290,7 +293,7 @@ mod tests {
             directories: BTreeSet::new(),
             book: Book::new(desk, Provenance::bridge()),
         };
-        assert!(session.rejoin().await.is_none());
+        assert!(session.rejoin(&mut Retry::default()).await.is_none());
         other.set_nonblocking(true).expect("a socket");
         assert!(other.accept().is_err(), "something connected");
         assert!(!format!("{password:?} {:?}", session.client).contains("secret"));
