@@ -37,6 +37,8 @@ pub(super) fn accept(
     thread::spawn(move || {
         for (number, stream) in (1..).zip(listener.incoming().flatten()) {
             let serve = Arc::clone(&serve);
+            // A reply behind an event is not held back.
+            stream.set_nodelay(true).unwrap_or_default();
             // A client that is gone needs no reply.
             thread::spawn(move || serve(number, stream).unwrap_or_default());
         }
