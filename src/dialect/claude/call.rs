@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{
     permission, questions,
-    tool_call::{ASK, ToolCall},
+    tool_call::{ASK, AnswerKey, ToolCall},
 };
 use crate::{
     dialect::{agent_dialect::Rejection, params::json as raw},
@@ -25,6 +25,8 @@ pub enum ClaudeReply {
     Answers {
         /// The input, as it came.
         input: Box<RawValue>,
+        /// What each is keyed by.
+        keys: AnswerKey,
     },
     /// One of the decisions.
     Decision {
@@ -52,7 +54,7 @@ pub fn read(call: &ToolCall<'_>, fallback_id: &str) -> Option<(Question, ClaudeR
     let id = call.id.unwrap_or(fallback_id);
     let input = RawValue::from_string(call.input.to_owned()).ok()?;
     let (question, reply) = match call.tool {
-        ASK => (questions::read(call, id)?, ClaudeReply::Answers { input }),
+        ASK => (questions::read(call, id)?, ClaudeReply::Answers { input, keys: call.keys }),
         _ => {
             let (question, lasting) = permission::read(call, id)?;
             (question, ClaudeReply::Decision { input, lasting })
@@ -82,8 +84,8 @@ impl ClaudeReply {
     /// Writes an answer that fits the question.
     pub fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
         match self {
-            ClaudeReply::Answers { input } => {
-                let updated = questions::with_answers(input, question, answer);
+            ClaudeReply::Answers { input, keys } => {
+                let updated = questions::with_answers(input, *keys, question, answer);
                 allow(&updated, None)
             }
             ClaudeReply::Decision { input, lasting } => match permission::chosen(question, answer) {
@@ -111,7 +113,9 @@ impl ClaudeReply {
         let decision: Json = serde_json::from_slice(decision).ok()?;
         match decision.get("behavior")?.as_str()? {
             "allow" => Some(Outcome::Answered(match self {
-                ClaudeReply::Answers { .. } => questions::answers(question, &decision["updatedInput"]),
+                ClaudeReply::Answers { keys, .. } => {
+                    questions::answers(question, *keys, &decision["updatedInput"])
+                }
                 ClaudeReply::Decision { lasting, .. } => {
                     permission::granted(question, lasting, &decision["updatedPermissions"])
                 }

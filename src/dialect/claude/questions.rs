@@ -1,12 +1,12 @@
 //! `AskUserQuestion`: one to four questions with options, each answered by a label or a text of the person's own.
 //!
 //! The answers stand in the input of the call, by the text of their question. A key that is not the text byte for byte
-//! is dropped by Claude Code.
+//! is dropped by Claude Code. Those of Qwen Code stand there by their places.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, value::RawValue};
 
-use super::tool_call::ToolCall;
+use super::tool_call::{AnswerKey, ToolCall};
 use crate::{
     dialect::{entries::Entries, joined_values, params::json as raw},
     question::{Answer, Field, FieldOption, Kind, Origin, Preview, PreviewFormat, Question, Value},
@@ -52,7 +52,21 @@ pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<Question> {
     }
     let fields: Vec<_> =
         questions.into_iter().enumerate().map(|(place, asking)| asking.into_field(place)).collect();
-    Some(Question { tool_call: call.id.map(str::to_owned), ..Question::new(Origin::Claude, id, fields) })
+    let notes = call.keys == AnswerKey::Text;
+    Some(Question {
+        tool_call: call.id.map(str::to_owned),
+        notes,
+        ..Question::new(Origin::Claude, id, fields)
+    })
+}
+
+impl AnswerKey {
+    fn of(self, place: usize, field: &Field) -> String {
+        match self {
+            AnswerKey::Text => field.label.clone(),
+            AnswerKey::Place => place.to_string(),
+        }
+    }
 }
 
 impl Asking {
@@ -77,17 +91,22 @@ impl Choice {
 
 /// Returns the input of the call with the answers in it. A question without a value is left out: the model is told of
 /// the others only.
-pub(super) fn with_answers(input: &RawValue, question: &Question, answer: &Answer) -> Box<RawValue> {
+pub(super) fn with_answers(
+    input: &RawValue,
+    keys: AnswerKey,
+    question: &Question,
+    answer: &Answer,
+) -> Box<RawValue> {
     let mut members: Entries<Box<RawValue>> = serde_json::from_str(input.get()).unwrap_or_default();
     members.0.retain(|(name, _)| name != "answers" && name != "annotations");
-    let texts = question.fields.iter().filter_map(|field| {
+    let texts = question.fields.iter().enumerate().filter_map(|(place, field)| {
         let text = match answer.values.get(&field.name)? {
             Value::Text(text) => text.clone(),
             Value::Many(texts) => joined_values::join(texts),
             Value::Flag(flag) => flag.to_string(),
             Value::Number(number) => number.to_string(),
         };
-        Some((field.label.clone(), text))
+        Some((keys.of(place, field), text))
     });
     members.0.push(("answers".to_owned(), raw(&Entries(texts.collect()))));
     let notes = question.fields.iter().filter_map(|field| {
@@ -101,10 +120,10 @@ pub(super) fn with_answers(input: &RawValue, question: &Question, answer: &Answe
 }
 
 /// Reads the answers that stand in an input or a result of the tool. What is not there is left out.
-pub(super) fn answers(question: &Question, json: &Json) -> Answer {
+pub(super) fn answers(question: &Question, keys: AnswerKey, json: &Json) -> Answer {
     let mut answer = Answer::default();
-    for field in &question.fields {
-        let value = match &json["answers"][&field.label] {
+    for (place, field) in question.fields.iter().enumerate() {
+        let value = match &json["answers"][keys.of(place, field)] {
             Json::String(text) => match &field.kind {
                 Kind::Choices { options, .. } => Value::Many(joined_values::split(text, options)),
                 _ => Value::Text(text.clone()),

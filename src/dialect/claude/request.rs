@@ -8,7 +8,7 @@ use super::{
     call::{self, ClaudeReply},
     control::Request,
     form::{self, ClaudeForm},
-    tool_call::{ASK, EXIT_PLAN_MODE, ToolCall},
+    tool_call::{self, ASK, EXIT_PLAN_MODE, ToolCall},
 };
 use crate::{
     dialect::agent_dialect::Rejection,
@@ -45,7 +45,7 @@ struct CanUseTool<'a> {
     #[serde(borrow)]
     input: &'a RawValue,
     #[serde(borrow, default)]
-    permission_suggestions: Vec<&'a RawValue>,
+    permission_suggestions: Option<Vec<&'a RawValue>>,
     #[serde(default)]
     tool_use_id: Option<String>,
     #[serde(default)]
@@ -85,14 +85,16 @@ fn can_use_tool(read: &CanUseTool<'_>, id: &str) -> Option<(Question, ControlRep
         return None;
     }
     // A question and a plan require the person by their nature, and say so each time.
-    let is_for_person = [ASK, EXIT_PLAN_MODE].contains(&read.tool_name.as_str());
-    let lasting = if read.suppress_always_allow_rule { &[][..] } else { &read.permission_suggestions };
+    let (tool, keys) = tool_call::known(&read.tool_name);
+    let is_for_person = [ASK, EXIT_PLAN_MODE].contains(&tool);
+    let lasting = read.permission_suggestions.clone().filter(|_| !read.suppress_always_allow_rule);
     let call = ToolCall {
-        tool: &read.tool_name,
+        tool,
         input: read.input.get(),
         id: read.tool_use_id.as_deref(),
         description: read.description.as_str(),
-        suggestions: lasting.to_vec(),
+        suggestions: lasting.unwrap_or_default(),
+        keys,
         is_marked: read.default_to_no || (read.requires_user_interaction && !is_for_person),
     };
     let (mut question, reply) = call::read(&call, id)?;
@@ -135,7 +137,7 @@ impl ControlReply {
     /// Returns how many bytes of the request it holds.
     pub fn bytes(&self) -> usize {
         match self {
-            ControlReply::Call(ClaudeReply::Answers { input }) => input.get().len(),
+            ControlReply::Call(ClaudeReply::Answers { input, .. }) => input.get().len(),
             ControlReply::Call(ClaudeReply::Decision { input, lasting }) => {
                 input.get().len() + lasting.iter().map(|(_, raw)| raw.get().len()).sum::<usize>()
             }

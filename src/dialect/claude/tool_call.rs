@@ -7,6 +7,34 @@ pub(super) const ASK: &str = "AskUserQuestion";
 /// The tool with which the model ends plan mode.
 pub(super) const EXIT_PLAN_MODE: &str = "ExitPlanMode";
 
+/// Qwen Code's names of tools whose input is that of Claude Code's.
+const OF_QWEN: [(&str, &str); 7] = [
+    (ASK_OF_QWEN, ASK),
+    ("exit_plan_mode", EXIT_PLAN_MODE),
+    ("run_shell_command", "Bash"),
+    ("edit", "Edit"),
+    ("write_file", "Write"),
+    ("read_file", "Read"),
+    ("web_fetch", "WebFetch"),
+];
+const ASK_OF_QWEN: &str = "ask_user_question";
+
+/// What an answer is keyed by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerKey {
+    /// The text of its question: Claude Code.
+    #[default]
+    Text,
+    /// The place of its question, from 0: Qwen Code, which takes no notes beside it.
+    Place,
+}
+
+/// Returns the name of Claude Code's tool whose input this one takes, and what its answers are keyed by.
+pub(super) fn known(tool: &str) -> (&str, AnswerKey) {
+    let name = OF_QWEN.iter().find(|(of_qwen, _)| *of_qwen == tool).map_or(tool, |(_, name)| name);
+    (name, if tool == ASK_OF_QWEN { AnswerKey::Place } else { AnswerKey::Text })
+}
+
 /// A tool call that waits for the person.
 #[derive(Clone, Debug, Default)]
 pub struct ToolCall<'a> {
@@ -20,6 +48,8 @@ pub struct ToolCall<'a> {
     pub description: Option<&'a str>,
     /// The lasting permissions that Claude Code suggests.
     pub suggestions: Vec<&'a RawValue>,
+    /// What its answers are keyed by.
+    pub keys: AnswerKey,
     /// Whether Claude Code marks the call as one that is not to be allowed by a single key.
     pub is_marked: bool,
 }

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, value::RawValue};
 use super::{
     hook::{HookCall, HookEvent},
     permission, questions,
-    tool_call::ASK,
+    tool_call::{ASK, AnswerKey},
 };
 use crate::question::{Answer, Outcome, Question, Reason};
 
@@ -138,7 +138,7 @@ impl Watch {
         match (is_error, self.tool.as_str()) {
             _ if is_rejected => Outcome::Rejected(Reason::User),
             (true, ASK) => Outcome::Rejected(Reason::RepliedInChat),
-            (false, ASK) => Outcome::Answered(questions::answers(&self.question, said)),
+            (false, ASK) => Outcome::Answered(questions::answers(&self.question, AnswerKey::Text, said)),
             // A tool that ran and failed was allowed.
             _ => Outcome::Answered(self.allowed()),
         }
