@@ -630,6 +630,12 @@ mod tests {
         book.reconnected();
         book.open(played_question(), refused());
         assert_eq!(open(), 1);
+        // So does one whose end nothing has looked at before.
+        submit(&inbox, Duration::ZERO, "Postgres").await;
+        assert_eq!(open(), 0);
+        book.reconnected();
+        book.open(played_question(), refused());
+        assert_eq!(open(), 1);
     }
 
     #[test]

@@ -247,7 +247,7 @@ mod tests {
                 retry.pause().await;
                 times += 1;
                 retry.connected();
-                sleep(lasting).await;
+                tokio::time::advance(lasting).await;
             }
         };
         assert!(timeout(Duration::from_secs(60), connecting).await.is_err());

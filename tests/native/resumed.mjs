@@ -3,7 +3,7 @@
 //     node resumed.mjs PROTOCOL WHAT ASKBRIDGE COMMAND...
 //
 // PROTOCOL is acp, claude or codex; WHAT is "ASK: …" or "RUN: …" for the stand-in model. Each finding is a line of stdout,
-// its name before a tab.
+// its name before a tab. The exit code is 1 if one is not as docs/history.md says.
 
 import { execFile, spawn } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
@@ -14,9 +14,15 @@ import { promisify } from "node:util";
 const [protocol, what, askbridge, ...command] = process.argv.slice(2);
 const run = promisify(execFile);
 const note = (name, found) => console.log(`${name}\t${found}`);
-/// How long an agent has to ask again by itself.
+// How long an agent has to ask again by itself.
 const BY_ITSELF = 5_000;
 const DEADLINE = 60_000;
+
+// Notes a finding that is to be this.
+function check(name, found, wanted) {
+  note(name, found);
+  if (found !== wanted) process.exitCode = 1;
+}
 
 async function until(name, look, most = DEADLINE) {
   const end = Date.now() + most;
@@ -106,7 +112,7 @@ class Host {
   async ask(resumes) {
     if (resumes) {
       const again = await until("a question", open, BY_ITSELF).catch(() => undefined);
-      note("asks again by itself", again ? "yes" : "no");
+      check("asks again by itself", again ? "yes" : "no", "no");
       if (again) return again;
     }
     this.prompt();
@@ -169,17 +175,17 @@ const answer = (id) => (isQuestion ? run(askbridge, ["answer", id, "SQLite"]) : 
 
 // What the fingerprint is made of.
 function asked({ question }) {
-  const { agent, project, sessionId, session, origin, purpose, title, message, fields } = question;
+  const { agent, project, sessionId: session, origin, purpose, title, message, fields } = question;
   const options = (field) => (field.options ?? []).map(({ value, label }) => [value, label]);
   const parts = fields.map((field) => [field.name, field.kind, field.label, field.required, options(field)]);
-  return { agent, project, session: sessionId ?? session, origin, purpose, title, message, fields: parts };
+  return { agent, project, session, origin, purpose, title, message, fields: parts };
 }
 
 function compare(before, now) {
   const [a, b] = [asked(before), asked(now)];
   const differs = Object.keys(a).filter((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
-  note("the same question", differs.length === 0 ? "yes" : `no: ${differs.map((name) => `${name} ${JSON.stringify(a[name])} / ${JSON.stringify(b[name])}`)}`);
-  if (!a.session) note("the session", "is not known");
+  const other = differs.map((name) => `${name} ${JSON.stringify(a[name])}, ${JSON.stringify(b[name])}`);
+  check("the same question", a.session ? other.join("; ") || "yes" : "has no session", "yes");
 }
 
 async function offered(id) {
@@ -194,10 +200,11 @@ note("asks", `${first.question.origin}, ${first.question.purpose}`);
 await answer(first.id);
 await until("the end of the question", async () => !(await open()));
 await pause(1000);
-// While this one is open, all is killed.
+// While this one is open and in the journal, all is killed.
 const second = await host.ask(false);
+await pause(500);
 await host.kill();
-note("lost", (await listed()).lost?.some(({ id }) => id === second.id) ? "is listed" : "is not listed");
+check("lost", (await listed()).lost?.some(({ id }) => id === second.id) ? "is listed" : "is not listed", "is listed");
 
 host = new Host(true);
 await host.start(true);
@@ -205,7 +212,7 @@ const third = await host.ask(true);
 compare(second, third);
 await pause(500);
 const { id, wasDelivered } = await offered(third.id);
-note("delivered answer", id ? `${id === first.id ? "offered" : "another is offered"}, ${wasDelivered ? "as delivered" : "as not delivered"}` : "is not offered");
+check("delivered answer", id === first.id && wasDelivered ? "is offered" : `${id ?? "none"} is offered`, "is offered");
 await host.decide(third.id);
 await host.kill();
 
@@ -217,6 +224,7 @@ await pause(1500);
 const left = await open();
 const [{ record: last }] = JSON.parse((await run(askbridge, ["history", "--json"])).stdout).questions;
 const values = JSON.stringify((left ? await offered(left.id) : last.settlement).outcome?.values ?? "nothing");
-note("undelivered answer", left ? `is not given: ${values} is shown` : `${last.id === third.id ? "?" : values} is given`);
+const given = left || last.id === third.id ? "offered" : "given";
+check(`undelivered answer, ${values}`, `is ${given}`, isQuestion ? "is given" : "is offered");
 await host.kill();
-process.exit(0);
+process.exit();
