@@ -529,13 +529,13 @@ mod tests {
         }
     }
 
-    /// A question that its agent gives the same reply to each time, or none.
-    struct Same(Option<Delivery>);
+    /// A question that its agent gives these replies to, one after the other. After the last one, it is silent.
+    struct Replies<const EVENT_DECIDES: bool>(Mutex<VecDeque<Delivery>>);
 
-    impl Answerable for Same {
+    impl<const EVENT_DECIDES: bool> Answerable for Replies<EVENT_DECIDES> {
         type Ending = bool;
 
-        const EVENT_DECIDES: bool = false;
+        const EVENT_DECIDES: bool = EVENT_DECIDES;
 
         fn ending(&self, settlement: &Settlement) -> bool {
             matches!(settlement.outcome, Outcome::Answered(_))
@@ -546,7 +546,7 @@ mod tests {
         }
 
         fn deliver(&self, _: &Settlement) -> impl Future<Output = Delivery> + Send {
-            let delivery = self.0.clone();
+            let delivery = self.0.lock().expect("no test has failed").pop_front();
             async {
                 pass(Duration::from_millis(10)).await;
                 match delivery {
@@ -557,18 +557,50 @@ mod tests {
         }
     }
 
-    /// Opens a question of this kind, answers it, and tells of an end after some time. Returns what the responder is told,
-    /// and how long after that end.
-    async fn answered(same: Same, ended: Option<(Duration, bool)>) -> (Result<(), Refusal>, Duration) {
+    fn replies<const EVENT_DECIDES: bool>(replies: &[Delivery]) -> Replies<EVENT_DECIDES> {
+        Replies(Mutex::new(replies.to_vec().into()))
+    }
+
+    fn not_sent() -> Delivery {
+        Delivery::NotSent("no connection".to_owned())
+    }
+
+    fn unknown() -> Delivery {
+        Delivery::Unknown("it broke".to_owned())
+    }
+
+    fn refused() -> Delivery {
+        Delivery::Refused("not now".to_owned())
+    }
+
+    /// What the agent tells of the end of a question.
+    #[derive(Clone, Copy, Debug)]
+    enum Tells {
+        Nothing,
+        /// So much later, that it ended as it does by our answer.
+        Ours(u64),
+        /// In another way.
+        Other(u64),
+        /// That it is not open any more.
+        Gone(u64),
+    }
+
+    /// Opens a question of this kind, answers it, and tells of an end. Returns what the responder is told, and how long after
+    /// that end.
+    async fn answered(request: impl Answerable<Ending = bool>, tells: Tells) -> (&'static str, Duration) {
         let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
         let mut book = Book::new(desk, Provenance::bridge());
-        book.open(played_question(), same);
+        book.open(played_question(), request);
         let mut since = Instant::now();
         let tell = async {
-            if let Some((after, ending)) = ended {
-                pass(after).await;
-                since = Instant::now();
-                book.ended("q", ending);
+            let (Tells::Ours(after) | Tells::Other(after) | Tells::Gone(after)) = tells else {
+                return std::future::pending().await;
+            };
+            pass(Duration::from_millis(after)).await;
+            since = Instant::now();
+            match tells {
+                Tells::Gone(_) => book.withdrawn("q"),
+                _ => book.ended("q", matches!(tells, Tells::Ours(_))),
             }
             loop {
                 book.finished().await;
@@ -576,9 +608,16 @@ mod tests {
         };
         let verdict = tokio::select! {
             () = tell => panic!("it tells on"),
-            submitted = submit(&inbox, Duration::ZERO, "Postgres") => submitted.verdict.map(|_| ()),
+            submitted = submit(&inbox, Duration::ZERO, "Postgres") => submitted.verdict,
         };
-        (verdict, since.elapsed())
+        let told = match verdict {
+            Ok(_) => "delivered",
+            Err(Refusal::Conflict(_)) => "late",
+            Err(Refusal::Gone(_)) => "gone",
+            Err(Refusal::Unavailable) => "not known",
+            Err(error) => panic!("{error:?}"),
+        };
+        (told, since.elapsed())
     }
 
     fn played_question() -> Question {
@@ -590,37 +629,53 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn responder_of_a_silent_agent_is_told_in_time_that_it_is_not_known() {
-        let (verdict, time) = answered(Same(None), None).await;
-        assert!(matches!(verdict, Err(Refusal::Unavailable)), "{verdict:?}");
+        let (told, time) = answered(replies::<false>(&[]), Tells::Nothing).await;
+        assert_eq!(told, "not known");
         assert!(time > limits::ATTACH_REJOIN && time <= DECISION, "{time:?}");
     }
 
+    // A reply comes after 10 ms, and the next attempt begins 100 ms later.
     #[tokio::test(start_paused = true)]
-    async fn answer_that_was_never_sent_is_late_and_not_unknown() {
-        let after = Duration::from_millis(250);
-        let not_sent = || Same(Some(Delivery::NotSent("no connection".to_owned())));
-        for ending in [true, false] {
-            let (verdict, time) = answered(not_sent(), Some((after, ending))).await;
-            assert!(matches!(verdict, Err(Refusal::Conflict(_))), "{ending}: {verdict:?}");
-            assert_eq!(time, Duration::ZERO);
+    async fn reply_and_event_decide_together_what_a_responder_is_told() {
+        use Delivery::{Taken, TooLate};
+        for (delivered, tells, expected) in [
+            (vec![Taken], Tells::Other(5), "delivered"),
+            (vec![not_sent(), Taken], Tells::Nothing, "delivered"),
+            (vec![unknown(), Taken], Tells::Nothing, "delivered"),
+            (vec![refused(), Taken], Tells::Nothing, "not known"),
+            // The same was said at the dialog.
+            (vec![TooLate], Tells::Ours(50), "late"),
+            (vec![TooLate], Tells::Other(50), "late"),
+            (vec![TooLate], Tells::Nothing, "gone"),
+            (vec![not_sent(), TooLate], Tells::Ours(200), "late"),
+            (vec![not_sent(), TooLate], Tells::Nothing, "gone"),
+            // The first attempt had arrived.
+            (vec![unknown(), TooLate], Tells::Ours(200), "delivered"),
+            (vec![unknown(), TooLate], Tells::Other(200), "late"),
+            (vec![unknown(), TooLate], Tells::Nothing, "not known"),
+            (vec![unknown()], Tells::Ours(50), "delivered"),
+            (vec![unknown()], Tells::Other(50), "late"),
+            (vec![unknown()], Tells::Gone(50), "not known"),
+            (vec![not_sent()], Tells::Ours(50), "late"),
+            (vec![not_sent()], Tells::Other(50), "late"),
+            (vec![not_sent()], Tells::Gone(50), "gone"),
+        ] {
+            let (told, _) = answered(replies::<false>(&delivered), tells).await;
+            assert_eq!(told, expected, "{delivered:?}, {tells:?}");
         }
-        let unknown = Same(Some(Delivery::Unknown("it broke".to_owned())));
-        let (verdict, _) = answered(unknown, Some((after, true))).await;
-        assert!(verdict.is_ok(), "{verdict:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn reply_that_took_the_answer_beats_an_event() {
-        let taken = Same(Some(Delivery::Taken));
-        let (verdict, _) = answered(taken, Some((Duration::from_millis(5), false))).await;
-        assert!(verdict.is_ok(), "{verdict:?}");
+        // An agent that may say of a late answer that it took it.
+        for (tells, expected) in
+            [(Tells::Ours(5), "delivered"), (Tells::Other(5), "late"), (Tells::Gone(5), "delivered")]
+        {
+            assert_eq!(answered(replies::<true>(&[Taken]), tells).await.0, expected, "{tells:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn question_whose_answer_failed_opens_again_after_a_reconnect() {
         let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
         let mut book = Book::new(desk, Provenance::bridge());
-        let refused = || Same(Some(Delivery::Refused("not now".to_owned())));
+        let refused = || replies::<false>(&[refused()]);
         book.open(played_question(), refused());
         let submitted = submit(&inbox, Duration::ZERO, "Postgres").await;
         assert!(matches!(submitted.verdict, Err(Refusal::Unavailable)), "{:?}", submitted.verdict);

@@ -171,8 +171,12 @@ fn the_last_of_many_sessions_is_followed() {
     let id = crate::machine::name(&questions[0]);
     scene.machine.does(&["answer", &id, "SQLite"]);
     assert_eq!(scene.told(), rpc(json!({ "answer": "SQLite", "wasFreeform": false })));
-    // The oldest session is left to its own dialog.
+    // The oldest session is left to its own dialog, until it is shown again.
     assert_eq!(scene.ended(&first)["outcome"]["reason"], "withdrawn");
+    scene.key("session session-1");
+    let id = scene.machine.question();
+    scene.machine.does(&["answer", &id, "SQLite"]);
+    assert_eq!(scene.told(), rpc(accepted("SQLite")));
 }
 
 #[test]
