@@ -12,10 +12,7 @@ use axum::{
     extract::State,
     http::{
         HeaderMap, HeaderValue, Request, StatusCode,
-        header::{
-            AUTHORIZATION, CONTENT_LENGTH, COOKIE, HeaderName, ORIGIN, SEC_WEBSOCKET_PROTOCOL,
-            TRANSFER_ENCODING,
-        },
+        header::{AUTHORIZATION, CONTENT_LENGTH, COOKIE, ORIGIN, SEC_WEBSOCKET_PROTOCOL, TRANSFER_ENCODING},
         uri::Authority,
     },
     middleware::Next,
@@ -30,7 +27,7 @@ use super::{
     address::is_loopback,
     documents::{OPENAPI_PATH, OPENRPC_PATH},
     health::HEALTH,
-    host::host,
+    host::{SEC_FETCH_SITE, host},
     page::{
         routes::{ELEMENTS, PAGE, is_file},
         sign_in::{FromPage, LOGIN, SUBPROTOCOL, SignIn},
@@ -46,8 +43,6 @@ use crate::{desk::Refusal, limits};
 
 /// The paths that need no token: what they return says nothing of a question. [`LOGIN`] checks it itself.
 const PUBLIC: [&str; 6] = [PAGE, ELEMENTS, LOGIN, HEALTH, OPENAPI_PATH, OPENRPC_PATH];
-
-const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Base64 with optional padding: some clients leave it out.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

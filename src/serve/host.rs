@@ -1,6 +1,15 @@
-//! The host that a request is for, as the request names it. Whether it is this machine is left to the guard.
+//! The host that a request is for, and the site that it comes from, as the request names them. Whether the host is this
+//! machine is left to the guard.
 
-use axum::http::{HeaderMap, Uri, header::HOST, uri::Authority};
+use axum::http::{
+    HeaderMap, Uri,
+    header::{HOST, HeaderName},
+    uri::Authority,
+};
+
+/// The header in which browsers say from where a request comes. `none` is the person: an address that was typed, or a link
+/// of another program.
+pub(super) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Returns the host that the request is for; `None` where there are several.
 pub(super) fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {

@@ -113,6 +113,16 @@ async fn documents_are_confined_and_no_page_may_frame_them() {
             has(&head, line);
         }
         assert!(header(&head, "permissions-policy").contains("camera=()"));
+        // Where the person opens it there is no opener, and a browser that need not look for one paints sooner.
+        has(&head, "vary: sec-fetch-site");
+        for (site, has_opener) in [("same-origin", true), ("none", false)] {
+            let (head, _) = fetch(&bridge.http, "GET", path, &[&format!("Sec-Fetch-Site: {site}")]).await;
+            assert_eq!(
+                head.contains("cross-origin-opener-policy: same-origin"),
+                has_opener,
+                "{site}: {head}"
+            );
+        }
         assert!(!head.contains("access-control-allow-origin"), "{head}");
         let policy = format!(
             "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \

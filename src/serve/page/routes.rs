@@ -52,7 +52,8 @@ fn document(name: &str, request: &Request) -> Result<Response, Problem> {
     let site = Site::now();
     let file = site.document(name).ok_or_else(not_there)?;
     let mut response = reply(file, request.headers(), ASK_AGAIN);
-    policy::confine(response.headers_mut(), host(request.uri(), request.headers()).as_ref());
+    let requested = request.headers();
+    policy::confine(response.headers_mut(), host(request.uri(), requested).as_ref(), requested);
     Ok(response)
 }
 
