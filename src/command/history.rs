@@ -15,16 +15,11 @@ use super::{
 };
 use crate::{
     config::JournalSettings,
-    desk::{IdPrefix, Record, Refusal, State, Timestamp},
+    desk::{IdPrefix, LostQuestion, Record, Refusal, State, Timestamp},
     exit,
     journal::{self, Filter, History, JournalError, Options, Verified},
-    limits,
     machine::discovery::{self, is_alive},
-    present::{
-        past::{self, LostQuestion},
-        question::Shown,
-        text,
-    },
+    present::{past, question::Shown, text},
 };
 
 /// What `history` does.
@@ -85,8 +80,14 @@ pub fn history(options: &HistoryOptions) -> Result<u8, CommandError> {
 /// Returns the journal of the user, to be written as these settings say.
 pub fn journal_options(settings: JournalSettings) -> Options {
     let JournalSettings { texts, keep, size } = settings;
-    let mut options = Options::new(discovery::journal_file());
+    let mut options = of_user();
     (options.texts, options.keep, options.size) = (texts, keep, size);
+    options
+}
+
+/// Returns the journal of the user, to be written with the defaults.
+pub(super) fn of_user() -> Options {
+    let mut options = Options::new(discovery::journal_file());
     options.is_alive = Arc::new(is_alive);
     options
 }
@@ -107,20 +108,7 @@ pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<
 /// asked not long ago.
 pub(super) fn lost() -> Result<Vec<LostQuestion>, CommandError> {
     let Some(history) = open()? else { return Ok(Vec::new()) };
-    let now = now();
-    let lost = history.lost(&[])?.into_iter();
-    let lost = lost.filter(|lost| {
-        lost.replaced_by.is_none()
-            && now.since(lost.record.opened_at) <= limits::LOST_SHOWN
-            && !is_alive(&lost.record.bridge)
-    });
-    Ok(lost
-        .map(|lost| LostQuestion {
-            record: Arc::new(lost.record),
-            accepted: lost.accepted,
-            replaced_by: lost.replaced_by,
-        })
-        .collect())
+    Ok(history.lately_lost(now(), is_alive)?)
 }
 
 fn now() -> Timestamp {
@@ -204,9 +192,7 @@ fn export(history: &History) -> Result<u8, CommandError> {
 }
 
 fn prune(age: Duration) -> Result<u8, CommandError> {
-    let mut options = Options::new(discovery::journal_file());
-    options.is_alive = Arc::new(is_alive);
-    let removed = journal::prune(&options, ago(age))?;
+    let removed = journal::prune(&of_user(), ago(age))?;
     let questions = if removed == 1 { "question is" } else { "questions are" };
     shown(print(&format!("{removed} {questions} removed\n")))
 }

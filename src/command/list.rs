@@ -11,13 +11,10 @@ use super::{
 };
 use crate::{
     control::client::Depth,
+    desk::LostQuestion,
     exit, limits,
     machine::{Machine, discovery},
-    present::{
-        listing::QuestionList,
-        past::{self, LostQuestion},
-        text,
-    },
+    present::{listing::QuestionList, past, text},
 };
 
 /// What `list` prints.

@@ -3,6 +3,7 @@
 use std::{
     future::pending,
     net::SocketAddr,
+    path::Path,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -13,14 +14,14 @@ use super::{
     agent_tree::AgentTree,
     handover::{Intake, Port, Submitter, pair},
     inbox::Inbox,
-    ledger::Ledger,
+    ledger::{Ledger, latest_lost},
     local_desk::LocalDesk,
     presence::Presence,
     protocol::{BridgeStatus, Identity, PeerStatus, Peers},
     store::Store,
 };
 use crate::{
-    desk::{Asker, QuestionId, Record, Refusal, Settlement, Setup, Submission},
+    desk::{Asker, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Submission},
     question::{Provenance, Question, check},
 };
 
@@ -214,6 +215,21 @@ impl Inbox for BridgeInbox {
         status.address = self.address.get().map(ToString::to_string);
         status.watched = self.is_watched();
         vec![status]
+    }
+
+    /// Those of this bridge's folder: the journal has the questions of all.
+    async fn lost(&self) -> Vec<LostQuestion> {
+        let Some(ledger) = &self.ledger else { return Vec::new() };
+        let mut lost = ledger.lost().await;
+        let folder = Path::new(&self.identity.folder);
+        lost.retain(|lost| {
+            lost.record
+                .question
+                .project
+                .as_deref()
+                .is_some_and(|project| Path::new(project).starts_with(folder))
+        });
+        latest_lost(lost)
     }
 
     fn agent_tree(&self) -> Option<AgentTree> {

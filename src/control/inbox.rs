@@ -7,7 +7,7 @@ use std::{
 
 use super::{agent_tree::AgentTree, protocol::BridgeStatus, store::Store};
 use crate::{
-    desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, Snapshot, Submission},
+    desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, Submission},
     question::{Provenance, Question},
 };
 
@@ -53,6 +53,12 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     fn settled(&self, limit: usize) -> impl Future<Output = Vec<Arc<Record>>> + Send {
         let settled = |snapshot: &Snapshot| snapshot.settled().rev().take(limit).cloned().collect();
         future::ready(self.store().read(|_, snapshot| settled(snapshot)))
+    }
+
+    /// Returns the questions that were lost with their bridges, the latest first: those that a person may still go on
+    /// with, and no more than one inbox remembers of settled ones.
+    fn lost(&self) -> impl Future<Output = Vec<LostQuestion>> + Send {
+        future::ready(Vec::new())
     }
 
     /// Returns the processes that do not settle what the agent asked, over a socket: its own. `None` where there are

@@ -6,7 +6,8 @@ use std::{fmt, sync::Arc};
 use futures::future::BoxFuture;
 
 use crate::{
-    desk::{Earlier, QuestionId, Record, Submission},
+    desk::{Earlier, LostQuestion, QuestionId, Record, Submission},
+    limits,
     question::Provenance,
 };
 
@@ -36,6 +37,21 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Returns what is known of the same question from before.
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>>;
 
+    /// Returns the questions that were lost with their bridges, oldest first: those that a person may still go on with.
+    fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>>;
+
     /// Takes the undelivered answer of an earlier question for this one: true for exactly one caller, durably.
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool>;
+}
+
+/// Returns the last of these questions, latest first: no more of them than one inbox remembers of settled ones.
+pub fn latest_lost(mut lost: Vec<LostQuestion>) -> Vec<LostQuestion> {
+    lost.reverse();
+    lost.truncate(limits::REMEMBERED);
+    let mut bytes = 0;
+    lost.retain(|lost| {
+        bytes += lost.size();
+        bytes <= limits::REMEMBERED_BYTES
+    });
+    lost
 }

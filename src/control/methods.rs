@@ -20,10 +20,10 @@ use super::{
     deltas::deltas,
     inbox::Inbox,
     outline::OutlineListing,
-    protocol::{BridgeStatus, Listing, method},
+    protocol::{BridgeStatus, Listing, LostListing, PROTOCOL, method},
 };
 use crate::{
-    desk::{Asker, IdPrefix, QuestionId, Record, Refusal, Settlement, Submission},
+    desk::{Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
     limits,
     question::{Provenance, Question, Responder, input::AnswerInput},
 };
@@ -213,6 +213,9 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
     module.register_async_method(method::SETTLED, async |params, context, extensions| {
         context.settled(read_optional(&params)?, &extensions).await
     })?;
+    module.register_async_method(method::LOST, async |_, context, extensions| {
+        context.lost(&extensions).await
+    })?;
     module.register_async_method(method::GET, async |params, context, extensions| {
         let GetParams { id } = read(&params)?;
         context.get(&id, &extensions).await
@@ -280,6 +283,12 @@ impl<I: Inbox> Context<I> {
         let settled = self.inbox.settled(limit.min(limits::REMEMBERED)).await;
         self.reserve(extensions, settled.iter().map(|record| record.size()).sum()).await?;
         Ok(Listing::new(self.inbox.store().read(|revision, _| revision), settled))
+    }
+
+    async fn lost(&self, extensions: &Extensions) -> RpcResult<LostListing> {
+        let questions = self.inbox.lost().await;
+        self.reserve(extensions, questions.iter().map(LostQuestion::size).sum()).await?;
+        Ok(LostListing { protocol: PROTOCOL, questions })
     }
 
     async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use crate::desk::{BridgeName, QuestionId, Record, State, Timestamp};
+use crate::desk::{BridgeName, LostQuestion, QuestionId, Record, State, Timestamp};
 
 /// The version of the protocol. It grows when a program of the version before would misread what is said.
 pub const PROTOCOL: u32 = 1;
@@ -22,6 +22,8 @@ pub mod method {
     pub const OUTLINE: &str = "question_outline";
     /// Lists the questions that were settled last, latest first: `{limit?}` → [`super::Listing`].
     pub const SETTLED: &str = "question_settled";
+    /// Lists the questions that were lost with their bridges, latest first: → [`super::LostListing`].
+    pub const LOST: &str = "question_lost";
     /// Returns one question: `{id}` → [`super::Record`].
     pub const GET: &str = "question_get";
     /// Answers a question: `{id, answer, by?}` → [`super::Record`].
@@ -222,6 +224,19 @@ impl Listing {
         self.unreadable = unreadable;
         self
     }
+}
+
+/// The questions that were lost with their bridges.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", schemars(title = "LostListing"))]
+#[non_exhaustive]
+pub struct LostListing {
+    /// The version of the control protocol.
+    pub protocol: u32,
+    /// The questions, latest first. They cannot be answered.
+    pub questions: Vec<LostQuestion>,
 }
 
 /// A change of the state. A subscription begins with a snapshot and continues with changes; a subscriber that falls

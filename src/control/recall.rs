@@ -153,10 +153,11 @@ mod tests {
     use super::*;
     use crate::{
         control::{
-            LocalDesk, Work,
+            Identity, LocalDesk, Work,
             played::{played, question, soon},
         },
-        desk::Timestamp,
+        desk::{LostQuestion, Timestamp},
+        limits,
         question::{Question, Reason, Responder, Value},
     };
 
@@ -169,6 +170,7 @@ mod tests {
         told: Vec<String>,
         earlier: Option<Earlier>,
         claimed: BTreeSet<QuestionId>,
+        lost: Vec<LostQuestion>,
     }
 
     impl Played {
@@ -206,6 +208,10 @@ mod tests {
 
         fn earlier(&self, _: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>> {
             futures::future::ready(self.lock().earlier.clone()).boxed()
+        }
+
+        fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
+            futures::future::ready(self.lock().lost.clone()).boxed()
         }
 
         fn claim(&self, earlier: &QuestionId, _: &QuestionId) -> BoxFuture<'static, bool> {
@@ -307,6 +313,31 @@ mod tests {
         let shown = recalled(&ledger, false, permission).await;
         assert!(shown.is_open() && shown.earlier.is_some());
         assert!(ledger.lock().claimed.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_bridge_tells_what_was_lost_in_its_own_folder_the_latest_first() {
+        let ledger = Played::default();
+        let lost = [("a-1", Some("/src/shop")), ("a-2", Some("/src/shopping")), ("a-3", None)]
+            .into_iter()
+            .chain((4..300).map(|_| ("a-4", Some("/src/shop/web"))));
+        ledger.lock().lost = lost
+            .map(|(id, project)| {
+                let asks = Question { project: project.map(Into::into), ..question("Why?") };
+                let id = id.parse().expect("an ID");
+                let record = Record::new(id, Arc::new(asks), Timestamp::default());
+                LostQuestion { record: Arc::new(record), accepted: None, replaced_by: None }
+            })
+            .collect();
+        let identity = Identity { folder: "/src/shop".to_owned(), ..played("b").0.identity().clone() };
+        let (inbox, ..) = BridgeInbox::of_desk(identity, 1, None);
+        assert_eq!(soon(inbox.lost()).await, []);
+        let inbox = inbox.with_ledger(Some(Arc::new(ledger.clone())));
+        let told = soon(inbox.lost()).await;
+        assert_eq!((told.len(), told[0].record.id.to_string()), (limits::REMEMBERED, "a-4".to_owned()));
+        ledger.lock().lost.truncate(4);
+        let told: Vec<_> = soon(inbox.lost()).await.iter().map(|lost| lost.record.id.to_string()).collect();
+        assert_eq!(told, ["a-4", "a-1"]);
     }
 
     #[test]

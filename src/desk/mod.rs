@@ -21,6 +21,8 @@ pub mod opening;
 
 pub mod earlier;
 
+pub mod lost;
+
 pub mod state;
 
 mod deadlines;
@@ -41,6 +43,7 @@ pub use changes::Changes;
 pub use earlier::Earlier;
 pub use event_log::{Event, EventLog};
 pub use id::{Asker, BridgeName, IdPrefix, QuestionId};
+pub use lost::LostQuestion;
 pub use notice::Notice;
 pub use opening::{Opening, Setup};
 pub use record::{Record, Settlement, State};

@@ -2,7 +2,7 @@
 //! time at most.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
 };
 
@@ -10,14 +10,14 @@ use futures::{FutureExt, future::BoxFuture};
 use tokio::{sync::oneshot, time::timeout};
 
 use super::{
-    Options,
+    History, JournalError, Options,
     queue::Entry,
     shared::{Shared, now},
     writer,
 };
 use crate::{
     control::Ledger,
-    desk::{Earlier, QuestionId, Record, Settlement, Submission},
+    desk::{Earlier, LostQuestion, QuestionId, Record, Settlement, Submission},
     limits,
     question::{Outcome, Provenance, Reason},
 };
@@ -32,14 +32,14 @@ pub struct Journal {
 #[derive(Debug)]
 struct Inner {
     shared: Arc<Shared>,
-    /// What the thread needs; taken when it begins.
-    options: Mutex<Option<Options>>,
+    options: Options,
+    has_begun: Mutex<bool>,
 }
 
 impl Journal {
     /// Returns a journal that has done nothing yet.
     pub fn new(options: Options) -> Self {
-        let inner = Inner { shared: Arc::default(), options: Mutex::new(Some(options)) };
+        let inner = Inner { shared: Arc::default(), options, has_begun: Mutex::new(false) };
         Journal { inner: Arc::new(inner) }
     }
 
@@ -48,24 +48,27 @@ impl Journal {
         self.inner.shared.health.is_failing()
     }
 
-    fn options(&self) -> std::sync::MutexGuard<'_, Option<Options>> {
+    fn has_begun(&self) -> MutexGuard<'_, bool> {
         // Nothing that holds it can leave it half changed.
-        self.inner.options.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.has_begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands an entry to the thread, which begins with the first.
     fn push(&self, entry: Entry) {
-        let shared = &self.inner.shared;
+        let Inner { shared, options, .. } = &*self.inner;
         shared.queue.push(entry);
-        let mut options = self.options();
-        let Some(taken) = options.take() else { return };
-        let of_thread = Arc::clone(shared);
-        let kept = taken.clone();
-        let run = move || writer::run(&of_thread, &taken);
-        if let Err(error) = thread::Builder::new().name("journal".to_owned()).spawn(run) {
-            shared.health.failed(&error);
+        let mut has_begun = self.has_begun();
+        if *has_begun {
+            return;
+        }
+        let (of_thread, options) = (Arc::clone(shared), options.clone());
+        let run = move || writer::run(&of_thread, &options);
+        match thread::Builder::new().name("journal".to_owned()).spawn(run) {
+            Ok(_) => *has_begun = true,
             // The next entry tries again.
-            *options = Some(kept);
+            Err(error) => {
+                shared.health.failed(&error);
+            }
         }
     }
 
@@ -95,6 +98,12 @@ impl Journal {
         };
         waited.boxed()
     }
+}
+
+fn lately_lost(options: &Options) -> Result<Vec<LostQuestion>, JournalError> {
+    let Some(file) = &options.file else { return Ok(Vec::new()) };
+    let Some(history) = History::open(file)? else { return Ok(Vec::new()) };
+    history.lately_lost(now(), |bridge| (options.is_alive)(bridge))
 }
 
 impl Ledger for Journal {
@@ -130,10 +139,25 @@ impl Ledger for Journal {
 
     fn flush(&self) -> BoxFuture<'static, ()> {
         // Without a first entry there is no thread, and nothing to write.
-        if self.options().is_some() {
+        if !*self.has_begun() {
             return futures::future::ready(()).boxed();
         }
         self.wait(Entry::Flush, None, ())
+    }
+
+    fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
+        let options = self.inner.options.clone();
+        // Beside the thread that writes, which others wait for.
+        let read = tokio::task::spawn_blocking(move || lately_lost(&options));
+        let waited = async move {
+            let read = timeout(limits::journal::WAIT, read).await;
+            let lost = read.ok().and_then(Result::ok).unwrap_or_else(|| Ok(Vec::new()));
+            lost.unwrap_or_else(|error| {
+                tracing::warn!(%error, "questions that were lost are not listed");
+                Vec::new()
+            })
+        };
+        waited.boxed()
     }
 
     fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>> {

@@ -55,5 +55,5 @@ pub use error::JournalError;
 pub use handle::Journal;
 pub use options::Options;
 pub use prune::prune;
-pub use reading::{Filter, Gap, History, Lost, Past};
+pub use reading::{Filter, Gap, History, Past};
 pub use verify::{Break, BreakKind, Verified};

@@ -1,7 +1,11 @@
 //! The journal as it is read: what was asked and decided, what is lost, and everything for an export.
 //! What is shown of it, and how, is left to the commands.
 
-use std::{collections::VecDeque, path::Path};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    path::Path,
+    sync::Arc,
+};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
@@ -12,7 +16,7 @@ use super::{
     verify::{self, time_of},
 };
 use crate::{
-    desk::{BridgeName, IdPrefix, QuestionId, Record, Settlement, State, Timestamp},
+    desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp},
     limits,
 };
 
@@ -54,21 +58,6 @@ pub struct Past {
     /// The question that took the decision over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<QuestionId>,
-}
-
-/// A question that died with its bridge.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Lost {
-    /// The question, as it was noted last. Its state is `lost`.
-    pub record: Record,
-    /// What was decided and never delivered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<Settlement>,
-    /// The last question that is the same and came later.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replaced_by: Option<QuestionId>,
 }
 
 /// Entries that are missing, because there was no room for them.
@@ -201,7 +190,7 @@ impl History {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn lost(&self, alive: &[BridgeName]) -> Result<Vec<Lost>, JournalError> {
+    pub fn lost(&self, alive: &[BridgeName]) -> Result<Vec<LostQuestion>, JournalError> {
         let unsettled = self.read(&format!("{UNSETTLED} ORDER BY q.opened"), [])?;
         let mut lost = Vec::new();
         for (_, Past { mut record, accepted, claimed_by, .. }) in unsettled {
@@ -210,8 +199,29 @@ impl History {
             }
             let replaced_by = claimed_by.map_or_else(|| self.later(&record), |id| Ok(Some(id)))?;
             record.state = State::Lost;
-            lost.push(Lost { record, accepted, replaced_by });
+            lost.push(LostQuestion { record: Arc::new(record), accepted, replaced_by });
         }
+        Ok(lost)
+    }
+
+    /// Returns the lost questions, oldest first, that a person may still go on with: no later one replaced them, and they
+    /// were asked within [`limits::LOST_SHOWN`].
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn lately_lost(
+        &self,
+        now: Timestamp,
+        is_alive: impl Fn(&BridgeName) -> bool,
+    ) -> Result<Vec<LostQuestion>, JournalError> {
+        let mut lost = self.lost(&[])?;
+        lost.retain(|lost| {
+            lost.replaced_by.is_none() && now.since(lost.record.opened_at) <= limits::LOST_SHOWN
+        });
+        // A bridge may have many.
+        let bridges: BTreeSet<_> = lost.iter().map(|lost| lost.record.bridge.clone()).collect();
+        let alive: Vec<_> = bridges.into_iter().filter(is_alive).collect();
+        lost.retain(|lost| !alive.contains(&lost.record.bridge));
         Ok(lost)
     }
 

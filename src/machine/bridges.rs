@@ -8,17 +8,14 @@ use std::{
 };
 
 use futures::future::join_all;
-use tokio::{
-    sync::watch,
-    time::{sleep, timeout},
-};
+use tokio::{sync::watch, time::timeout};
 
 use super::{
     connections::Connections,
     discovery::{self, DiscoveryError},
     follow,
     gaps::Gaps,
-    handshake::get,
+    handshake::{get, silence},
     settled,
 };
 use crate::{
@@ -27,10 +24,14 @@ use crate::{
         bridge_inbox::assumed,
         client::{CallError, Client, Depth},
         inbox::Inbox,
+        ledger::{Ledger, latest_lost},
         protocol::BridgeStatus,
         store::Store,
     },
-    desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal, Settlement, Snapshot, State, Submission},
+    desk::{
+        BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, State,
+        Submission,
+    },
     limits,
     question::{Provenance, Question},
 };
@@ -49,6 +50,8 @@ struct Shared {
     connections: Arc<Connections>,
     /// The inbox in which this process asks.
     own: Option<BridgeInbox>,
+    /// What knows the questions that were lost.
+    ledger: Option<Arc<dyn Ledger>>,
 }
 
 /// Why a question was not found.
@@ -74,7 +77,7 @@ impl From<Missing> for Refusal {
 impl Machine {
     /// Joins the inboxes of the bridges whose sockets are in this directory now.
     pub async fn open(folder: &Path) -> Result<Self, DiscoveryError> {
-        Self::join(folder, None, None).await
+        Machine::new(folder, None).join().await
     }
 
     /// Joins the inboxes of the bridges whose sockets are in this directory now, and waits no longer than
@@ -95,7 +98,7 @@ impl Machine {
 
     async fn search(folder: &Path) -> Result<(Self, Vec<(BridgeName, PathBuf)>), DiscoveryError> {
         let found = discovery::sockets(folder).await?.into_iter().collect();
-        Ok((Machine::new(folder, None, None), found))
+        Ok((Machine::new(folder, None), found))
     }
 
     /// Joins the inbox of the bridge that this ID names, or where that is shortened, the inboxes of the bridges whose
@@ -103,35 +106,34 @@ impl Machine {
     pub async fn open_for(folder: &Path, typed: &IdPrefix) -> Result<Self, DiscoveryError> {
         match discovery::socket_of(folder, typed) {
             Some((bridge, path)) => {
-                let machine = Machine::new(folder, Some(typed.clone()), None);
+                let machine = Machine::new(folder, Some(typed.clone()));
                 machine.connections().visit(&bridge, &path).await;
                 Ok(machine)
             }
-            None => Self::join(folder, Some(typed.clone()), None).await,
+            None => Machine::new(folder, Some(typed.clone())).join().await,
         }
     }
 
     /// Joins all inboxes, and asks questions through `own`, whose socket is in this directory too: its questions are
-    /// found like those of any bridge.
-    pub async fn open_with(folder: &Path, own: BridgeInbox) -> Result<Self, DiscoveryError> {
-        Self::join(folder, None, Some(own)).await
-    }
-
-    async fn join(
+    /// found like those of any bridge. The ledger says which questions were lost.
+    pub async fn open_with(
         folder: &Path,
-        typed: Option<IdPrefix>,
-        own: Option<BridgeInbox>,
+        own: BridgeInbox,
+        ledger: Option<Arc<dyn Ledger>>,
     ) -> Result<Self, DiscoveryError> {
-        let machine = Machine::new(folder, typed, own);
-        let found = discovery::sockets(folder).await?;
-        let meant = found.iter().filter(|(bridge, _)| machine.shared.means(bridge));
-        join_all(meant.map(|(bridge, path)| machine.connections().visit(bridge, path))).await;
-        Ok(machine)
+        let shared = Shared { own: Some(own), ledger, ..Shared::new(folder, None) };
+        Machine { shared: Arc::new(shared) }.join().await
     }
 
-    fn new(folder: &Path, typed: Option<IdPrefix>, own: Option<BridgeInbox>) -> Self {
-        let shared = Shared { folder: folder.to_owned(), typed, connections: Arc::default(), own };
-        Machine { shared: Arc::new(shared) }
+    async fn join(self) -> Result<Self, DiscoveryError> {
+        let found = discovery::sockets(&self.shared.folder).await?;
+        let meant = found.iter().filter(|(bridge, _)| self.shared.means(bridge));
+        join_all(meant.map(|(bridge, path)| self.connections().visit(bridge, path))).await;
+        Ok(self)
+    }
+
+    fn new(folder: &Path, typed: Option<IdPrefix>) -> Self {
+        Machine { shared: Arc::new(Shared::new(folder, typed)) }
     }
 
     /// Follows the bridges, and those that come, until the future is dropped.
@@ -286,6 +288,10 @@ impl Machine {
 }
 
 impl Shared {
+    fn new(folder: &Path, typed: Option<IdPrefix>) -> Self {
+        Shared { folder: folder.to_owned(), typed, connections: Arc::default(), own: None, ledger: None }
+    }
+
     fn means(&self, bridge: &BridgeName) -> bool {
         self.typed.as_ref().is_none_or(|typed| typed.may_be_in(bridge.as_str()))
     }
@@ -300,17 +306,6 @@ struct Found {
     is_unreadable: bool,
     /// Whether a bridge did not say whether it has the question.
     is_unknown: bool,
-}
-
-/// Waits until a bridge does not reply any more. A process that is stopped keeps its connections.
-async fn silence(client: &Client) {
-    loop {
-        sleep(limits::HANDSHAKE_TIMEOUT).await;
-        match timeout(limits::HANDSHAKE_TIMEOUT, client.status()).await {
-            Ok(Ok(_)) => {}
-            _ => return,
-        }
-    }
 }
 
 impl Inbox for Machine {
@@ -377,6 +372,13 @@ impl Inbox for Machine {
 
     async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         Ok(self.seek(typed).await?)
+    }
+
+    async fn lost(&self) -> Vec<LostQuestion> {
+        match &self.shared.ledger {
+            Some(ledger) => latest_lost(ledger.lost().await),
+            None => Vec::new(),
+        }
     }
 
     async fn watch(&self) {

@@ -266,7 +266,7 @@ mod tests {
     async fn own_questions_are_found_by_other_processes_and_withdrawn_with_their_caller() {
         let folder = tempfile::tempdir().unwrap();
         let own = PlayedBridge::start(folder.path(), "own");
-        let machine = soon(Machine::open_with(folder.path(), own.inbox.clone())).await.unwrap();
+        let machine = soon(Machine::open_with(folder.path(), own.inbox.clone(), None)).await.unwrap();
         following(&machine, async {
             let answered = async {
                 open_questions(&machine, 1).await;

@@ -176,3 +176,14 @@ pub(super) async fn subscribe(client: &Client) -> Option<Feed> {
 pub(super) async fn get(client: &Client, typed: &IdPrefix) -> Result<Reply<Record>, CallError> {
     timeout(limits::HANDSHAKE_TIMEOUT, client.get(&typed.to_string())).await.unwrap_or(Err(CallError::Gone))
 }
+
+/// Waits until a bridge does not reply any more. A process that is stopped keeps its connections.
+pub(super) async fn silence(client: &Client) {
+    loop {
+        sleep(limits::HANDSHAKE_TIMEOUT).await;
+        match timeout(limits::HANDSHAKE_TIMEOUT, client.status()).await {
+            Ok(Ok(_)) => {}
+            _ => return,
+        }
+    }
+}

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{bridges::Bridges, past::LostQuestion, text};
-use crate::{control::protocol::PROTOCOL, desk::Record};
+use super::{bridges::Bridges, text};
+use crate::{
+    control::protocol::PROTOCOL,
+    desk::{LostQuestion, Record},
+};
 
 /// What `askbridge list --json` prints.
 #[derive(Debug, Serialize)]

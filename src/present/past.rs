@@ -1,16 +1,12 @@
 //! Questions of the past, as a person reads them on a terminal: a table of what was asked and how it ended, and what was lost
 //! with its bridge. Where they are kept is left to `journal`.
 
-use std::sync::Arc;
-
-use serde::Serialize;
-
 use super::{
     answer,
     columns::{Column, Columns, Step},
     text::{self, NONE, span},
 };
-use crate::desk::{QuestionId, Record, Settlement, Timestamp};
+use crate::desk::{LostQuestion, Record, Settlement, Timestamp};
 
 /// The heads of the columns, in their order.
 const HEADS: [&str; 5] = ["ID", "AGENT", "PROJECT", "AGO", "QUESTION"];
@@ -90,25 +86,6 @@ pub fn table(past: &[Past<'_>], now: Timestamp, room: Option<usize>) -> Vec<Stri
         );
     }
     columns.lines()
-}
-
-/// A question that was open when its bridge ended.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "schema", schemars(title = "LostQuestion"))]
-pub struct LostQuestion {
-    /// The record, as it was noted last. Its state is `lost`.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "schema", schemars(with = "Record"))]
-    pub record: Arc<Record>,
-    /// What was decided and never delivered. It is given by itself when the same session asks the same again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<Settlement>,
-    /// The question that is the same and came later.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
-    pub replaced_by: Option<QuestionId>,
 }
 
 /// Returns what is said of questions that were lost: each with its age and how to go on.

@@ -15,7 +15,7 @@ use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
     control::{
         outline::OutlineListing,
-        protocol::{BridgeStatus, Delta, Listing},
+        protocol::{BridgeStatus, Delta, Listing, LostListing},
     },
     desk::{
         Record, Settlement,
@@ -121,18 +121,21 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     methods
 }
 
-fn lookups(generator: &mut SchemaGenerator) -> [Value; 4] {
+fn lookups(generator: &mut SchemaGenerator) -> [Value; 5] {
     let session = may::<String>(generator, "session", "Lists the questions of this session only.");
     let id = must::<String>(generator, "id", "The ID of the question, or a unique beginning of it.");
     let list = "Returns the open questions, oldest first.";
     let limit = may::<usize>(generator, "limit", "Lists no more than this number of questions; 128 at most.");
     let settled = "Returns the questions that were settled last and are still remembered, latest first.";
+    let lost = "Returns the questions that were open when their bridges ended, within the last day, latest first. They \
+                cannot be answered; `accepted` is an answer that never reached its agent.";
     let outline = "Returns what a list shows of the open questions, oldest first.";
     let get = "Returns a question, open or settled.";
     [
         method::<Listing>(generator, "question_list", list, &[&session], &[]),
         method::<OutlineListing>(generator, "question_outline", outline, &[], &[]),
         method::<Listing>(generator, "question_settled", settled, &[&limit], &[]),
+        method::<LostListing>(generator, "question_lost", lost, &[], &[]),
         method::<Record>(generator, "question_get", get, &[&id], &["not_found", "ambiguous"]),
     ]
 }

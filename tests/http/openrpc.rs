@@ -231,6 +231,8 @@ async fn look<W: Wire>(client: &mut Client<'_, W>) {
         (&outline["questions"][0]["questionId"], &outline["questions"][0]["fields"]),
         (&json!("one"), &Value::Null)
     );
+    // This bridge has no journal, which would know them.
+    assert_eq!(ids(&client.call("question_lost", json!({})).await.unwrap()), [""; 0]);
     let one = client.call("question_get", json!({ "id": "bridge-1" })).await.unwrap();
     assert_eq!(one["question"]["questionId"], "one");
     for (id, why) in [("none", "not_found"), ("bridge", "ambiguous")] {

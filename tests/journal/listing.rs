@@ -117,6 +117,30 @@ async fn lost_questions_are_those_of_dead_bridges_that_were_never_settled() {
 }
 
 #[tokio::test]
+async fn only_what_was_lost_lately_and_was_not_asked_again_is_shown_to_a_person() {
+    let place = Place::new();
+    assert_eq!(place.journal().lost().await, [], "nothing was ever noted");
+    let journal = place.journal();
+    place.lives("alive");
+    for (id, text) in [("alive-1", "Open?"), ("dead-1", "Asked again?"), ("dead-2", "Where?")] {
+        journal.note(&open(id, text));
+    }
+    journal.note(&Record::new("dead-3".parse().expect("an ID"), question("Old?").into(), at(1)).into());
+    let last = open("dead-4", "Which?");
+    journal.accepting(&last, &submission("SQLite"), &page()).await;
+    journal.note(&open("alive-2", "Asked again?"));
+    journal.flush().await;
+    let lost = journal.lost().await;
+    let ids: Vec<_> = lost.iter().map(|lost| lost.record.id.to_string()).collect();
+    assert_eq!(ids, ["dead-2", "dead-4"]);
+    assert_eq!(lost[1].accepted.as_ref().map(|accepted| &accepted.by), Some(&page()));
+    place.dies("alive");
+    assert_eq!(journal.lost().await.len(), 4);
+    std::fs::write(place.file(), "no database").expect("a file");
+    assert_eq!(place.journal().lost().await, [], "a broken file costs the list alone");
+}
+
+#[tokio::test]
 async fn export_has_a_line_of_json_for_each_row() {
     let place = Place::new();
     let journal = place.journal();
