@@ -49,6 +49,9 @@ mod racing;
 mod lasting;
 
 #[cfg(test)]
+mod lost;
+
+#[cfg(test)]
 mod signing;
 
 #[cfg(test)]

@@ -159,6 +159,20 @@ impl Agent {
         self.bridge.expect(words, |line| line.contains(words));
     }
 
+    /// Kills the bridge, as a crash would.
+    pub(crate) fn die(mut self) {
+        kill_process(Pid::from_raw(self.bridge.id().cast_signed()).unwrap(), Signal::KILL).unwrap();
+        self.bridge.wait();
+    }
+
+    /// Sends the agent half a line: what it is told after that waits in the bridge for the other half.
+    pub(crate) fn is_kept_waiting(&mut self) {
+        let half = format!(r#"{{"jsonrpc":"2.0","method":"_test/half","params":"{}"#, "x".repeat(10_000));
+        let before = r#"{"jsonrpc":"2.0","method":"_test/before"}"#;
+        self.bridge.send_bytes(format!("{before}\n{half}").as_bytes());
+        self.says("_test/before");
+    }
+
     /// Ends the agent and its bridge as its client does.
     pub(crate) fn leave(&mut self) {
         self.bridge.close_stdin();

@@ -7,7 +7,7 @@ import { title } from "./rows.js";
 const PAUSE = 300;
 /** More than so many at once make one notification. */
 const MOST = 3;
-/** A screen reader hears of new questions not more often than this. */
+/** A screen reader, and who is elsewhere, hears of new questions not more often than this. */
 const CHATTER = 4_000;
 
 /** The alerts of one inbox. At first notification and sound are off. */
@@ -15,8 +15,9 @@ export class Alerts {
   settings = recall("alerts") ?? {};
   #inbox;
   #new = new Map();
-  #unsaid = new Map();
   #shown = new Map();
+  #timer;
+  #last = 0;
   #tabs = new BroadcastChannel("askbridge");
 
   /**
@@ -39,34 +40,34 @@ export class Alerts {
 
   /** Tells of new questions. */
   arrived(records) {
-    if (!this.#unsaid.size) setTimeout(() => this.#announce(), CHATTER);
-    for (const record of records) this.#unsaid.set(record.id, record);
-    if (document.hasFocus()) return this.#tabs.postMessage(records.map(({ id }) => id));
-    if (!this.#new.size) setTimeout(() => this.#tell(), PAUSE);
     for (const record of records) this.#new.set(record.id, record);
+    if (document.hasFocus()) this.#tabs.postMessage(records.map(({ id }) => id));
+    this.#timer ??= setTimeout(() => this.#tell(), Math.max(PAUSE, this.#last + CHATTER - Date.now()));
   }
 
   /** Takes back what was told of a question that waits no more. */
   ended(id) {
     this.#shown.get(id)?.close();
-    for (const told of [this.#new, this.#unsaid, this.#shown]) told.delete(id);
-  }
-
-  #announce() {
-    const all = [...this.#unsaid.values()];
-    this.#unsaid.clear();
-    const [from, ...others] = new Set(all.map(this.#inbox.from));
-    const count = `${all.length} new question${all.length == 1 ? "" : "s"}`;
-    if (all.length) this.#inbox.say(others.length ? count : `${count} from ${from}`);
+    this.#shown.delete(id);
+    this.#new.delete(id);
   }
 
   #tell() {
     const records = [...this.#new.values()];
     this.#new.clear();
-    if (!records.length || document.hasFocus()) return;
+    this.#timer = null;
+    if (!records.length) return;
+    this.#last = Date.now();
+    const count = `${records.length} new question${records.length == 1 ? "" : "s"}`;
+    if (!document.hasFocus()) this.#alert(records, count);
+    const [from, ...others] = new Set(records.map(this.#inbox.from));
+    this.#inbox.say(others.length ? count : `${count} from ${from}`);
+  }
+
+  #alert(records, count) {
     if (this.settings.sound) beep();
     if (!this.settings.notify) return;
-    if (records.length > MOST) this.#notify(records[0].id, `${records.length} new questions`);
+    if (records.length > MOST) this.#notify(records[0].id, count);
     else for (const record of records) this.#notify(record.id, `${this.#inbox.from(record)} asks`, title(record));
   }
 
@@ -86,9 +87,9 @@ export class Alerts {
 }
 
 async function allow() {
-  if (!window.Notification) return "This browser shows notifications only for pages of this machine or over HTTPS.";
+  if (!window.Notification) return "Notifications need HTTPS, or a page of this machine.";
   if ((await Notification.requestPermission()) == "granted") return "";
-  return "The browser does not allow notifications. Allow them in its settings for this page.";
+  return "Allow notifications in the browser's settings for this page.";
 }
 
 let audio;

@@ -87,7 +87,7 @@ export class Connection extends EventTarget {
         if (error) reject(Object.assign(new Error(error.message), error));
         else resolve(result);
       };
-      const timer = setTimeout(settle, patience, offline("askbridge did not confirm it in time."));
+      const timer = setTimeout(settle, patience, UNCONFIRMED);
       if (this.#socket?.readyState != WebSocket.OPEN) return settle(offline("It was not sent: there was no connection."));
       this.#calls.set(id, settle);
       this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
@@ -140,7 +140,7 @@ export class Connection extends EventTarget {
     if (!socket) return;
     this.#socket = socket.onopen = socket.onmessage = socket.onclose = null;
     socket.close();
-    for (const settle of [...this.#calls.values()]) settle(offline("The connection broke before askbridge confirmed it."));
+    for (const settle of [...this.#calls.values()]) settle(UNCONFIRMED);
   }
 
   async #lost() {
@@ -161,3 +161,4 @@ export class Connection extends EventTarget {
 }
 
 const offline = message => ({ error: { code: "offline", message } });
+const UNCONFIRMED = offline("askbridge did not confirm it.");

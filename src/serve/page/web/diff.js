@@ -63,11 +63,11 @@ function differ(old, text) {
   return changes;
 }
 
-const TAGS = { before: "span", after: "span", removed: "del", added: "ins" };
+const TAGS = { removed: "del", added: "ins" };
 
 function row(kind, number, sign, text) {
   const shown = oneLine(text.replace(/\n$/, "").replaceAll("\t", "    "));
-  return el(`div.row.${kind}`, number && el("i", `${number}`), el("b", sign), el(TAGS[kind], shown));
+  return el(`div.row.${kind}`, number && el("i", `${number}`), el("b", sign), el(TAGS[kind] ?? "span", shown));
 }
 
 /** Returns rows, with their numbers where the first one is known. A line that stays has one for each side. */

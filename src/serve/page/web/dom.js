@@ -42,8 +42,8 @@ export function upgrade(element, ...names) {
 /** Listens to an event. */
 export const on = (target, type, run, options) => target.addEventListener(type, run, options);
 
-/** Sends an event with its detail. */
-export const tell = (target, type, detail, how) => target.dispatchEvent(new CustomEvent(type, { detail, ...how }));
+/** Sends an event with its detail, which bubbles and crosses shadow roots. */
+export const tell = (target, type, detail) => target.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
 
 const sheets = {};
 

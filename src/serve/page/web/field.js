@@ -72,11 +72,12 @@ const KINDS = {
 
 const either = (yes, no) => [{ value: true, label: yes }, { value: false, label: no }];
 
-const sentences = (...parts) => parts.filter(Boolean).map(part => part[0].toUpperCase() + part.slice(1)).join(". ");
+/** Returns texts as sentences. */
+export const sentences = (...parts) => parts.filter(Boolean).map(part => part[0].toUpperCase() + part.slice(1)).join(". ");
 
 /** A field of a later version cannot be filled in. */
 function unknown({ kind = "none", required }) {
-  const way = required ? "Update askbridge, answer it in the agent's client, or skip it." : "You can leave it out.";
+  const way = required ? "Update askbridge, answer it elsewhere, or skip it." : "You can leave it out.";
   const node = el("p.notice", `This version cannot show fields of the kind ${line(kind)}. ${way}`);
   return { node, inputs: [], get() {}, set() {}, wrong: () => required && "cannot be answered here" };
 }

@@ -6,7 +6,7 @@ import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { drafts, keepDraft } from "./drafts.js";
 import { action } from "./keys.js";
 import "./question.js";
-import { agentOf, arrange, projectName, Row, title, write } from "./rows.js";
+import { agentOf, arrange, from, projectName, Row, title, write } from "./rows.js";
 import { Store } from "./store.js";
 import { isOpen, visible } from "./words.js";
 
@@ -26,7 +26,7 @@ export class AskbridgeInbox extends HTMLElement {
   /** The id of the question that is shown, or null. */
   current = null;
   /** Notifications and sounds, which the page switches on and off. */
-  alerts = new Alerts({ from: record => this.#from(record), show: id => this.show(id), say: text => this.#say(text) });
+  alerts = new Alerts({ from: record => from(record, this.#bridges.get(record.bridge)?.status), show: id => this.show(id), say: text => this.#say(text) });
   #given;
   #connection;
   #store = new Store();
@@ -74,14 +74,15 @@ export class AskbridgeInbox extends HTMLElement {
       waiting: el("span.count"),
       groups: el("div"),
       newer: el("p.newer"),
+      lost: el("ul"),
       settled: el("ul"),
       context: el("p.context", { dir: "auto" }),
       stage: el("div.stage"),
       live: el("p.vh", { role: "status" }),
     };
-    const ended = el("section.settled", { hidden: true }, el("h2", "Settled lately"), parts.settled);
+    const ended = (name, rows) => el("section.past", { hidden: true }, el("h2", name), rows);
     const none = el("p.none", "Nothing waits.");
-    parts.list = el("section.list", { ariaLabel: "Questions" }, el("h2", "Waiting ", parts.waiting), parts.groups, none, parts.newer, ended);
+    parts.list = el("section.list", { ariaLabel: "Questions" }, el("h2", "Waiting ", parts.waiting), parts.groups, none, parts.newer, ended("Lost", parts.lost), ended("Settled lately", parts.settled));
     const back = button("quiet.back", () => this.#leave(), "All questions");
     parts.main = el("section.main", { tabindex: "-1" }, back, parts.context, parts.stage);
     const retry = button("", () => this.#connection.check?.(), "Try now");
@@ -109,7 +110,7 @@ export class AskbridgeInbox extends HTMLElement {
     });
     on(this.#store, "change", () => this.#later("render", 0, () => this.#render()));
     on(this.#store, "arrival", ({ detail }) => this.alerts.arrived(detail));
-    on(this.#store, "gap", ({ detail }) => setTimeout(() => this.#fill(detail), RETURN));
+    on(this.#store, "gap", ({ detail }) => setTimeout(() => this.#greet(detail), RETURN));
   }
 
   #connect() {
@@ -118,7 +119,7 @@ export class AskbridgeInbox extends HTMLElement {
     const { signal } = this.#end;
     const server = this.getAttribute("src") ?? new URL(import.meta.url).origin;
     this.#connection = this.#given ?? new Connection(server, signal);
-    on(this.#connection, "delta", ({ detail }) => this.#store.apply(detail), { signal });
+    on(this.#connection, "delta", ({ detail }) => this.#take(detail), { signal });
     on(this.#connection, "state", () => this.#turn(), { signal });
     on(document, "keydown", event => this.#key(event), { signal });
     const clock = setInterval(() => document.hidden || this.#rows.forEach(row => row.tick()), 1000);
@@ -150,10 +151,22 @@ export class AskbridgeInbox extends HTMLElement {
     this.#render();
   }
 
-  async #greet() {
+  /** Asks for what ended. Questions that are missing from a snapshot, and did not end, are lost. */
+  async #greet(missing = []) {
     this.#ask();
-    const settled = await this.#connection.call("question_settled", { limit: 50 }).catch(() => null);
-    if (settled) this.#store.put(settled.questions);
+    // A server of an earlier version does not know what was lost.
+    const [settled, lost] = ["question_settled", "question_lost"].map(method => this.#connection.call(method, { limit: 50 }).catch(() => ({})));
+    const { questions } = await settled;
+    if (!questions) return;
+    this.#store.put(questions);
+    this.#store.put(missing.filter(it => this.#store.records.get(it.id) == it).map(it => ({ ...it, state: "lost" })));
+    this.#store.lose((await lost).questions ?? []);
+  }
+
+  #take(delta) {
+    this.#store.apply(delta);
+    // What was lost may be known better, or was asked again.
+    if ([...this.#store.records.values()].some(({ state }) => state == "lost")) this.#later("greet", RETURN, () => this.#greet());
   }
 
   /** Asks the bridges for their agents, and what the time is by their clocks. */
@@ -169,20 +182,10 @@ export class AskbridgeInbox extends HTMLElement {
     this.#render();
   }
 
-  /** Finds out what became of questions that were open before the connection broke, and are not any more. */
-  #fill(records) {
-    for (const record of records.filter(it => this.#store.records.get(it.id) == it)) {
-      this.#connection.call("question_get", { id: record.id }).then(
-        found => this.#store.put([found]),
-        ({ code }) => code != "offline" && this.#store.put([{ ...record, state: "lost" }]),
-      );
-    }
-  }
-
   /* The list */
 
   #render() {
-    const { groups, settled, waiting, shell } = this.#parts;
+    const { groups, lost, settled, waiting, shell } = this.#parts;
     const { records } = this.#store;
     const open = this.#store.open().length;
     let shown = this.#wanted;
@@ -196,8 +199,10 @@ export class AskbridgeInbox extends HTMLElement {
     const drafted = drafts();
     const rows = records => records.map(record => this.#row(record, drafted));
     // First, so that a row that goes there moves, and keeps the focus.
-    arrange(settled, rows(this.#store.settled()));
-    settled.parentNode.hidden = !settled.firstChild;
+    for (const list of [lost, settled]) {
+      arrange(list, rows(this.#store.ended(list == lost)));
+      list.parentNode.hidden = !list.firstChild;
+    }
     const sections = [...this.#store.groups()].map(([project, records]) => {
       const group = this.#group(project);
       arrange(group.lastChild, rows(records));
@@ -235,7 +240,7 @@ export class AskbridgeInbox extends HTMLElement {
 
   /** Returns the ids in the order of the rows. */
   #order() {
-    return [...[...this.#store.groups().values()].flat(), ...this.#store.settled()].map(({ id }) => id);
+    return [...this.#store.groups().values(), this.#store.ended(true), this.#store.ended(false)].flat().map(({ id }) => id);
   }
 
   /* The question */
@@ -381,17 +386,12 @@ export class AskbridgeInbox extends HTMLElement {
     return record;
   }
 
-  #from(record) {
-    const { project } = record.question;
-    return agentOf(record, this.#bridges.get(record.bridge)?.status) + (project ? ` in ${projectName(project)}` : "");
-  }
-
   #say(text) {
     this.#parts.live.textContent = text;
   }
 
   #tell(type, detail) {
-    tell(this, `askbridge-${type}`, detail, { bubbles: true, composed: true });
+    tell(this, `askbridge-${type}`, detail);
   }
 }
 

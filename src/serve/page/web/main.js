@@ -58,8 +58,8 @@ find("#sign-out").onclick = () => inbox.connection.signOut();
 inbox.addEventListener("askbridge-count", ({ detail: { waiting } }) => {
   document.title = waiting ? `(${waiting}) askbridge` : "askbridge";
   icon.href = new URL(waiting ? "waiting.svg" : "icon.svg", import.meta.url);
-  const badge = waiting ? navigator.setAppBadge?.(waiting) : navigator.clearAppBadge?.();
-  badge?.catch(() => {});
+  // None is no badge.
+  navigator.setAppBadge?.(waiting).catch(() => {});
 });
 
 // A reload shows the same question again; on a phone, Back leads from a question to the list.

@@ -8,7 +8,7 @@ import { own } from "./words.js";
 const HEAD =
   '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"' +
   ` content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"><style>` +
-  "body{margin:8px;font:14px system-ui,sans-serif;background:#fff;color:#000}img{max-width:100%;max-height:90vh}</style>";
+  "body{font:14px system-ui,sans-serif;background:#fff;color:#000}img{max-width:100%;max-height:90vh}</style>";
 // What connects or leads away without a script: a policy does not hold back `preconnect`, for one.
 const ACTIVE = "script,link,meta,base,iframe,frame,frameset,object,embed,form,template,noscript";
 

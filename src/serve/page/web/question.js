@@ -5,7 +5,7 @@ import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, entries, others } from "./field.js";
 import { decision, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
-import { ended, given, heading, isOpen, line, own, remaining, visible } from "./words.js";
+import { ago, decided, ended, given, heading, isOpen, line, own, remaining, visible } from "./words.js";
 
 const sheets = await stylesheet("tokens.css", "base.css", "question.css");
 const MORE_TIME = 600_000;
@@ -103,7 +103,7 @@ export class AskbridgeQuestion extends HTMLElement {
     if (!this.#canAct) return;
     if (this.#step) this.#step.take();
     else if (this.#isPermission) this.#root.querySelector(".option:focus")?.click();
-    else this.#answer();
+    else this.#check();
   }
 
   /** Asks for a reason, and then skips the question or denies the permission. */
@@ -185,6 +185,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const about = isPermission ? kind(question) : !others.length && only?.header;
     const parts = {
       notice: el("div.notice", { tabindex: "-1" }),
+      ago: el("span"),
       time: el("span"),
       later: button("link", () => this.#send("extend", { milliseconds: MORE_TIME }), "More time"),
       title: el(`h2.${title.length > 90 ? "long" : ""}`, { id: "title", tabindex: "-1", dir: "auto" }, inline(title)),
@@ -195,7 +196,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const head = el(
       "div.head",
       [about, question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
-      dangerous && el("span.chip.danger", `Dangerous: ${isPermission ? "it" : "a wrong answer"} can do harm`),
+      dangerous && el("span.chip.danger", "Dangerous: can do harm"),
       el("span.until", parts.time, parts.later),
     );
     const onsubmit = event => {
@@ -231,17 +232,20 @@ export class AskbridgeQuestion extends HTMLElement {
   /** Takes an option of a permission: at once, or after a step. */
   #press({ role, label, value }) {
     const { dangerous, fields } = this.#record.question;
-    const act = () => this.#send("answer", { values: Object.fromEntries([[fields[0].name, value]]), notes: {} });
+    const act = () => this.#send("answer", { values: { [fields[0].name]: value }, notes: {} });
     const step = decision(role, dangerous);
     if (step) this.#ask({ ...step, about: label, act, dangerous });
     else act();
   }
 
-  #answer() {
+  #check() {
     const wrong = this.#fields.map(it => ({ field: it.field.name, message: it.wrong() }));
     this.#fail(wrong.filter(({ message }) => message));
-    if (!this.#parts.problem.hidden) return;
-    const act = () => this.#send("answer", entries(this.#fields));
+    if (this.#parts.problem.hidden) this.#answer(entries(this.#fields));
+  }
+
+  #answer(answer) {
+    const act = () => this.#send("answer", answer);
     const { dangerous } = this.#record.question;
     if (!dangerous) return act();
     const title = "A wrong answer can do harm";
@@ -279,10 +283,7 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   #send(name, more) {
-    const isDraft = name == "draft";
-    if (!isDraft && !this.#canAct) return;
-    const how = { bubbles: true, composed: true, cancelable: !isDraft };
-    tell(this, `askbridge-${name}`, { id: this.#record?.id, ...more }, how);
+    if (name == "draft" || this.#canAct) tell(this, `askbridge-${name}`, { id: this.#record?.id, ...more });
   }
 
   #key(event) {
@@ -337,15 +338,17 @@ export class AskbridgeQuestion extends HTMLElement {
     const isOver = !isOpen(this.#record);
     const held = this.#root.activeElement;
     const isTyping = held?.id == "step";
+    const isIn = notice.contains(held);
     if (isOver) this.#end(notice);
+    else if (!isIn) this.#recall(notice);
     // A text keeps the focus, so that what is still being typed is no command of the page.
     for (const it of this.#root.querySelectorAll("textarea, input:not(.toggle *)")) {
       const isChoice = /radio|checkbox/.test(it.type);
       it[isChoice ? "disabled" : "readOnly"] = isOver;
     }
-    notice.hidden = !isOver;
+    notice.hidden = !notice.firstChild;
     actions.hidden = isOver && !isTyping;
-    if (isOver && !isTyping && (held?.disabled || actions.contains(held))) notice.focus();
+    if (isOver && !isTyping && (isIn || held?.disabled || actions.contains(held))) notice.focus();
     // A button that is disabled by the attribute would lose the focus.
     for (const it of actions.querySelectorAll("button")) it.ariaDisabled = this.#busy || null;
     const card = this.#root.firstElementChild;
@@ -355,10 +358,20 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#tick();
   }
 
+  /** Says how the same question ended before. An answer that its agent had then is given once more if the person wants. */
+  #recall(notice) {
+    const { question, earlier } = this.#record;
+    if (!earlier) return fill(notice);
+    const { values, notes } = earlier.outcome;
+    const give = () => this.#canAct && this.#answer({ values, notes });
+    const canGive = earlier.wasDelivered && values && !this.#isPermission;
+    fill(notice, el("p", `Asked before. ${decided(question, earlier)}, `, this.#parts.ago), canGive && button("", give, "Give this answer again"));
+  }
+
   /** Says how it ended. What the person entered, and is not the answer, stays to copy. */
   #end(notice) {
-    const { question, settlement, state } = this.#record;
-    const answer = settlement?.outcome?.values && settlement.outcome;
+    const { question, settlement, state, accepted = settlement } = this.#record;
+    const answer = accepted?.outcome?.values && accepted.outcome;
     // What was proposed is not what was answered.
     for (const it of this.touched || state == "delivering" ? [] : this.#fields) {
       it.take(answer);
@@ -368,20 +381,24 @@ export class AskbridgeQuestion extends HTMLElement {
     // A page without encryption has no clipboard; the fields still show the draft.
     const copy = () => navigator.clipboard.writeText(mine).then(() => (this.#parts.status.textContent = "Copied"));
     notice.className = `notice ${settlement?.outcome?.status}`;
-    fill(notice, el("p", { dir: "auto" }, ended(this.#record)), isLeft && navigator.clipboard && button("", copy, "Copy your draft"));
+    const isGiven = accepted != settlement && !this.#isPermission;
+    const way = state == "lost" && el("p", "Asked ", this.#parts.ago, `. Resume the session in its client, so that the agent asks again${isGiven ? " and gets this answer, which never reached it" : ""}.`);
+    fill(notice, el("p", { dir: "auto" }, ended(this.#record)), way, isLeft && navigator.clipboard && button("", copy, "Copy your draft"));
   }
 
   #tick() {
     clearTimeout(this.#timer);
     if (!this.#record) return;
-    const { time, later } = this.#parts;
-    const { deadline, expiring } = this.#record;
-    const left = Date.parse(deadline) - Date.now() - this.clockOffset;
+    const { time, later, ago: since } = this.#parts;
+    const { deadline, expiring, earlier, openedAt } = this.#record;
+    const now = Date.now() + this.clockOffset;
+    const left = Date.parse(deadline) - now;
     const isShown = isOpen(this.#record) && !isNaN(left);
     later.hidden = !isShown;
     time.textContent = isShown ? remaining(left) : "";
     time.classList.toggle("soon", !!expiring || left < 60_000);
-    if (isShown && this.isConnected) this.#timer = setTimeout(() => this.#tick(), (left % 1000) + 10);
+    since.textContent = ago(now - Date.parse(isOpen(this.#record) ? earlier?.at : openedAt));
+    if ((isShown || since.isConnected) && this.isConnected) this.#timer = setTimeout(() => this.#tick(), (left % 1000 || 1000) + 10);
   }
 }
 

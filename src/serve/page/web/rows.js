@@ -28,6 +28,9 @@ export function agentOf({ question }, status) {
 /** Returns the name of a project's folder. */
 export const projectName = path => line(path.replace(/\/+$/, "").replace(/.*\//s, "") || path || "No project");
 
+/** Returns what asks, and in which project. */
+export const from = (record, status) => agentOf(record, status) + (record.question.project ? ` in ${projectName(record.question.project)}` : "");
+
 /** A row, which is updated in place. */
 export class Row {
   #title = el("span.title", { dir: "auto" });
@@ -50,19 +53,17 @@ export class Row {
     if (shown.every((it, index) => it === this.#shown[index])) return;
     this.#shown = shown;
     const { question, state = "open", deadline, expiring, settlement, seen, openedAt } = record;
-    const { sessionId, dangerous, purpose, project } = question;
+    const { sessionId, dangerous, purpose } = question;
     const isWaiting = isOpen(record);
-    this.since = isWaiting ? Date.parse(openedAt) : Date.parse(settlement?.at) || seen + clock;
+    this.since = Date.parse(isWaiting || state == "lost" ? openedAt : settlement?.at) || seen + clock;
     this.deadline = isWaiting && Date.parse(deadline);
     this.button.dataset.state = state;
     this.#title.textContent = title(record);
     this.#left.classList.toggle("soon", !!expiring);
-    const agent = agentOf(record, status);
     const chip = (text, isBad) => text && el(`span.chip.${isBad ? "danger" : ""}`, text);
-    const kind = [dangerous && "Dangerous", purpose == "permission" && "permission"].filter(Boolean).join(" ");
-    if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", agent + (project ? ` in ${projectName(project)}` : "")));
+    if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", from(record, status)));
     // Eight digits tell UUIDs apart.
-    else fill(this.#meta, el("bdi", agent), sessionId && el("bdi", `session ${line(sessionId.slice(0, sessionId.length < 20 ? 20 : 8))}`), chip(kind, dangerous), chip(mark, mark != "Draft"), this.deadline && this.#left);
+    else fill(this.#meta, el("bdi", agentOf(record, status)), sessionId && el("bdi", `session ${line(sessionId.slice(0, sessionId.length < 20 ? 20 : 8))}`), chip(dangerous && "Dangerous", true), chip(purpose == "permission" && "Permission"), chip(mark, mark != "Draft"), this.deadline && this.#left);
     this.tick();
   }
 

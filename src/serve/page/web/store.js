@@ -5,9 +5,10 @@ import { isOpen } from "./words.js";
 
 /** A question that ended keeps its place for a while, so that the person sees what became of it. */
 const FOLD = 10_000;
-const SETTLED = 50;
+const SHOWN = 50;
 
-const endedAt = ({ settlement, seen }) => Date.parse(settlement?.at) || seen;
+/** Returns when a question ended. Of a lost one, it is known when it was asked. */
+const endedAt = ({ state, openedAt, settlement, seen }) => Date.parse(state == "lost" ? openedAt : settlement?.at) || seen;
 
 /** First what expires soonest, then what an agent waits for, what can do harm, and what is oldest. */
 const rank = ({ expiring, deadline, question: { blocking, dangerous }, openedAt, id }) =>
@@ -52,6 +53,15 @@ export class Store extends EventTarget {
     tell(this, "change");
   }
 
+  /** Takes what is known to be lost by now, instead of what was: a question that was asked again is not lost. */
+  lose(questions) {
+    for (const [id, { isListed }] of this.records) if (isListed) this.records.delete(id);
+    for (const record of questions) {
+      if ((this.records.get(record.id) ?? record).state == "lost") this.records.set(record.id, { ...record, isListed: true });
+    }
+    tell(this, "change");
+  }
+
   /** Returns what can be answered. */
   open() {
     return [...this.records.values()].filter(isOpen);
@@ -63,10 +73,10 @@ export class Store extends EventTarget {
     return Map.groupBy(waiting.sort((a, b) => (a.rank < b.rank ? -1 : 1)), ({ question }) => question.project ?? "");
   }
 
-  /** Returns what was settled, latest first. */
-  settled() {
-    const ended = [...this.records.values()].filter(record => !this.#waits(record));
-    return ended.sort((a, b) => endedAt(b) - endedAt(a)).slice(0, SETTLED);
+  /** Returns what was lost with its bridge, or what was settled, latest first. */
+  ended(isLost) {
+    const ended = [...this.records.values()].filter(record => !this.#waits(record) && (record.state == "lost") == isLost);
+    return ended.sort((a, b) => endedAt(b) - endedAt(a));
   }
 
   #waits(record) {
@@ -78,7 +88,7 @@ export class Store extends EventTarget {
     const { id } = record;
     const old = this.records.get(id);
     // A late reply does not open again what was settled. What was lost may come back with its bridge.
-    if (old?.settlement && !record.settlement) return false;
+    if (old?.settlement && old.state != "lost" && !record.settlement) return false;
     record.seen = old?.seen ?? Date.now();
     record.rank = rank(record);
     this.records.set(id, record);
@@ -91,8 +101,7 @@ export class Store extends EventTarget {
 
   #fold(id) {
     this.#folds.delete(id);
-    const settled = new Set(this.settled());
-    for (const [id, record] of this.records) if (!settled.has(record) && !this.#waits(record)) this.records.delete(id);
+    for (const { id } of this.ended(false).slice(SHOWN)) this.records.delete(id);
     tell(this, "change");
   }
 }

@@ -3,7 +3,7 @@
 
 import { diff, patch } from "./diff.js";
 import { button, el } from "./dom.js";
-import { digit } from "./field.js";
+import { digit, sentences } from "./field.js";
 import { code, inline, prose } from "./text.js";
 import { own, spoken } from "./words.js";
 
@@ -11,16 +11,11 @@ const KINDS = {
   other: "Permission",
   execute: "Run a command",
   edit: "Change files",
-  delete: "Delete",
   move: "Move files",
-  read: "Read",
-  search: "Search",
-  fetch: "Fetch",
-  switch_mode: "Change the mode",
 };
 
 /** Returns the kind of a permission in words. @param {Object} question */
-export const kind = ({ subject: { kind = "other" } = {} }) => own(KINDS, kind) ?? spoken(kind);
+export const kind = ({ subject: { kind = "other" } = {} }) => own(KINDS, kind) ?? sentences(spoken(kind));
 
 /** Returns the parts of a permission. @param {Object} question @returns {HTMLElement[]} */
 export function subject({ subject: it, message, project }) {

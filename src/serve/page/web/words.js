@@ -62,24 +62,17 @@ const DONE = {
   reject_always: "Denied from now on",
 };
 
-const REASONS = {
-  cancelled: "Cancelled: the turn ended",
-  withdrawn: "Withdrawn by the agent",
-  timeout: "Expired: no answer came in time",
-  replied_in_chat: "Closed: the person replied in the chat",
-  client_gone: "Closed: the client is gone",
-  agent_gone: "Closed: the agent is gone",
-  session_closed: "Closed: the session was closed",
-  shutdown: "Closed: the bridge was told to end",
-};
+/** Returns how a question ended. What is `accepted` of a lost one never reached its agent. @param {Object} record */
+export function ended({ question, settlement, state, accepted }) {
+  if (state == "lost") return `Lost with its bridge${accepted ? `. ${decided(question, accepted)}` : ""}`;
+  return settlement ? decided(question, settlement) : "Answered, and on its way to the agent";
+}
 
-/** Returns how a question ended: "Answered by the command line: SQLite". @param {Object} record */
-export function ended({ question, settlement, state }) {
-  if (state == "lost") return "Lost: its bridge is gone, and it is not known whether it was answered";
-  if (!settlement) return "Answered, and on its way to the agent";
-  const { outcome, remark, by: responder } = settlement;
+/** Returns what was decided, and by which responder: "Answered by the command line: SQLite". */
+export function decided(question, { outcome, remark, by: responder }) {
   const { status, reason, values } = outcome;
-  if (status == "rejected" && own(REASONS, reason)) return REASONS[reason];
+  if (reason == "timeout") return "Expired: no answer came in time";
+  if (reason && reason != "user" && reason != "policy") return `Closed: ${spoken(reason)}`;
   const refused = reason == "policy" ? "Rejected by a rule" : question.purpose == "permission" ? "Denied" : "Skipped";
   let done = { answered: "Answered", rejected: refused, failed: "Left to the agent" }[status] ?? line(status);
   let said = remark && line(remark);
