@@ -685,7 +685,17 @@ mod tests {
         book.reconnected();
         book.open(played_question(), refused());
         assert_eq!(open(), 1);
-        // So does one whose end nothing has looked at before.
+        // One that is open stays as it is.
+        let ids = || {
+            inbox
+                .store()
+                .read(|_, snapshot| snapshot.open().iter().map(|open| open.id.clone()).collect::<Vec<_>>())
+        };
+        let before = ids();
+        book.open(played_question(), refused());
+        pass(Duration::from_millis(1)).await;
+        assert_eq!(ids(), before);
+        // One whose end nothing has looked at before opens again.
         submit(&inbox, Duration::ZERO, "Postgres").await;
         assert_eq!(open(), 0);
         book.reconnected();

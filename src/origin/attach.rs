@@ -153,24 +153,21 @@ impl Complaints {
 #[derive(Debug, Default)]
 pub(super) struct Retry {
     times: u32,
-    connected_at: Option<Instant>,
+    /// When the last attempt began.
+    last: Option<Instant>,
 }
 
 impl Retry {
     /// Waits until the next attempt: not at all for the first one after a connection that lasted.
     pub(super) async fn pause(&mut self) {
-        if self.connected_at.take().is_some_and(|at| at.elapsed() >= limits::ATTACH_BACK_OFF) {
+        if self.last.is_some_and(|at| at.elapsed() >= limits::ATTACH_BACK_OFF) {
             self.times = 0;
         }
         if let Some(before) = self.times.checked_sub(1) {
             sleep(back_off(limits::ATTACH_AGAIN, before, limits::ATTACH_ANSWER)).await;
         }
         self.times = self.times.saturating_add(1);
-    }
-
-    /// Takes note that the attempt succeeded.
-    pub(super) fn connected(&mut self) {
-        self.connected_at = Some(Instant::now());
+        self.last = Some(Instant::now());
     }
 }
 
@@ -246,7 +243,6 @@ mod tests {
             loop {
                 retry.pause().await;
                 times += 1;
-                retry.connected();
                 tokio::time::advance(lasting).await;
             }
         };

@@ -65,6 +65,7 @@ struct Counts {
     there: u64,
     /// How often a responder was told to be first and the dialog was, too.
     both: u64,
+    /// How often it was told that this is not known.
     unknown: u64,
     longest: Duration,
 }
@@ -162,10 +163,10 @@ async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, co
             None => assert!(!is_mine, "round {round}: rejected by none: {heard}"),
             Some(Ok(())) if winner == Some("Postgres") && rival.is_silent() => counts.both += 1,
             Some(Ok(())) => assert!(is_mine, "round {round}: told to be in force: {heard}"),
+            // The agent did not confirm it within a second, or the process with the question ended before it replied.
+            Some(Err(Refusal::Unavailable)) => counts.unknown += 1,
             Some(Err(refusal)) => {
                 assert!(!is_mine, "round {round}: told {refusal:?}, and in force: {heard}");
-                // The process with the question may end before it replies.
-                counts.unknown += u64::from(refusal == Refusal::Unavailable);
             }
         }
     }
@@ -178,7 +179,7 @@ async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, co
 }
 
 #[expect(clippy::print_stdout, reason = "a person reads the counts of the long runs")]
-fn races(rival: &mut impl Rival) {
+fn races(rival: &mut impl Rival) -> Counts {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let (mut dice, mut counts) = (Dice(0x9E37_79B9_7F4A_7C15), Counts::default());
     let mut lead = Lead { turns: 0, step: TURNS, was_here: false };
@@ -193,7 +194,9 @@ fn races(rival: &mut impl Rival) {
     rival.ask(rounds);
     println!("{rounds} races, the last lead is {} turns: {counts:?}", lead.turns);
     assert!(counts.here > 0 && counts.there > 0, "the races are not mixed: {counts:?}");
+    assert!(counts.unknown < rounds / 2, "too much is not known: {counts:?}");
     assert!(rounds == ROUNDS || counts.longest < TOLD, "the last was told late: {counts:?}");
+    counts
 }
 
 /// A mock of an agent in a terminal.
@@ -365,10 +368,10 @@ impl Rival for Hosted {
 
 #[test]
 fn hosted_claude() {
-    races(&mut Hosted::start("claude"));
+    assert_eq!(races(&mut Hosted::start("claude")).unknown, 0);
 }
 
 #[test]
 fn hosted_codex() {
-    races(&mut Hosted::start("codex"));
+    assert_eq!(races(&mut Hosted::start("codex")).unknown, 0);
 }

@@ -149,6 +149,17 @@ fn a_session_that_is_not_shown_is_joined_again() {
 }
 
 #[test]
+fn an_answer_in_a_gap_waits_for_the_next_connection() {
+    let mut scene = Scene::new(&COPILOT);
+    let id = scene.ask("question");
+    scene.key("break 3");
+    scene.key("gap");
+    scene.agent.expect("a gap", |line| line.starts_with("gap"));
+    scene.machine.does(&["answer", &id, "SQLite"]);
+    assert_eq!(scene.told(), rpc(accepted("SQLite")));
+}
+
+#[test]
 fn a_session_that_ended_in_a_gap_takes_its_questions_with_it() {
     let mut scene = Scene::new(&COPILOT);
     let id = scene.ask("question");

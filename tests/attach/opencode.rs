@@ -123,6 +123,29 @@ fn a_stream_that_ends_at_once_is_not_opened_again_in_a_loop() {
     assert_eq!(scene.told(), http(json!({ "answers": [["SQLite"]] })));
 }
 
+// Which projects are of this process is known by the time at which it started.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_open_before_in_another_project_is_answered() {
+    let mut scene = Scene::alone(&OPENCODE, |_| {});
+    scene.key("ask question /other/project");
+    scene.agent.expect("a question", |line| line.starts_with("asked "));
+    scene.attach();
+    let id = scene.machine.question();
+    scene.machine.does(&["answer", &id, "SQLite"]);
+    assert_eq!(scene.told(), http(json!({ "answers": [["SQLite"]] })));
+}
+
+#[test]
+fn a_server_whose_own_project_fails_is_named() {
+    let mut scene = Scene::alone(&OPENCODE, |_| {});
+    let own = std::env::current_dir().expect("a folder");
+    scene.key(&format!("fail {}", own.display()));
+    scene.agent.expect("its failure", |line| line.starts_with("failing "));
+    let attached = scene.machine.start(&["attach", "opencode", &scene.port]);
+    attached.expect_stderr("a problem", |text| text.contains("opencode at") && text.contains("/question"));
+}
+
 #[test]
 fn a_project_that_fails_after_a_gap_keeps_its_questions() {
     let mut scene = Scene::new(&OPENCODE);

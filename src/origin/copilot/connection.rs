@@ -93,10 +93,7 @@ pub(super) async fn rejoin(place: &Place, retry: &mut Retry) -> Option<Connectio
             return None;
         }
         match again {
-            Ok(connection) => {
-                retry.connected();
-                return Some(connection);
-            }
+            Ok(connection) => return Some(connection),
             Err(error) => tracing::debug!(error, port = place.port, "Copilot does not reply"),
         }
         if Instant::now() >= give_up {

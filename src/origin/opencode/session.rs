@@ -223,10 +223,7 @@ impl Session {
                 Err(error) => Err(error),
             };
             match listed {
-                Ok(events) => {
-                    retry.connected();
-                    return Some(events);
-                }
+                Ok(events) => return Some(events),
                 Err(error) => {
                     tracing::debug!(%error, server = %self.client.address(), "opencode does not reply")
                 }
