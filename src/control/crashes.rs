@@ -20,7 +20,7 @@ use super::{
     recall::LedgerService,
 };
 use crate::{
-    desk::{Earlier, QuestionId, Record, Submission, Timestamp},
+    desk::{Earlier, LostQuestion, QuestionId, Record, Submission, Timestamp},
     question::{Answer, Outcome, Provenance, Responder, Value},
 };
 
@@ -119,6 +119,10 @@ impl Ledger for Durable {
             let was_delivered = state.settled.contains(&id);
             Some(Earlier { id, outcome, by: person(), at: Timestamp::default(), was_delivered })
         })
+    }
+
+    fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
+        futures::future::ready(Vec::new()).boxed()
     }
 
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool> {

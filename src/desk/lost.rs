@@ -27,8 +27,8 @@ pub struct LostQuestion {
 }
 
 impl LostQuestion {
-    /// Returns how many bytes it takes as JSON, but for a few.
+    /// Returns about how many bytes it takes as JSON.
     pub fn size(&self) -> usize {
-        self.record.size() + self.accepted.as_ref().map_or(0, Settlement::size)
+        self.record.size() + self.accepted.as_ref().map_or(0, Settlement::most_json)
     }
 }
