@@ -1,12 +1,16 @@
 //! The record of a thread: a file of Codex' own with a line for all that the model and its tools said. It has the answer to
 //! a question, which the app server does not say.
 
-use std::{io, path::Path, time::Duration};
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom},
+    path::Path,
+    time::Duration,
+};
 
 use serde::Deserialize;
 use tokio::{
-    fs::{self, File},
-    io::{AsyncReadExt, AsyncSeekExt},
+    task::spawn_blocking,
     time::{sleep, timeout},
 };
 
@@ -48,17 +52,25 @@ pub(super) async fn output(path: &Path, call: &str) -> Option<String> {
     timeout(limits::ATTACH_RECORD, looking).await.ok().flatten()
 }
 
+/// Looks once, on a thread that may block. The runtime's own file reads a long record in many steps, each of which waits for
+/// such a thread.
 async fn look(path: &Path, call: &str) -> io::Result<Option<String>> {
-    let known = fs::metadata(path).await?;
+    let (path, call) = (path.to_owned(), call.to_owned());
+    spawn_blocking(move || end(&path).map(|lines| find(&lines, &call))).await?
+}
+
+/// Returns the last bytes of the record, which have the last calls.
+fn end(path: &Path) -> io::Result<Vec<u8>> {
+    let known = fs::metadata(path)?;
     // Opening a pipe would wait for its writer.
     if !known.is_file() {
         return Err(io::Error::other("it is no file"));
     }
-    let mut file = File::open(path).await?;
-    file.seek(io::SeekFrom::Start(known.len().saturating_sub(limits::ATTACH_RECORD_END))).await?;
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(known.len().saturating_sub(limits::ATTACH_RECORD_END)))?;
     let mut end = Vec::new();
-    file.take(limits::ATTACH_RECORD_END).read_to_end(&mut end).await?;
-    Ok(find(&end, call))
+    file.take(limits::ATTACH_RECORD_END).read_to_end(&mut end)?;
+    Ok(end)
 }
 
 fn find(lines: &[u8], call: &str) -> Option<String> {
