@@ -136,8 +136,10 @@ async fn only_what_was_lost_lately_and_was_not_asked_again_is_shown_to_a_person(
     assert_eq!(lost[1].accepted.as_ref().map(|accepted| &accepted.by), Some(&page()));
     place.dies("alive");
     assert_eq!(journal.lost().await.len(), 4);
-    std::fs::write(place.file(), "no database").expect("a file");
-    assert_eq!(place.journal().lost().await, [], "a broken file costs the list alone");
+    let broken = Place::new();
+    std::fs::create_dir(broken.folder.path().join("askbridge")).expect("a folder");
+    std::fs::write(broken.file(), "no database").expect("a file");
+    assert_eq!(broken.journal().lost().await, [], "a broken file costs the list alone");
 }
 
 #[tokio::test]
