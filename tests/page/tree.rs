@@ -50,7 +50,9 @@ async fn tree(browser: &Browser) -> Vec<String> {
 fn walk(nodes: &[Value], node: &Value, lines: &mut Vec<String>) {
     let role = node["role"]["value"].as_str().unwrap_or_default();
     let line = line(node, role);
-    if node["ignored"] != true && !SILENT.contains(&role) && line != "group \"\"" {
+    // A form or a group without a name is no landmark. Only some versions of Chromium tell of such a form.
+    let is_nameless = ["group \"\"", "form \"\""].contains(&&*line);
+    if node["ignored"] != true && !SILENT.contains(&role) && !is_nameless {
         lines.push(line);
     }
     for id in node["childIds"].as_array().into_iter().flatten() {

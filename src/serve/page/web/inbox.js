@@ -110,7 +110,7 @@ export class AskbridgeInbox extends HTMLElement {
     });
     on(this.#store, "change", () => this.#later("render", 0, () => this.#render()));
     on(this.#store, "arrival", ({ detail }) => this.alerts.arrived(detail));
-    on(this.#store, "gap", ({ detail }) => setTimeout(() => this.#greet(detail), RETURN));
+    on(this.#store, "gap", ({ detail }) => detail[0] && setTimeout(() => this.#greet(detail), RETURN));
   }
 
   #connect() {
@@ -151,22 +151,27 @@ export class AskbridgeInbox extends HTMLElement {
     this.#render();
   }
 
-  /** Asks for what ended. Questions that are missing from a snapshot, and did not end, are lost. */
+  /** Asks for what ended, and for what became of questions that are missing from a snapshot. */
   async #greet(missing = []) {
     this.#ask();
+    const store = this.#store;
+    const call = (method, id) => this.#connection.call(`question_${method}`, { id, limit: 50 });
     // A server of an earlier version does not know what was lost.
-    const [settled, lost] = ["question_settled", "question_lost"].map(method => this.#connection.call(method, { limit: 50 }).catch(() => ({})));
+    const [settled, lost] = ["settled", "lost"].map(method => call(method).catch(() => ({})));
     const { questions } = await settled;
     if (!questions) return;
-    this.#store.put(questions);
-    this.#store.put(missing.filter(it => this.#store.records.get(it.id) == it).map(it => ({ ...it, state: "lost" })));
-    this.#store.lose((await lost).questions ?? []);
+    store.put(questions);
+    for (const it of missing.filter(it => store.records.get(it.id) == it)) {
+      const lose = ({ code }) => code != "offline" && store.put([{ ...it, state: "lost" }]);
+      call("get", it.id).then(found => store.put([found]), lose);
+    }
+    store.lose((await lost).questions ?? []);
   }
 
   #take(delta) {
     this.#store.apply(delta);
     // What was lost may be known better, or was asked again.
-    if ([...this.#store.records.values()].some(({ state }) => state == "lost")) this.#later("greet", RETURN, () => this.#greet());
+    if (this.#store.all(({ state }) => state == "lost")[0]) this.#later("greet", RETURN, () => this.#greet());
   }
 
   /** Asks the bridges for their agents, and what the time is by their clocks. */

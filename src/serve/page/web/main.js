@@ -50,12 +50,13 @@ for (const box of settings.querySelectorAll("input")) {
   };
   show();
 }
+const hear = (name, run) => inbox.addEventListener(`askbridge-${name}`, run);
 const help = () => settings.showModal();
 find("#settings").onclick = help;
-inbox.addEventListener("askbridge-help", help);
+hear("help", help);
 find("#sign-out").onclick = () => inbox.connection.signOut();
 
-inbox.addEventListener("askbridge-count", ({ detail: { waiting } }) => {
+hear("count", ({ detail: { waiting } }) => {
   document.title = waiting ? `(${waiting}) askbridge` : "askbridge";
   icon.href = new URL(waiting ? "waiting.svg" : "icon.svg", import.meta.url);
   // None is no badge.
@@ -63,7 +64,7 @@ inbox.addEventListener("askbridge-count", ({ detail: { waiting } }) => {
 });
 
 // A reload shows the same question again; on a phone, Back leads from a question to the list.
-inbox.addEventListener("askbridge-select", ({ detail: { id } }) => {
+hear("select", ({ detail: { id } }) => {
   const isDeeper = id && !location.hash && matchMedia("(max-width: 899px)").matches;
   history[isDeeper ? "pushState" : "replaceState"](null, "", id ? `#question=${encodeURIComponent(id)}` : location.pathname);
 });

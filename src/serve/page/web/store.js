@@ -62,20 +62,25 @@ export class Store extends EventTarget {
     tell(this, "change");
   }
 
+  /** Returns the records that this holds for. */
+  all(holds) {
+    return [...this.records.values()].filter(holds);
+  }
+
   /** Returns what can be answered. */
   open() {
-    return [...this.records.values()].filter(isOpen);
+    return this.all(isOpen);
   }
 
   /** Returns what waits by project, the most urgent first. @returns {Map<string, object[]>} */
   groups() {
-    const waiting = [...this.records.values()].filter(record => this.#waits(record));
+    const waiting = this.all(record => this.#waits(record));
     return Map.groupBy(waiting.sort((a, b) => (a.rank < b.rank ? -1 : 1)), ({ question }) => question.project ?? "");
   }
 
   /** Returns what was lost with its bridge, or what was settled, latest first. */
   ended(isLost) {
-    const ended = [...this.records.values()].filter(record => !this.#waits(record) && (record.state == "lost") == isLost);
+    const ended = this.all(record => !this.#waits(record) && (record.state == "lost") == isLost);
     return ended.sort((a, b) => endedAt(b) - endedAt(a));
   }
 
