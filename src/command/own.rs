@@ -1,9 +1,9 @@
 //! The inbox of this process, for commands that ask: other commands find its questions as they find those of a bridge.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use crate::{
-    control::{BridgeInbox, Port, host::Host},
+    control::{BridgeInbox, Ledger, LedgerService, Port, host::Host},
     machine::{
         discovery::{DiscoveryError, Socket},
         local::LocalInbox,
@@ -22,8 +22,11 @@ pub(super) struct Own {
 impl Own {
     /// Listens on a socket of its own. `agent` is what others show as the one that asks.
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
-        let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind()?;
+        let ledger = ledger();
+        let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone())?;
         let host = host.with(Box::new(RuleService));
+        let host =
+            ledger.into_iter().fold(host, |host, ledger| host.with(Box::new(LedgerService::new(ledger))));
         #[cfg(feature = "notify")]
         let host = host.with(Box::new(crate::notifier::NotifyService::new()));
         Ok(Own { inbox, host, _port: port })
@@ -33,4 +36,16 @@ impl Own {
     pub(super) fn start(&mut self) -> io::Result<()> {
         self.host.start(Vec::new())
     }
+}
+
+/// Returns the user's journal, in which nothing was written yet.
+#[cfg(feature = "journal")]
+fn ledger() -> Option<Arc<dyn Ledger>> {
+    let settings = crate::settings_files::read(None).journal()?;
+    Some(Arc::new(crate::journal::Journal::new(super::journal_options(settings))))
+}
+
+#[cfg(not(feature = "journal"))]
+fn ledger() -> Option<Arc<dyn Ledger>> {
+    None
 }

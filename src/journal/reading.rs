@@ -16,7 +16,7 @@ use super::{
     verify::{self, time_of},
 };
 use crate::{
-    desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp},
+    desk::{Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp},
     limits,
 };
 
@@ -204,8 +204,8 @@ impl History {
         Ok(lost)
     }
 
-    /// Returns the lost questions, oldest first, that a person may still go on with: no later one replaced them, and they
-    /// were asked within [`limits::LOST_SHOWN`].
+    /// Returns the lost questions, oldest first, that a person may still go on with: an agent asked them, which may be
+    /// resumed; no later one replaced them; and they were asked within [`limits::LOST_SHOWN`].
     ///
     /// # Errors
     /// The file cannot be read.
@@ -215,8 +215,10 @@ impl History {
         is_alive: impl Fn(&BridgeName) -> bool,
     ) -> Result<Vec<LostQuestion>, JournalError> {
         let mut lost = self.lost(&[])?;
-        lost.retain(|lost| {
-            lost.replaced_by.is_none() && now.since(lost.record.opened_at) <= limits::LOST_SHOWN
+        lost.retain(|LostQuestion { record, replaced_by, .. }| {
+            record.id.asker == Asker::Agent
+                && replaced_by.is_none()
+                && now.since(record.opened_at) <= limits::LOST_SHOWN
         });
         // A bridge may have many.
         let bridges: BTreeSet<_> = lost.iter().map(|lost| lost.record.bridge.clone()).collect();

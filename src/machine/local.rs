@@ -30,8 +30,13 @@ impl LocalInbox {
     }
 
     /// Listens on a socket of the inbox's name, where other programs find it. Connections wait until they are served.
-    pub fn bind(self) -> Result<(BridgeInbox, Port, Host<Socket>), DiscoveryError> {
+    /// The questions are kept in this ledger.
+    pub fn bind(
+        self,
+        ledger: Option<Arc<dyn Ledger>>,
+    ) -> Result<(BridgeInbox, Port, Host<Socket>), DiscoveryError> {
         let LocalInbox { inbox, port, work, .. } = self;
+        let inbox = inbox.with_ledger(ledger);
         Ok((inbox.clone(), port, bind(inbox, work)?))
     }
 }

@@ -114,9 +114,10 @@ fn an_answer_is_accepted_once_the_agent_has_it() {
 #[test]
 fn an_answer_reported_as_accepted_before_the_bridge_died_reached_the_agent() {
     const ROUNDS: usize = 16;
-    let machine = TestMachine::new();
     let mut accepted = 0;
     for round in 0..ROUNDS {
+        // In one journal, an answer that did not arrive would be given in the next round.
+        let machine = TestMachine::new();
         let (agent, heard) = agent(&machine, &format!("heard-{round}"), "");
         let bridge = bridge(&machine, &agent);
         let id = machine.question();

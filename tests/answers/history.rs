@@ -153,6 +153,24 @@ fn history_lists_shows_exports_and_verifies() {
 }
 
 #[test]
+fn what_a_program_asks_is_in_the_history_and_is_not_lost_with_it() {
+    let machine = TestMachine::new();
+    let asks = machine.start(&["ask", "--confirm", "Deploy?"]);
+    let id = machine.question();
+    machine.does(&["answer", &id, "y"]);
+    let past = history(&machine, &[]).stdout;
+    assert!(past.contains(&id) && past.contains("answered by the command line (somebody)"), "{past}");
+    assert_eq!(end(asks).code, 0);
+    // There is no session that could be resumed.
+    let asks = machine.start(&["ask", "Why?"]);
+    let id = machine.question();
+    until(&machine, &[], |past| past.contains(&id));
+    kill(asks);
+    let list = machine.run(&["list"]);
+    assert!(list.code == 0 && !list.stdout.contains(&id), "{list:?}");
+}
+
+#[test]
 fn secrets_are_never_in_the_journal_and_texts_are_not_where_that_is_set() {
     for (texts, asks, answer) in [("true", secret(), "hunter2"), ("false", question("s"), "Postgres")] {
         let machine = TestMachine::new();

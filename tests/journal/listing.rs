@@ -122,7 +122,10 @@ async fn only_what_was_lost_lately_and_was_not_asked_again_is_shown_to_a_person(
     assert_eq!(place.journal().lost().await, [], "nothing was ever noted");
     let journal = place.journal();
     place.lives("alive");
-    for (id, text) in [("alive-1", "Open?"), ("dead-1", "Asked again?"), ("dead-2", "Where?")] {
+    // A program took its question with it.
+    for (id, text) in
+        [("alive-1", "Open?"), ("dead-1", "Asked again?"), ("dead-2", "Where?"), ("dead-p5", "Deploy?")]
+    {
         journal.note(&open(id, text));
     }
     journal.note(&Record::new("dead-3".parse().expect("an ID"), question("Old?").into(), at(1)).into());
