@@ -13,7 +13,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::{
     ends::Ends,
-    spool::{self, has_ended},
+    spool::{self, Spool, has_ended},
 };
 use crate::{
     control::Asked,
@@ -108,7 +108,8 @@ impl Waiting {
     ) -> Result<Self, String> {
         let folder = call.folder.as_deref().unwrap_or_default().into();
         let agent = agent();
-        let ends = Ends::new(call, question.clone(), agent);
+        let spool = Spool::new(&call.session).ok();
+        let ends = Ends::new(call, question.clone(), agent, spool);
         let hosted = hosts.host(Who { agent: AGENT.to_owned(), folder, pid: Some(agent) });
         let hosted = hosted.map_err(|error| error.to_string())?;
         let asking = Question { agent: Some(AGENT.into()), ..question.clone() };

@@ -29,14 +29,15 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Looks at what belongs to this call of this agent. What is not there is not looked at.
-    pub(super) fn new(call: &HookCall, question: Question, agent: u32) -> Self {
+    /// Looks at what belongs to this call of this agent, and at what other hooks tell in `spool`. What is not there is not
+    /// looked at.
+    pub(super) fn new(call: &HookCall, question: Question, agent: u32, spool: Option<Spool>) -> Self {
         // A transcript that is made later has nothing of what was before.
         let transcript = call.transcript.as_ref().map(|path| Tail::new(path.into()));
         Ends {
             watch: Watch::new(call, question),
             transcript,
-            spool: Spool::new(&call.session).ok(),
+            spool,
             status: Status::default(),
             status_file: call.transcript.as_deref().and_then(|path| status_file(path.as_ref(), agent)),
             session: call.session.clone(),
@@ -100,7 +101,7 @@ mod tests {
         });
         let call = HookCall::read(stdin.to_string().as_bytes()).expect("a call");
         let (question, _) = call.question("q").expect("a question");
-        Ends { spool: None, ..Ends::new(&call, question, 7) }
+        Ends::new(&call, question, 7, None)
     }
 
     #[test]
