@@ -87,7 +87,10 @@ impl Terminal {
                 self.seen += at + what.len();
                 return;
             }
-            assert!(self.read(), "the command ended before it showed {what:?}:\n{}", self.text);
+            if !self.read() {
+                let status = self.running.wait();
+                panic!("the command ended ({status}) before it showed {what:?}:\n{}", self.text);
+            }
         }
     }
 
@@ -147,8 +150,13 @@ impl Terminal {
     /// Reads what is shown next; returns whether there was anything.
     fn read(&mut self) -> bool {
         let mut chunk = [0; 4096];
-        // Once no process has the terminal open any more, reading fails.
-        let count = self.master.read(&mut chunk).unwrap_or_default();
+        // Once no process has the terminal open any more, reading fails. A kernel may fail it before it has handed on what
+        // was shown last.
+        let read = self.master.read(&mut chunk).or_else(|_| {
+            self.running.wait();
+            self.master.read(&mut chunk)
+        });
+        let count = read.unwrap_or_default();
         self.emulated.process(&chunk[..count]);
         self.text += &String::from_utf8_lossy(&chunk[..count]).replace('\r', "");
         count > 0
