@@ -238,8 +238,8 @@ impl Rival for Terminal<'_> {
     }
 }
 
-fn races_with(scene: &mut Scene) {
-    let Scene { machine, agent, .. } = scene;
+/// Races at a mock that asks and tells in words.
+fn races_in_words(machine: &TestMachine, agent: &mut Process) {
     races(&mut Terminal {
         machine,
         agent,
@@ -252,25 +252,20 @@ fn races_with(scene: &mut Scene) {
 
 #[test]
 fn opencode() {
-    races_with(&mut Scene::new(&OPENCODE));
+    let Scene { machine, agent, .. } = &mut Scene::new(&OPENCODE);
+    races_in_words(machine, agent);
 }
 
 #[test]
 fn copilot() {
-    races_with(&mut Scene::new(&COPILOT));
+    let Scene { machine, agent, .. } = &mut Scene::new(&COPILOT);
+    races_in_words(machine, agent);
 }
 
 #[test]
 fn codex() {
     let codex::Scene { machine, daemon: agent, .. } = &mut codex::Scene::new();
-    races(&mut Terminal {
-        machine,
-        agent,
-        ask: "ask question",
-        asked: "asked ",
-        told: "told ",
-        is_silent: false,
-    });
+    races_in_words(machine, agent);
 }
 
 #[test]
