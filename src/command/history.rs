@@ -86,7 +86,7 @@ pub fn journal_options(settings: JournalSettings) -> Options {
 }
 
 /// Returns the journal of the user, to be written with the defaults.
-pub(super) fn of_user() -> Options {
+fn of_user() -> Options {
     let mut options = Options::new(discovery::journal_file());
     options.is_alive = Arc::new(is_alive);
     options

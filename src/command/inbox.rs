@@ -5,7 +5,6 @@ use std::{
     ffi::OsString,
     future::pending,
     io::{self, Write},
-    sync::Arc,
 };
 
 use super::{
@@ -15,7 +14,7 @@ use super::{
 };
 use crate::{
     config::ServeSettings,
-    control::{Ledger, stop::Stopper},
+    control::stop::Stopper,
     exit,
     machine::{Machine, discovery},
     origin::attach::{self, Finder, SharedHosts},
@@ -23,9 +22,6 @@ use crate::{
     serve::Server,
     signals::Signals,
 };
-
-#[cfg(feature = "journal")]
-use crate::journal::Journal;
 
 /// The name of the server's own inbox, as other commands show it.
 pub(super) const SERVER: &str = "askbridge inbox";
@@ -84,7 +80,7 @@ async fn serve(
     let mut own = Own::bind(SERVER)?;
     own.inbox.serves_at(address);
     own.start()?;
-    let machine = Machine::open_with(&discovery::folder()?, own.inbox.clone(), ledger()).await?;
+    let machine = Machine::open_with(&discovery::folder()?, own.inbox.clone(), own.ledger.clone()).await?;
     announce(&server);
     if let Some(presence) = presence {
         presence.serves_at(address)?;
@@ -105,17 +101,6 @@ async fn serve(
         never = attach::attach(finders, hosts) => match never {},
         code = signals.next() => Ok(code),
     }
-}
-
-/// Returns the journal, which says what was lost. Nothing is noted in it here.
-#[cfg(feature = "journal")]
-fn ledger() -> Option<Arc<dyn Ledger>> {
-    Some(Arc::new(Journal::new(super::history::of_user())))
-}
-
-#[cfg(not(feature = "journal"))]
-fn ledger() -> Option<Arc<dyn Ledger>> {
-    None
 }
 
 /// Logs what is left out, each time that this changes.

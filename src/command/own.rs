@@ -14,6 +14,8 @@ use crate::{
 /// The inbox of this process, and what serves it on a socket until this is dropped.
 pub(super) struct Own {
     pub(super) inbox: BridgeInbox,
+    /// What keeps its questions beyond this process, where the settings want that.
+    pub(super) ledger: Option<Arc<dyn Ledger>>,
     host: Host<Socket>,
     /// While the port exists, the inbox is open.
     _port: Port,
@@ -25,11 +27,13 @@ impl Own {
         let ledger = ledger();
         let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone())?;
         let host = host.with(Box::new(RuleService));
-        let host =
-            ledger.into_iter().fold(host, |host, ledger| host.with(Box::new(LedgerService::new(ledger))));
+        let host = match &ledger {
+            Some(ledger) => host.with(Box::new(LedgerService::new(Arc::clone(ledger)))),
+            None => host,
+        };
         #[cfg(feature = "notify")]
         let host = host.with(Box::new(crate::notifier::NotifyService::new()));
-        Ok(Own { inbox, host, _port: port })
+        Ok(Own { inbox, ledger, host, _port: port })
     }
 
     /// Serves the inbox from now on, and times the questions in it.
