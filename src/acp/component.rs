@@ -200,7 +200,7 @@ impl Component {
             return refuse(link, line, why);
         };
         let actions = match link.core.judge(from, &line.bytes) {
-            Verdict::Forward => vec![Action::Forward],
+            Verdict::Forward | Verdict::ForwardAlike(_) => vec![Action::Forward],
             Verdict::Intercept => steps::line(&mut link.core, from, line, now),
         };
         for action in actions {
@@ -235,7 +235,7 @@ impl Component {
 
 /// Returns which peer sent this response, if it means something to the core.
 fn whose(core: &Core, response: &[u8]) -> Option<Peer> {
-    Peer::ALL.into_iter().find(|peer| core.judge(*peer, response) == Verdict::Intercept)
+    Peer::ALL.into_iter().find(|peer| core.judge(*peer, response).intercepts())
 }
 
 /// Refuses a line that cannot be passed on. The receiver cannot be told what it was, so the sender is.

@@ -20,8 +20,11 @@ impl Core {
     /// Returns what becomes of a line of this peer, or of the beginning of a long one.
     pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (peek(line), from) {
-            (Envelope::Call(method), Peer::Client) => ClientMethod::of(|name| method.is(name)).is_some(),
-            (Envelope::Call(method), Peer::Agent) => self.intercepts_of_agent(method, line),
+            (Envelope::Call(method), Peer::Client) => match ClientMethod::of(|name| method.is(name)) {
+                Some(_) => true,
+                None => return Verdict::ForwardAlike(method.end_in(line)),
+            },
+            (Envelope::Call(method), Peer::Agent) => return self.judge_of_agent(method, line),
             (Envelope::Response(id), Peer::Client) => self.pending.knows(id) || self.knows_last_id(line),
             (Envelope::Response(id), Peer::Agent) => {
                 self.turns.is_running(id)
@@ -68,22 +71,23 @@ impl Core {
         }
     }
 
-    fn intercepts_of_agent(&self, method: Text<'_>, line: &[u8]) -> bool {
+    fn judge_of_agent(&self, method: Text<'_>, line: &[u8]) -> Verdict {
         // The bulk of all traffic, and never a request.
         if method.is(SESSION_UPDATE) {
-            return self.tool_calls.wants(line) || self.hints.wait();
+            return if self.hints.wait() { Verdict::Intercept } else { self.tool_calls.judge(line) };
         }
         if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
-            return true;
+            return Verdict::Intercept;
         }
         if !self.pending.has_settled() {
-            return false;
+            return Verdict::ForwardAlike(method.end_in(line));
         }
         // A request that takes the id of a settled question makes the next response with it a new one.
-        match scan::member(line, "id") {
+        let intercepts = match scan::member(line, "id") {
             Some(id) => std::str::from_utf8(id).is_ok_and(|id| self.pending.is_settled(id)),
             None => !line.ends_with(b"\n"),
-        }
+        };
+        if intercepts { Verdict::Intercept } else { Verdict::Forward }
     }
 }
 

@@ -10,7 +10,7 @@ use memchr::memmem;
 
 use crate::{
     limits,
-    wire::{envelope::Message, scan},
+    wire::{envelope::Message, frame::Verdict, scan},
 };
 
 /// The last tool calls, those with the latest update last.
@@ -42,8 +42,8 @@ const HEAD: usize = 512;
 const UPDATES: usize = 4;
 
 impl ToolCalls {
-    /// Says whether this update, or the beginning of one, is about a tool call.
-    pub(super) fn wants(&self, update: &[u8]) -> bool {
+    /// Picks out an update, or the beginning of one, that is about a tool call.
+    pub(super) fn judge(&self, update: &[u8]) -> Verdict {
         let at = |place: usize| update.get(place..).and_then(|rest| rest.strip_prefix(KIND));
         let head = &update[..update.len().min(HEAD)];
         let behind = at(self.place.get()).or_else(|| {
@@ -52,9 +52,17 @@ impl ToolCalls {
             at(place)
         });
         // Where the kind comes later, the ID came before: Claude writes it so.
-        let Some(behind) = behind else { return memmem::find(head, ID).is_some() };
+        let Some(behind) = behind else {
+            return if memmem::find(head, ID).is_some() { Verdict::Intercept } else { Verdict::Forward };
+        };
         let value = behind.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
-        value.is_some_and(|value| value.starts_with(TOOL_CALL))
+        match value {
+            Some(value) if value.starts_with(TOOL_CALL) => Verdict::Intercept,
+            Some(value) if value.len() > TOOL_CALL.len() => {
+                Verdict::ForwardAlike(update.len() - value.len() + TOOL_CALL.len())
+            }
+            _ => Verdict::Forward,
+        }
     }
 
     /// Remembers the session of the tool call in an update, and what is said of it.
@@ -135,11 +143,11 @@ mod tests {
             (&*far.replacen('{', r#"{"toolCallId":"t","#, 1), true),
         ] {
             for _ in 0..2 {
-                assert_eq!(calls.wants(line(update).as_bytes()), is_tool_call, "{update}");
+                assert_eq!(calls.judge(line(update).as_bytes()).intercepts(), is_tool_call, "{update}");
             }
         }
         for short in ["", "{", r#"{"sessionUpdate""#, r#"{"sessionUpdate":"#] {
-            assert!(!calls.wants(short.as_bytes()), "{short}");
+            assert!(!calls.judge(short.as_bytes()).intercepts(), "{short}");
         }
     }
 

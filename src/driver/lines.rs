@@ -7,11 +7,14 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use bytes::BytesMut;
+use bytes::{BufMut, BytesMut};
 use tokio::io::AsyncWrite;
 use tokio_util::io::poll_read_buf;
 
-use super::stdio::{Reader, Writer};
+use super::{
+    shadow::Shadow,
+    stdio::{Reader, Writer},
+};
 use crate::{
     engine::{Bridge, Peer, Protocol},
     limits,
@@ -26,13 +29,15 @@ pub(super) struct Source {
     reader: Reader,
     /// How many reads in a row were those of a flood.
     full: u32,
+    /// In a flood: what was read and has not gone on.
+    shadow: Option<Shadow>,
     /// How many bytes were read.
     pub bytes: u64,
 }
 
 impl Source {
     pub(super) fn new(reader: Reader) -> Self {
-        Source { reader, full: 0, bytes: 0 }
+        Source { reader, full: 0, shadow: None, bytes: 0 }
     }
 
     /// Reads once. Returns how many bytes; none at the end.
@@ -41,7 +46,19 @@ impl Source {
         cx: &mut Context<'_>,
         space: &mut BytesMut,
     ) -> Poll<io::Result<usize>> {
-        let length = ready!(poll_read_buf(Pin::new(&mut *self.reader.io), cx, space))?;
+        let ahead = self.shadow.as_mut().and_then(|shadow| shadow.take(&self.reader, limits::READ));
+        let io = Pin::new(&mut *self.reader.io);
+        let length = match ahead {
+            Some(length) => ready!(poll_read_buf(io, cx, &mut space.limit(length)))?,
+            None => {
+                let length = ready!(poll_read_buf(io, cx, space))?;
+                self.shadow = None;
+                length
+            }
+        };
+        if let Some(shadow) = &mut self.shadow {
+            shadow.read(length);
+        }
         self.full = if length < limits::FLOOD_READ { 0 } else { self.full.saturating_add(1) };
         self.bytes += length as u64;
         Poll::Ready(Ok(length))
@@ -52,11 +69,28 @@ impl Source {
         self.reader.waiting()
     }
 
-    /// Lets more wait on both sides of the bridge where the reads cannot keep up.
-    pub(super) fn widen_if_flooded(&self, target: &Target) {
+    /// Takes note of what became of the bytes that were read last: how many go on as they came, if there is nothing else
+    /// to write, and what the bridge still holds of them. Where the reads cannot keep up, the kernel takes over: more may
+    /// wait on both sides of the bridge, and what goes on as it came is not copied any more.
+    pub(super) fn looked_at(&mut self, target: &Target, passed: Option<usize>, unfinished: &[u8]) {
         if self.full == limits::FLOOD {
             self.reader.widen();
             target.0.as_ref().inspect(|writer| writer.widen());
+        }
+        let Some((writer, passed)) = target.0.as_ref().zip(passed) else { return self.forget() };
+        if let Some(shadow) = &mut self.shadow {
+            if !shadow.passes(passed, unfinished.len()) {
+                self.forget();
+            }
+        } else if self.full >= limits::FLOOD {
+            self.shadow = Shadow::begin(&self.reader, writer, unfinished);
+        }
+    }
+
+    /// Drops the shadow. It takes another flood to make it worth to begin anew.
+    fn forget(&mut self) {
+        if self.shadow.take().is_some() {
+            self.full = 0;
         }
     }
 }
@@ -70,14 +104,15 @@ impl Target {
     }
 
     /// Writes the outbox of this peer until it is idle. Ready with an error once the peer reads no more; the writer
-    /// is closed then.
+    /// is closed then. What goes on as it came is read from this source.
     pub(super) fn poll_drain<P: Protocol>(
         &mut self,
         cx: &mut Context<'_>,
         bridge: &mut Bridge<P>,
         peer: Peer,
+        source: &mut Source,
     ) -> Poll<io::Result<()>> {
-        let drained = self.poll_write_all(cx, bridge, peer);
+        let drained = self.poll_write_all(cx, bridge, peer, &mut source.shadow);
         if matches!(drained, Poll::Ready(Err(_))) {
             self.0 = None;
         }
@@ -89,16 +124,25 @@ impl Target {
         cx: &mut Context<'_>,
         bridge: &mut Bridge<P>,
         peer: Peer,
+        shadow: &mut Option<Shadow>,
     ) -> Poll<io::Result<()>> {
         let Some(writer) = &mut self.0 else { return Poll::Ready(Ok(())) };
-        let mut io = Pin::new(&mut *writer.io);
         while !bridge.outbox(peer).is_empty() {
-            let written = ready!(poll_write(io.as_mut(), cx, bridge.outbox(peer)))?;
+            let moved = pass(shadow, writer);
+            let written = match moved {
+                0 => ready!(poll_write(Pin::new(&mut *writer.io), cx, bridge.outbox(peer)))?,
+                _ => moved,
+            };
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
+            if moved == 0 {
+                // What was written is in the shadow still.
+                shadow.take_if(|shadow| shadow.is_passing());
+            }
             bridge.wrote(peer, written);
         }
+        let mut io = Pin::new(&mut *writer.io);
         ready!(io.as_mut().poll_flush(cx))?;
         bridge.flushed(peer);
         if bridge.outbox(peer).is_ending() {
@@ -108,6 +152,15 @@ impl Target {
         }
         Poll::Ready(Ok(()))
     }
+}
+
+/// Moves the front of the outbox on, if the shadow has it. Returns how many bytes.
+fn pass(shadow: &mut Option<Shadow>, writer: &Writer) -> usize {
+    let moved = shadow.as_mut().filter(|shadow| shadow.is_passing()).map(|shadow| shadow.pass(writer));
+    if let Some(Err(_)) = moved {
+        *shadow = None;
+    }
+    moved.and_then(Result::ok).unwrap_or(0)
 }
 
 fn poll_write(
@@ -132,15 +185,25 @@ fn poll_write(
 
 #[cfg(test)]
 mod tests {
-    use std::{future::poll_fn, time::Duration};
+    use std::{future::poll_fn, io::Write as _, thread, time::Duration};
 
-    use tokio::{io::AsyncReadExt, net::unix::pipe};
+    use rustix::pipe::{PipeFlags, pipe_with};
+    use tokio::{io::AsyncReadExt, net::unix::pipe, time::timeout};
 
     use super::*;
     use crate::acp::{Bridge, Config};
 
+    const DEADLINE: Duration = Duration::from_secs(20);
+
+    /// Returns a source that has nothing, and its writer.
+    fn silent_source() -> (Source, pipe::Sender) {
+        let (writer, reader) = pipe::pipe().unwrap();
+        (Source::new(Reader::own(reader).unwrap()), writer)
+    }
+
     #[tokio::test]
     async fn more_pieces_than_are_written_at_once_all_arrive_in_order() {
+        let (mut source, _silent) = silent_source();
         let (writer, mut reader) = pipe::pipe().unwrap();
         let mut target = Target::new(Writer::own(writer).unwrap());
         let mut bridge = Bridge::new(Config::default());
@@ -151,7 +214,7 @@ mod tests {
         }
         assert!(bridge.outbox(Peer::Agent).chunks().len() > SLICES);
         bridge.ended(Peer::Client, Duration::ZERO);
-        poll_fn(|cx| target.poll_drain(cx, &mut bridge, Peer::Agent)).await.unwrap();
+        poll_fn(|cx| target.poll_drain(cx, &mut bridge, Peer::Agent, &mut source)).await.unwrap();
         assert!(bridge.outbox(Peer::Agent).is_idle());
         let mut text = String::new();
         reader.read_to_string(&mut text).await.unwrap();
@@ -160,15 +223,147 @@ mod tests {
 
     #[tokio::test]
     async fn writer_that_broke_is_an_error_once() {
+        let (mut source, _silent) = silent_source();
         let (writer, reader) = pipe::pipe().unwrap();
         let mut target = Target::new(Writer::own(writer).unwrap());
         let mut bridge = Bridge::new(Config::default());
         drop(reader);
         bridge.receive(Peer::Client, b"lost\n", Duration::ZERO);
-        assert!(poll_fn(|cx| target.poll_drain(cx, &mut bridge, Peer::Agent)).await.is_err());
+        assert!(poll_fn(|cx| target.poll_drain(cx, &mut bridge, Peer::Agent, &mut source)).await.is_err());
         bridge.broke(Peer::Agent, Duration::ZERO);
         bridge.receive(Peer::Client, b"lost as well\n", Duration::ZERO);
         assert!(bridge.outbox(Peer::Agent).is_idle() && bridge.outbox(Peer::Agent).is_abandoned());
-        assert!(poll_fn(|cx| target.poll_drain(cx, &mut bridge, Peer::Agent)).await.is_ok());
+        assert!(poll_fn(|cx| target.poll_drain(cx, &mut bridge, Peer::Agent, &mut source)).await.is_ok());
+    }
+
+    /// What the client writes and the agent reads, with the bridge in between. Returns that, and how many bytes were not
+    /// copied.
+    #[cfg(target_os = "linux")]
+    fn carry(written: Vec<u8>, chunk: usize, mut each: impl FnMut(&mut Bridge)) -> (Vec<u8>, usize) {
+        let (input, mut client) = std::io::pipe().unwrap();
+        let (mut agent, output) = std::io::pipe().unwrap();
+        let client = thread::spawn(move || {
+            written.chunks(chunk).for_each(|chunk| client.write_all(chunk).unwrap());
+        });
+        let agent = thread::spawn(move || {
+            let mut read = Vec::new();
+            std::io::Read::read_to_end(&mut agent, &mut read).unwrap();
+            read
+        });
+        let mut moved = 0;
+        let run = async {
+            let input = pipe::Receiver::from_owned_fd(input.into()).unwrap();
+            let output = pipe::Sender::from_owned_fd(output.into()).unwrap();
+            let mut source = Source::new(Reader::own(input).unwrap());
+            let mut target = Target::new(Writer::own(output).unwrap());
+            let mut bridge = Bridge::new(Config::default());
+            loop {
+                let read = poll_fn(|cx| source.poll_read(cx, bridge.space(Peer::Client))).await.unwrap();
+                let as_it_came = match read {
+                    0 => {
+                        bridge.ended(Peer::Client, Duration::ZERO);
+                        false
+                    }
+                    _ => bridge.received(Peer::Client, Duration::ZERO),
+                };
+                each(&mut bridge);
+                let passed = bridge.outbox(Peer::Agent).only_chunk().filter(|_| as_it_came);
+                source.looked_at(&target, passed, bridge.unfinished(Peer::Client));
+                moved += source.shadow.as_ref().filter(|shadow| shadow.is_passing()).map_or(0, |_| read);
+                poll_fn(|cx| target.poll_drain(cx, &mut bridge, Peer::Agent, &mut source)).await.unwrap();
+                while bridge.poll().is_some() {}
+                if read == 0 {
+                    return;
+                }
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async { timeout(DEADLINE, run).await }).expect("all goes on");
+        client.join().unwrap();
+        (agent.join().unwrap(), moved)
+    }
+
+    /// Lines of these lengths, so many bytes of them.
+    #[cfg(target_os = "linux")]
+    fn lines(lengths: &[usize], count: usize) -> Vec<u8> {
+        let line = |length: &usize| {
+            let text = "x".repeat(length.saturating_sub(40));
+            format!("{{\"jsonrpc\":\"2.0\",\"method\":\"_x\",\"{text}\":0}}\n").into_bytes()
+        };
+        let mut bytes: Vec<u8> = lengths
+            .iter()
+            .cycle()
+            .map(line)
+            .scan(0, |all, line| {
+                *all += line.len();
+                (*all < count).then_some(line)
+            })
+            .flatten()
+            .collect();
+        bytes.extend(b"{\"last\":1}");
+        bytes
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_flood_arrives_as_it_came_and_most_of_it_is_not_copied() {
+        const FLOOD: usize = 16 << 20;
+        for lengths in [&[200][..], &[4096], &[50, 5000, 200, 100_000, 61], &[3 << 20, 40]] {
+            let written = lines(lengths, FLOOD);
+            for chunk in [200, 64 << 10, 1 << 20] {
+                let (read, moved) = carry(written.clone(), chunk, |_| ());
+                assert!(read == written, "{lengths:?} in writes of {chunk}");
+                if chunk > 200 {
+                    assert!(moved > FLOOD / 2, "{moved} of {lengths:?} in writes of {chunk}");
+                }
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_looked_at_in_a_flood_keeps_its_place() {
+        let looked_at = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/close\",\"params\":{}}\n";
+        let one = [lines(&[200], 3 << 20), b"\n".to_vec(), looked_at.to_vec()].concat();
+        let written = one.repeat(4);
+        let (read, moved) = carry(written.clone(), 64 << 10, |_| ());
+        assert!(read == written && moved > written.len() / 3, "{moved} of {}", written.len());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn lines_of_the_bridge_come_between_others_in_a_flood() {
+        // The bridge refuses it with a line of its own.
+        let wrong = concat!(
+            r#"{"jsonrpc":"2.0","id":7,"method":"_sandboxagent/session/request_question","params":{}}"#,
+            "\n"
+        );
+        let written = lines(&[200, 3000], 8 << 20);
+        let mut reads = 0;
+        let (read, moved) = carry(written.clone(), 64 << 10, |bridge| {
+            reads += 1;
+            if reads % 40 == 0 {
+                bridge.receive(Peer::Agent, wrong.as_bytes(), Duration::ZERO);
+            }
+        });
+        let own = |line: &&[u8]| line.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"error\"");
+        let others: Vec<&[u8]> = read.split(|byte| *byte == b'\n').filter(|line| !own(line)).collect();
+        assert!(others == written.split(|byte| *byte == b'\n').collect::<Vec<_>>());
+        assert!(read.split(|byte| *byte == b'\n').filter(own).count() > 1 && moved > 0);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_shadow_is_given_up_where_it_cannot_be_the_same() {
+        let (source, _silent) = silent_source();
+        let (reader, writer) = pipe_with(PipeFlags::NONBLOCK).unwrap();
+        let writer = Writer::own(pipe::Sender::from_owned_fd(writer).unwrap()).unwrap();
+        let mut shadow = Shadow::begin(&source.reader, &writer, b"begun").unwrap();
+        assert!(shadow.passes(3, 2) && shadow.is_passing());
+        assert_eq!(shadow.pass(&writer).unwrap(), 3);
+        assert!(!shadow.is_passing() && !shadow.passes(0, 3) && shadow.passes(0, 2));
+        drop(reader);
+        assert!(shadow.passes(2, 0) && shadow.pass(&writer).is_err());
+        assert!(Shadow::begin(&source.reader, &writer, &[0; 5000]).is_none());
     }
 }

@@ -28,6 +28,8 @@ mod shell;
 
 mod lines;
 
+mod shadow;
+
 mod timer;
 
 mod stdio;

@@ -152,12 +152,13 @@ impl<P: Protocol> Pump<P> {
             if self.bridge.outbox(peer).is_idle() {
                 continue;
             }
-            let target = match (peer, &mut self.agent) {
-                (Peer::Client, _) => &mut self.client.target,
-                (Peer::Agent, Some(agent)) => &mut agent.target,
+            let (target, source) = match (peer, &mut self.agent) {
+                (Peer::Client, Some(agent)) => (&mut self.client.target, &mut agent.source),
+                (Peer::Client, None) => (&mut self.client.target, &mut self.client.source),
+                (Peer::Agent, Some(agent)) => (&mut agent.target, &mut self.client.source),
                 (Peer::Agent, None) => continue,
             };
-            if let Poll::Ready(Err(error)) = target.poll_drain(cx, &mut self.bridge, peer) {
+            if let Poll::Ready(Err(error)) = target.poll_drain(cx, &mut self.bridge, peer, source) {
                 tracing::debug!(?peer, %error, "reads no more");
                 self.bridge.broke(peer, self.started.elapsed());
             }
@@ -204,17 +205,18 @@ impl<P: Protocol> Pump<P> {
     }
 
     fn received(&mut self, peer: Peer, length: usize) {
-        let (from, to) = match (peer, &self.agent) {
-            (Peer::Client, Some(agent)) => (&self.client, agent),
-            (Peer::Agent, Some(agent)) => (agent, &self.client),
-            (_, None) => (&self.client, &self.client),
-        };
-        from.source.widen_if_flooded(&to.target);
-        let bytes = from.source.bytes;
         if peer == Peer::Agent {
             self.left = self.left.map(|left| left.saturating_sub(length as u64));
         }
-        self.bridge.received(peer, self.started.elapsed());
+        let as_it_came = self.bridge.received(peer, self.started.elapsed());
+        let (source, target) = match (peer, &mut self.agent) {
+            (Peer::Client, Some(agent)) => (&mut self.client.source, &agent.target),
+            (Peer::Agent, Some(agent)) => (&mut agent.source, &self.client.target),
+            (_, None) => (&mut self.client.source, &self.client.target),
+        };
+        let passed = self.bridge.outbox(peer.other()).only_chunk().filter(|_| as_it_came);
+        source.looked_at(target, passed, self.bridge.unfinished(peer));
+        let bytes = source.bytes;
         if let Some(traffic) = &self.traffic {
             let count = if peer == Peer::Client { &traffic.client } else { &traffic.agent };
             count.set(self.bridge.lines(peer), bytes);

@@ -44,6 +44,11 @@ impl<T: ?Sized> Port<T> {
         self.spare.as_ref().and_then(|spare| rustix::io::ioctl_fionread(&spare.fd).ok()).unwrap_or(0)
     }
 
+    /// Returns the stream's file descriptor, unless it is a file or a terminal.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.spare.as_ref().map(|spare| spare.fd.as_fd())
+    }
+
     /// Enlarges the kernel's buffer, if the stream is a pipe. Only for a flood: all pipes of a user share one budget,
     /// and once it is used up, new pipes are small.
     pub(super) fn widen(&self) {

@@ -67,21 +67,32 @@ impl<P: Protocol> Bridge<P> {
         self.link.connection_mut(from).splitter.space()
     }
 
-    /// Looks at what was read into [`Bridge::space`].
-    pub fn received(&mut self, from: Peer, now: Duration) {
+    /// Returns what this peer said that has not gone on yet.
+    pub fn unfinished(&self, from: Peer) -> &[u8] {
+        self.link.connection(from).splitter.left()
+    }
+
+    /// Looks at what was read into [`Bridge::space`]. Returns whether all of it that goes on now does so as it came, in
+    /// one piece.
+    pub fn received(&mut self, from: Peer, now: Duration) -> bool {
         self.catch_up();
+        let mut runs = 0;
+        let mut others = 0;
         loop {
             // The judge borrows the core while the splitter is borrowed as well.
             let (core, connection) = self.link.judge_and_connection(from);
             let shared = self.shared.as_ref();
             let piece = connection.splitter.next(|line| judge(shared, core, from, line));
-            let Some(piece) = piece else { return };
+            let Some(piece) = piece else { break };
+            let count = if matches!(piece, Piece::Run(_)) { &mut runs } else { &mut others };
+            *count += 1;
             self.take(from, piece, now);
             if self.link.connection(from).splitter.is_empty() {
-                return;
+                break;
             }
             self.catch_up();
         }
+        self.shared.is_none() && runs <= 1 && others == 0
     }
 
     /// Takes bytes of this peer.

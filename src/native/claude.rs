@@ -47,7 +47,7 @@ impl Spoken for Claude {
                 Glance::Look
             }
             (Kind::Request(subtype), Peer::Client) if subtype.is(INITIALIZE) => Glance::Look,
-            (Kind::Request(_), _) => Glance::Call,
+            (Kind::Request(subtype), _) => Glance::Call(subtype.end_in(line)),
             (Kind::Cancel | Kind::Init, Peer::Agent) => Glance::Look,
             (Kind::Response(id), _) => Glance::Response(id),
             (Kind::Undecided, _) => Glance::Undecided,

@@ -51,7 +51,7 @@ impl Spoken for Codex {
     fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> Glance<'a> {
         match (peek(line), from) {
             (Envelope::Call(method), Peer::Agent) => of_agent(method, line),
-            (Envelope::Call(method), Peer::Client) => of_host(method),
+            (Envelope::Call(method), Peer::Client) => of_host(method, line),
             (Envelope::Response(id), _) => Glance::Response(id),
             (Envelope::Batch | Envelope::Opaque, _) => Glance::Ordinary,
             (Envelope::Undecided, _) => Glance::Undecided,
@@ -158,12 +158,12 @@ fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> Glance<'a> {
         return if is_change { Glance::Look } else { Glance::Ordinary };
     }
     let matters = method.is(RESOLVED) || codex::METHODS.iter().any(|known| method.is(known));
-    if matters { Glance::Look } else { Glance::Call }
+    if matters { Glance::Look } else { Glance::Call(method.end_in(line)) }
 }
 
-fn of_host<'a>(method: Text<'_>) -> Glance<'a> {
+fn of_host<'a>(method: Text<'_>, line: &[u8]) -> Glance<'a> {
     let matters = method.is(INITIALIZE) || THREADS.iter().any(|known| method.is(known));
-    if matters { Glance::Look } else { Glance::Call }
+    if matters { Glance::Look } else { Glance::Call(method.end_in(line)) }
 }
 
 impl Codex {

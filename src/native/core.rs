@@ -46,8 +46,12 @@ impl<S: Spoken> Core<S> {
     pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (self.spoken.glance(from, line), from) {
             (Glance::Look, _) => true,
-            (Glance::Ordinary, _) | (Glance::Call, Peer::Client) => false,
-            (Glance::Call, Peer::Agent) => self.takes_settled_id(line),
+            (Glance::Ordinary, _) => false,
+            (Glance::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
+            (Glance::Call(length), Peer::Agent) if !self.pending.has_settled() => {
+                return Verdict::ForwardAlike(length);
+            }
+            (Glance::Call(_), Peer::Agent) => self.takes_settled_id(line),
             (Glance::Response(id), Peer::Client) => self.pending.awaited(id) != Awaited::Unknown,
             (Glance::Response(id), Peer::Agent) => self.spoken.awaits(id),
             // The end of the line may tell.
@@ -58,9 +62,6 @@ impl<S: Spoken> Core<S> {
 
     /// Returns whether a request of the agent has the id of a settled question: the next response with it is a new one.
     fn takes_settled_id(&self, line: &[u8]) -> bool {
-        if !self.pending.has_settled() {
-            return false;
-        }
         // Of a long line, the id stands in the beginning.
         self.spoken.request_id(line).is_some_and(|id| self.pending.is_settled(id))
     }

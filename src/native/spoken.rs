@@ -19,8 +19,9 @@ pub enum Glance<'a> {
     Ordinary,
     /// It has to be read.
     Look,
-    /// A call that is no question. It may be a request, and have an id.
-    Call,
+    /// A call that is no question, by so many of its first bytes. It may be a request, and have an id, whose number is not
+    /// looked at.
+    Call(usize),
     /// A response to the request with this id, as JSON text.
     Response(&'a str),
     /// The bytes end before it is clear.

@@ -3,8 +3,9 @@
 //! in, at any chunking; which lines are intercepted is left to the judge.
 
 use bytes::{Buf, Bytes, BytesMut};
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
+use super::alike::Beginning;
 use crate::limits::{HOLD, READ, STREAM};
 
 /// What becomes of a line.
@@ -12,8 +13,18 @@ use crate::limits::{HOLD, READ, STREAM};
 pub enum Verdict {
     /// It goes on as it is.
     Forward,
+    /// It goes on as it is, and so does each line that begins with the same bytes, as many as these, whatever number its
+    /// id is.
+    ForwardAlike(usize),
     /// It must be looked at as a whole.
     Intercept,
+}
+
+impl Verdict {
+    /// Says whether the line must be looked at as a whole.
+    pub fn intercepts(self) -> bool {
+        self == Verdict::Intercept
+    }
 }
 
 /// One piece of the stream, in order.
@@ -66,6 +77,11 @@ impl Splitter {
         &mut self.buffer
     }
 
+    /// Returns what has not come out yet.
+    pub fn left(&self) -> &[u8] {
+        &self.buffer
+    }
+
     /// Returns how many lines came to their end.
     pub fn lines(&self) -> u64 {
         self.lines
@@ -85,17 +101,9 @@ impl Splitter {
 
     /// Returns the next piece of what has been read. `judge` gets a line, or the beginning of a long one.
     pub fn next(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
-        let mut run = self.take_rest();
-        let mut lines = self.lines;
-        let from = run + self.searched;
-        let mut ends = memchr_iter(b'\n', &self.buffer[from..]).map(|found| from + found + 1);
-        let wanted = ends.find(|end| {
-            let wanted = judge(&self.buffer[run..*end]) == Verdict::Intercept;
-            (run, lines) = if wanted { (run, lines) } else { (*end, lines + 1) };
-            wanted
-        });
-        self.lines = lines;
-        if run > from {
+        let begun = self.take_rest();
+        let (run, wanted) = self.ordinary_lines(begun, &mut judge);
+        if run > begun {
             self.judged = 0;
         }
         if let Some(end) = wanted {
@@ -113,8 +121,35 @@ impl Splitter {
     /// Returns what is left when the input has ended: the last line, if it has no terminator.
     pub fn end(&mut self, mut judge: impl FnMut(&[u8]) -> Verdict) -> Option<Piece> {
         let length = self.buffer.len();
-        let wanted = length > 0 && self.rest == Rest::None && judge(&self.buffer) == Verdict::Intercept;
+        let wanted = length > 0 && self.rest == Rest::None && judge(&self.buffer).intercepts();
         (length > 0).then(|| if wanted { self.line(length) } else { self.run(length) })
+    }
+
+    /// Goes through the ordinary lines from here on. Returns where they end, and the end of the wanted line that follows, if
+    /// it is there.
+    fn ordinary_lines(
+        &mut self,
+        begun: usize,
+        mut judge: impl FnMut(&[u8]) -> Verdict,
+    ) -> (usize, Option<usize>) {
+        let buffer = &self.buffer[..];
+        let (mut run, mut from) = (begun, begun + self.searched);
+        let mut usual: Option<Beginning<'_>> = None;
+        loop {
+            let known = usual.and_then(|usual| usual.length_in(&buffer[run..]));
+            from += known.unwrap_or(0);
+            let Some(found) = memchr(b'\n', &buffer[from..]) else { return (run, None) };
+            let end = from + found + 1;
+            if known.is_none() {
+                match judge(&buffer[run..end]) {
+                    Verdict::Forward => {}
+                    Verdict::ForwardAlike(length) => usual = Some(Beginning::new(&buffer[run..run + length])),
+                    Verdict::Intercept => return (run, Some(end)),
+                }
+            }
+            (run, from) = (end, end);
+            self.lines += 1;
+        }
     }
 
     /// Returns how many bytes at the front belong to a line that has begun to leave.
@@ -142,7 +177,7 @@ impl Splitter {
             return None;
         }
         self.judged = length;
-        let wanted = judge(&self.buffer[run..]) == Verdict::Intercept;
+        let wanted = judge(&self.buffer[run..]).intercepts();
         if wanted && (length < HOLD || run > 0) {
             return None;
         }

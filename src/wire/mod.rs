@@ -11,6 +11,8 @@ pub mod envelope;
 
 pub mod frame;
 
+mod alike;
+
 pub mod outbox;
 
 pub mod splice;

@@ -46,6 +46,11 @@ impl<'a> Text<'a> {
         self.inner().starts_with(prefix.as_bytes())
     }
 
+    /// Returns how many of these bytes it takes to come to its end. It is a part of them.
+    pub fn end_in(&self, bytes: &[u8]) -> usize {
+        self.quoted.as_ptr_range().end.addr() - bytes.as_ptr().addr()
+    }
+
     /// How many bytes it is spelled with, quotes included.
     #[expect(clippy::len_without_is_empty, reason = "there are always the quotes")]
     pub fn len(&self) -> usize {
