@@ -127,6 +127,11 @@ impl Pending {
         })
     }
 
+    /// Returns whether a question is open that a chat message may answer.
+    pub(super) fn waits_for_chat(&self) -> bool {
+        self.open.values().any(|open| !open.is_permission())
+    }
+
     /// Returns whether there are ids of settled questions.
     pub(super) fn has_settled(&self) -> bool {
         !self.settled.is_empty()

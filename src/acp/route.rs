@@ -3,11 +3,12 @@
 use super::core::Core;
 use crate::{
     dialect::{self, permission},
-    engine::{Line, Peer},
+    engine::{Gist, Line, Peer, Unread},
     limits,
     wire::{
         envelope::{Envelope, Message, first_id, peek, responds_to},
         frame::Verdict,
+        id::key,
         method::{
             CANCEL_REQUEST, INITIALIZE, REQUEST_PERMISSION, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE,
             SESSION_FORK, SESSION_LOAD, SESSION_NEW, SESSION_PROMPT, SESSION_RESUME, SESSION_UPDATE,
@@ -17,14 +18,16 @@ use crate::{
 };
 
 impl Core {
-    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
-    pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+    /// Returns what becomes of a line of this peer, or of the beginning of a long one. `unread` says whether there are lines
+    /// that are still to be read: each of them may have a request that this one responds to, or the id of this request.
+    pub(super) fn judge(&self, from: Peer, line: &[u8], unread: bool) -> Verdict {
         let intercepts = match (peek(line), from) {
             (Envelope::Call(method), Peer::Client) => match ClientMethod::of(|name| method.is(name)) {
                 Some(_) => true,
                 None => return Verdict::ForwardAlike(method.end_in(line)),
             },
-            (Envelope::Call(method), Peer::Agent) => return self.judge_of_agent(method, line),
+            (Envelope::Call(method), Peer::Agent) => return self.judge_of_agent(method, line, unread),
+            (Envelope::Response(_), _) if unread => true,
             (Envelope::Response(id), Peer::Client) => self.pending.knows(id) || self.knows_last_id(line),
             (Envelope::Response(id), Peer::Agent) => {
                 self.turns.is_running(id)
@@ -48,35 +51,56 @@ impl Core {
             && responds_to(line).is_some_and(|id| self.pending.knows(id))
     }
 
-    /// Returns whether an intercepted line goes on as it is, whatever it turns out to mean. It may go on before it is
-    /// read: a permission, and the client's response to one.
-    pub(super) fn surely_forwards(&self, from: Peer, line: &Line) -> bool {
+    /// Returns what an intercepted line is if it goes on as it is, whatever it and those before it turn out to mean: a
+    /// prompt, a permission, the client's response to one, what the agent says of a tool call, and the end of a turn.
+    pub(super) fn surely_forwards(&self, from: Peer, line: &Line, unread: &Unread) -> Option<Gist> {
         if !line.whole {
-            return false;
+            return None;
         }
-        match (from, peek(&line.bytes)) {
+        // A response that says nothing else.
+        let only_responds = |id| {
+            let message = Message::read_prefix(&line.bytes);
+            message.is_some_and(|message| message.id == Some(id) && message.method.is_none())
+        };
+        let goes_on = match (from, peek(&line.bytes)) {
             (Peer::Client, Envelope::Response(id)) => {
-                let says_no_more = |message: Message<'_>| message.id == Some(id) && message.method.is_none();
-                self.pending.shows_permission(id)
-                    && Message::read_prefix(&line.bytes).is_some_and(says_no_more)
+                let request = key(id);
+                let awaited = match unread.about(&request) {
+                    Some(gist) => matches!(gist, Gist::Request(_)),
+                    None => self.pending.shows_permission(id),
+                };
+                return (awaited && only_responds(id)).then(|| Gist::Response(request.into()));
             }
             (Peer::Agent, Envelope::Call(method)) if method.is(REQUEST_PERMISSION) => {
                 // A request that has two ids is read as no message, and goes on.
-                let is_new = |id| self.pending.number(id).is_none() && !self.pending.is_awaited(id);
-                self.closed.is_none()
-                    && first_id(&line.bytes).is_some_and(is_new)
-                    && permission::is_no_question(&line.bytes)
+                let request = first_id(&line.bytes).map(key)?;
+                let is_new = self.pending.number(&request).is_none()
+                    && !self.pending.is_awaited(&request)
+                    && unread.about(&request).is_none();
+                let goes_on = self.closed.is_none() && is_new && permission::is_no_question(&line.bytes);
+                return goes_on.then(|| Gist::Request(request.into()));
+            }
+            (Peer::Client, Envelope::Call(method)) => {
+                method.is(SESSION_PROMPT) && !self.pending.waits_for_chat() && !self.turns.holds_any()
+            }
+            (Peer::Agent, Envelope::Call(method)) => method.is(SESSION_UPDATE) && !self.hints.wait(),
+            (Peer::Agent, Envelope::Response(id)) => {
+                self.initialize.is_none()
+                    && !self.hints.wait()
+                    && !self.turns.holds_any()
+                    && only_responds(id)
             }
             _ => false,
-        }
+        };
+        goes_on.then_some(Gist::Other)
     }
 
-    fn judge_of_agent(&self, method: Text<'_>, line: &[u8]) -> Verdict {
+    fn judge_of_agent(&self, method: Text<'_>, line: &[u8], unread: bool) -> Verdict {
         // The bulk of all traffic, and never a request.
         if method.is(SESSION_UPDATE) {
             return if self.hints.wait() { Verdict::Intercept } else { self.tool_calls.judge(line) };
         }
-        if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
+        if unread || method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
             return Verdict::Intercept;
         }
         if !self.pending.has_settled() {

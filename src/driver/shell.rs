@@ -46,9 +46,9 @@ impl Shell {
         }
     }
 
-    /// Carries out all that the bridge tells, in its order.
+    /// Carries out all that the bridge tells, in its order. What can be read later is not read for that.
     pub(super) fn carry_out<P: Protocol>(&mut self, bridge: &mut Bridge<P>) {
-        while let Some(output) = bridge.poll() {
+        while let Some(output) = bridge.poll_ready() {
             self.perform(output);
         }
     }

@@ -7,8 +7,9 @@
 //! bridge started, and never goes back. The same calls give the same bytes and outputs (I3).
 //!
 //! Some lines go on whatever they mean, such as a permission over ACP and the client's response to it. Such a line is in
-//! the outbox at once, and is read by the next call of [`Bridge::poll`] that finds no output, or by whatever else comes first. A shell that writes
-//! before it polls so lets the peers work meanwhile.
+//! the outbox at once, and is read later: by [`Bridge::poll`] once it finds no other output, when [`limits::UNREAD`] has
+//! passed, or before anything that it may matter to. [`Bridge::poll_ready`] leaves it, so that a shell lets programs come
+//! to the end of a turn meanwhile.
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use super::{
     link::Link,
     protocol::{Protocol, SharedConnection},
     steps,
+    unread::{Unread, UnreadLine},
 };
 use crate::{
     desk::Changes,
@@ -37,29 +39,20 @@ pub struct Bridge<P: Protocol> {
     link: Link<P>,
     /// How the peers are connected, if not by a connection each.
     shared: Option<P::Shared>,
-    /// The line that has gone on and is still to be read.
-    unread: Option<Unread>,
-}
-
-/// A line that went on before it was read.
-#[derive(Debug)]
-struct Unread {
-    from: Peer,
-    line: Line,
-    /// When it came.
-    at: Duration,
+    /// The lines that have gone on and are still to be read.
+    unread: Unread,
 }
 
 impl<P: Protocol> Bridge<P> {
     /// Returns a bridge around the core of a protocol, between an agent and a client that have not said anything yet,
     /// each on its own connection.
     pub fn around(core: P) -> Self {
-        Bridge { link: Link::new(core, Peer::Agent), shared: None, unread: None }
+        Bridge { link: Link::new(core, Peer::Agent), shared: None, unread: Unread::default() }
     }
 
     /// Returns a bridge whose two peers are behind one connection, which is that of [`Peer::Client`].
     pub fn sharing(core: P, shared: P::Shared) -> Self {
-        Bridge { link: Link::new(core, Peer::Client), shared: Some(shared), unread: None }
+        Bridge { link: Link::new(core, Peer::Client), shared: Some(shared), unread: Unread::default() }
     }
 
     /// Returns the buffer into which bytes of this peer are read. [`Bridge::received`] looks at them.
@@ -75,14 +68,14 @@ impl<P: Protocol> Bridge<P> {
     /// Looks at what was read into [`Bridge::space`]. Returns whether all of it that goes on now does so as it came, in
     /// one piece.
     pub fn received(&mut self, from: Peer, now: Duration) -> bool {
-        self.catch_up();
         let mut runs = 0;
         let mut others = 0;
         loop {
             // The judge borrows the core while the splitter is borrowed as well.
             let (core, connection) = self.link.judge_and_connection(from);
             let shared = self.shared.as_ref();
-            let piece = connection.splitter.next(|line| judge(shared, core, from, line));
+            let unread = &self.unread;
+            let piece = connection.splitter.next(|line| judge(shared, core, from, line, unread));
             let Some(piece) = piece else { break };
             let count = if matches!(piece, Piece::Run(_)) { &mut runs } else { &mut others };
             *count += 1;
@@ -90,7 +83,6 @@ impl<P: Protocol> Bridge<P> {
             if self.link.connection(from).splitter.is_empty() {
                 break;
             }
-            self.catch_up();
         }
         self.shared.is_none() && runs <= 1 && others == 0
     }
@@ -109,7 +101,7 @@ impl<P: Protocol> Bridge<P> {
         let (core, connection) = self.link.judge_and_connection(from);
         connection.is_read = false;
         let shared = self.shared.as_ref();
-        match connection.splitter.end(|line| judge(shared, core, from, line)) {
+        match connection.splitter.end(|line| judge(shared, core, from, line, &self.unread)) {
             // Nothing follows, so that the beginning of a line is all of it.
             Some(Piece::Head(bytes)) => self.take(from, Piece::Line(bytes), now),
             Some(piece) => self.take(from, piece, now),
@@ -198,7 +190,13 @@ impl<P: Protocol> Bridge<P> {
     /// Returns when the next [`Event::Tick`] is due, if one is.
     pub fn next_deadline(&self) -> Option<Duration> {
         let ends = self.shared.as_ref().and_then(SharedConnection::ends);
-        ends.or_else(|| steps::next_deadline(&self.link.core))
+        let deadlines = [self.unread.deadline(), steps::next_deadline(&self.link.core)];
+        ends.or_else(|| deadlines.into_iter().flatten().min())
+    }
+
+    /// Returns the next thing that the shell is told of what was read by now.
+    pub fn poll_ready(&mut self) -> Option<Output> {
+        self.link.poll()
     }
 
     /// Returns the next thing that the shell is told.
@@ -237,7 +235,7 @@ impl<P: Protocol> Bridge<P> {
     /// Returns about how many bytes are held: those of the outboxes, and those of the questions that are open or on
     /// their way.
     pub fn held_bytes(&self) -> usize {
-        self.link.held_bytes()
+        self.link.held_bytes() + self.unread.bytes()
     }
 
     /// Returns whether no process is left that could write to the agent's output on its behalf.
@@ -255,10 +253,19 @@ impl<P: Protocol> Bridge<P> {
             Piece::Head(bytes) => Line { bytes, whole: false },
         };
         self.link.output(Output::Intercepted(from, line.bytes.clone()));
-        if self.link.core.surely_forwards(from, &line) {
+        if !self.unread.has_room(&line) {
+            self.catch_up();
+        }
+        if let Some(gist) = self.link.core.surely_forwards(from, &line, &self.unread) {
             self.link.forward(from.other(), line.bytes.clone());
-            self.unread = Some(Unread { from, line, at: now });
-            return;
+            return self.unread.push(from, line, now, gist);
+        }
+        if !self.unread.is_empty() {
+            self.catch_up();
+            // It may have been intercepted only for what was unread.
+            if !self.link.core.judge(from, &line.bytes, &self.unread).intercepts() {
+                return self.link.forward(from.other(), line.bytes);
+            }
         }
         let actions = steps::line(&mut self.link.core, from, &line, now);
         let goes_on = |action: &Action| matches!(action, Action::Forward | Action::ForwardAs(_));
@@ -274,17 +281,18 @@ impl<P: Protocol> Bridge<P> {
         }
     }
 
-    /// Reads the line that has gone on, before anything else happens.
+    /// Reads the lines that have gone on.
     fn catch_up(&mut self) {
-        let Some(Unread { from, line, at }) = self.unread.take() else { return };
-        let actions = steps::line(&mut self.link.core, from, &line, at);
-        debug_assert!(actions.contains(&Action::Forward), "{}", line.bytes.escape_ascii());
-        for action in actions {
-            self.carry_out(action);
-        }
-        if self.outbox(Peer::Agent).is_idle() {
-            // The shell has said so already, when there was nothing to deliver yet.
-            self.link.flushed(Peer::Agent);
+        while let Some(UnreadLine { from, line, at, .. }) = self.unread.pop() {
+            let actions = steps::line(&mut self.link.core, from, &line, at);
+            debug_assert!(actions.contains(&Action::Forward), "{}", line.bytes.escape_ascii());
+            for action in actions {
+                self.carry_out(action);
+            }
+            if self.outbox(Peer::Agent).is_idle() {
+                // The shell has said so already, when there was nothing to deliver yet.
+                self.link.flushed(Peer::Agent);
+            }
         }
     }
 
@@ -319,9 +327,15 @@ impl<P: Protocol> Bridge<P> {
     }
 }
 
-fn judge<P: Protocol>(shared: Option<&P::Shared>, core: &P, from: Peer, line: &[u8]) -> Verdict {
+fn judge<P: Protocol>(
+    shared: Option<&P::Shared>,
+    core: &P,
+    from: Peer,
+    line: &[u8],
+    unread: &Unread,
+) -> Verdict {
     match shared {
         Some(shared) => shared.judge(core, line),
-        None => core.judge(from, line),
+        None => core.judge(from, line, unread),
     }
 }

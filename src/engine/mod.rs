@@ -23,6 +23,8 @@ pub mod protocol;
 
 pub mod steps;
 
+pub mod unread;
+
 pub mod bridge;
 
 pub use action::{Action, Line};
@@ -34,3 +36,4 @@ pub use introduction::{Introduction, Introductions};
 pub use link::Link;
 pub use protocol::{Protocol, SharedConnection};
 pub use sessions::Sessions;
+pub use unread::{Gist, Unread};

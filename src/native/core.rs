@@ -42,15 +42,17 @@ impl<S: Spoken> Core<S> {
         }
     }
 
-    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
-    pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+    /// Returns what becomes of a line of this peer, or of the beginning of a long one. `unread` says whether there is a
+    /// line that is still to be read.
+    pub(super) fn judge(&self, from: Peer, line: &[u8], unread: bool) -> Verdict {
         let intercepts = match (self.spoken.glance(from, line), from) {
             (Glance::Look, _) => true,
             (Glance::Ordinary, _) => false,
             (Glance::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
-            (Glance::Call(length), Peer::Agent) if !self.pending.has_settled() => {
+            (Glance::Call(length), Peer::Agent) if !unread && !self.pending.has_settled() => {
                 return Verdict::ForwardAlike(length);
             }
+            (Glance::Call(_) | Glance::Response(_), _) if unread => true,
             (Glance::Call(_), Peer::Agent) => self.takes_settled_id(line),
             (Glance::Response(id), Peer::Client) => self.pending.awaited(id) != Awaited::Unknown,
             (Glance::Response(id), Peer::Agent) => self.spoken.awaits(id),

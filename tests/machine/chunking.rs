@@ -1,7 +1,7 @@
 //! However the bytes arrive, the same lines leave in the same order, and no line lands inside another (I2).
 
 use askbridge::{
-    acp::{Bridge, Config, Event, Peer},
+    acp::{Bridge, Config, Event, Output, Peer},
     desk::{Submission, Submitted, Ticket},
     limits::{HOLD, STREAM},
     question::{Provenance, Responder},
@@ -11,7 +11,8 @@ use serde::de::IgnoredAny;
 
 use crate::{
     asks,
-    stage::{Out, Stage, arrived},
+    conversation::told,
+    stage::{Stage, arrived},
 };
 
 /// Lines of one peer that come one after the other.
@@ -67,24 +68,17 @@ fn burst() -> impl Strategy<Value = Burst> {
     prop_oneof![lines(Peer::Client), lines(Peer::Agent)]
 }
 
-/// What comes out, with what arrives at one peer joined.
-fn played(bursts: &[Burst], piece: usize) -> Vec<Out> {
+/// What arrives at each peer, and what the shell is told. How these are interleaved depends on when the shell polls.
+fn played(bursts: &[Burst], piece: usize) -> ([Vec<u8>; 2], Vec<Output>) {
     let mut stage = Stage::new(Bridge::new(Config::default()));
-    let mut all = Vec::new();
+    let mut out = Vec::new();
     for burst in bursts {
         let bytes = format!("{}\n", burst.lines.join("\n"));
         for bytes in bytes.as_bytes().chunks(piece.max(bytes.len() / 400)) {
-            for out in stage.receive(burst.from, bytes) {
-                match (all.last_mut(), out) {
-                    (Some(Out::Bytes(before, joined)), Out::Bytes(to, bytes)) if *before == to => {
-                        joined.extend(bytes);
-                    }
-                    (_, out) => all.push(out),
-                }
-            }
+            out.extend(stage.receive(burst.from, bytes));
         }
     }
-    all
+    (Peer::ALL.map(|peer| arrived(&out, peer)), told(&out))
 }
 
 proptest! {

@@ -11,6 +11,7 @@ use std::{
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer},
     desk::{Notice, Submitted, Ticket},
+    limits,
     question::{Provenance, Responder},
     wire::envelope::Message,
 };
@@ -20,7 +21,7 @@ use serde_json::Value;
 use crate::{
     asks,
     consent::Consent,
-    stage::{Out, Stage},
+    stage::{self, Out, Stage},
 };
 
 /// One event. The numbers choose among a few IDs and sessions, so that events often concern the same one.
@@ -81,8 +82,29 @@ fn any_move(asks: Range<usize>) -> impl Strategy<Value = Move> {
     ]
 }
 
+/// What is done with the bridge.
+#[derive(Clone, Debug)]
+enum Deed {
+    Line(Peer, String),
+    Event(Event),
+    Pass(Duration),
+    ClientEnds,
+}
+
+impl Deed {
+    fn on(&self, stage: &mut Stage) -> Vec<Out> {
+        match self {
+            Deed::Line(from, text) => stage.line(*from, text),
+            Deed::Event(event) => stage.handle(event.clone()),
+            Deed::Pass(time) => stage.pass(*time),
+            Deed::ClientEnds => stage.end(Peer::Client),
+        }
+    }
+}
+
 struct World {
     stage: Stage,
+    deeds: Vec<Deed>,
     /// By ID: the number of questions, and the number of responses that the agent got.
     asked: BTreeMap<u8, usize>,
     responded: BTreeMap<u8, usize>,
@@ -106,11 +128,14 @@ struct World {
 
 impl World {
     fn new(client: usize) -> Self {
-        let (capabilities, tier) = asks::client(client);
-        let mut config = Config { tier, ..Config::default() };
-        config.common.timeout = Some(Duration::from_secs(5));
+        World::reading(client, false)
+    }
+
+    /// A world in which the shell reads what goes on anyway at once, or late.
+    fn reading(client: usize, late: bool) -> Self {
         let mut world = World {
-            stage: Stage::new(Bridge::new(config)),
+            stage: stage(client, late),
+            deeds: Vec::new(),
             asked: BTreeMap::new(),
             responded: BTreeMap::new(),
             ambiguous: BTreeSet::new(),
@@ -125,6 +150,7 @@ impl World {
             client_lives: true,
             journal: Vec::new(),
         };
+        let (capabilities, _) = asks::client(client);
         let params = format!(r#"{{"protocolVersion":1,"clientCapabilities":{capabilities}}}"#);
         world.line(
             Peer::Client,
@@ -176,8 +202,7 @@ impl World {
             Move::ClientEnds if self.client_lives => {
                 self.client_lives = false;
                 self.journal.push("the client ends".to_owned());
-                let out = self.stage.end(Peer::Client);
-                self.perform(&out);
+                self.act(Deed::ClientEnds);
             }
             Move::AgentExits if self.agent_lives => {
                 self.agent_lives = false;
@@ -229,19 +254,22 @@ impl World {
     }
 
     fn pass(&mut self, time: Duration) {
-        let out = self.stage.pass(time);
-        self.perform(&out);
+        self.act(Deed::Pass(time));
     }
 
     fn line(&mut self, from: Peer, text: &str) {
         self.journal.push(format!("{from:?} says {text}"));
-        let out = self.stage.line(from, text);
-        self.perform(&out);
+        self.act(Deed::Line(from, text.to_owned()));
     }
 
     fn happen(&mut self, event: Event) {
         self.journal.push(format!("{event:?}"));
-        let out = self.stage.handle(event);
+        self.act(Deed::Event(event));
+    }
+
+    fn act(&mut self, deed: Deed) {
+        let out = deed.on(&mut self.stage);
+        self.deeds.push(deed);
         self.perform(&out);
     }
 
@@ -290,6 +318,30 @@ impl World {
     }
 }
 
+fn stage(client: usize, reads_late: bool) -> Stage {
+    let mut config = Config { tier: asks::client(client).1, ..Config::default() };
+    config.common.timeout = Some(Duration::from_secs(5));
+    Stage { reads_late, ..Stage::new(Bridge::new(config)) }
+}
+
+/// Returns what arrives at each peer when all of this is done, and what the shell is told.
+fn outcome(client: usize, reads_late: bool, deeds: &[Deed]) -> ([Vec<u8>; 2], Vec<Output>) {
+    let mut stage = stage(client, reads_late);
+    let mut out: Vec<Out> = deeds.iter().flat_map(|deed| deed.on(&mut stage)).collect();
+    // More than a line may wait unread, and less than the next deadline.
+    out.extend(stage.pass(limits::UNREAD));
+    (Peer::ALL.map(|peer| stage::arrived(&out, peer)), told(&out))
+}
+
+/// Returns what the shell was told.
+pub(crate) fn told(out: &[Out]) -> Vec<Output> {
+    let told = out.iter().filter_map(|out| match out {
+        Out::Told(output) => Some(output.clone()),
+        Out::Bytes(..) => None,
+    });
+    told.collect()
+}
+
 fn cancel(id: u8) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#)
 }
@@ -302,9 +354,10 @@ proptest! {
 
     #[test]
     fn every_question_gets_one_response_and_lines_keep_their_order(
-        client in 0..asks::CLIENTS, moves in prop::collection::vec(any_move(0..asks::COUNT), 0..60),
+        client in 0..asks::CLIENTS, late in any::<bool>(),
+        moves in prop::collection::vec(any_move(0..asks::COUNT), 0..60),
     ) {
-        let mut world = World::new(client);
+        let mut world = World::reading(client, late);
         for step in &moves {
             world.play(step);
         }
@@ -322,14 +375,37 @@ proptest! {
     /// I12.
     #[test]
     fn nothing_is_allowed_that_was_not_chosen(
-        client in 0..asks::CLIENTS, moves in prop::collection::vec(any_move(asks::PERMISSIONS), 0..60),
+        client in 0..asks::CLIENTS, late in any::<bool>(),
+        moves in prop::collection::vec(any_move(asks::PERMISSIONS), 0..60),
     ) {
-        let mut world = World::new(client);
+        let mut world = World::reading(client, late);
         for step in &moves {
             world.play(step);
         }
         world.play(&Move::ClientEnds);
         prop_assert_eq!(world.stage.bridge.open_questions(), 0);
+    }
+
+    /// When a line is read that goes on anyway changes nothing: neither what the peers get, nor what the shell is told, nor
+    /// when that came.
+    #[test]
+    fn what_is_read_late_leads_to_the_same(
+        client in 0..asks::CLIENTS,
+        moves in prop::collection::vec(
+            prop_oneof![any_move(0..asks::COUNT), any_move(asks::PERMISSIONS)], 0..60,
+        ),
+    ) {
+        let mut world = World::new(client);
+        for step in &moves {
+            world.play(step);
+        }
+        let [(arrived, told), (late_arrived, late_told)] =
+            [false, true].map(|late| outcome(client, late, &world.deeds));
+        prop_assert_eq!(
+            arrived.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+            late_arrived.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        );
+        prop_assert_eq!(told, late_told, "{}", world.journal.join("\n"));
     }
 
     #[test]

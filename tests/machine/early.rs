@@ -1,10 +1,11 @@
-//! A permission, and the client's response to it, are in the outbox before they are read, and are read before anything
-//! else happens.
+//! A prompt, a permission, the client's response to it, and the end of the turn are in the outbox before they are read, and
+//! are read before anything happens that they may matter to.
 
 use std::time::Duration;
 
 use askbridge::{
-    acp::{Bridge, Config, Event, Peer},
+    acp::{Bridge, Config, Event, Output, Peer},
+    limits,
     question::{Outcome, Reason},
 };
 
@@ -52,9 +53,12 @@ fn permission_and_its_response_go_on_before_they_are_read() {
 
 #[test]
 fn what_comes_next_finds_it_read() {
-    let reads_next: [fn(&mut Bridge); 5] = [
-        |bridge| bridge.receive(Peer::Client, b"{}\n", Duration::ZERO),
-        |bridge| bridge.receive(Peer::Agent, b"{}\n", Duration::ZERO),
+    let reads_next: [fn(&mut Bridge); 6] = [
+        |bridge| receive(bridge, Peer::Client, r#""method":"session/cancel","params":{"sessionId":"s"}"#),
+        // It may be to a request that is unread.
+        |bridge| receive(bridge, Peer::Client, r#""id":7,"result":{}"#),
+        // It may have the id of one.
+        |bridge| receive(bridge, Peer::Agent, r#""id":1,"method":"fs/read_text_file","params":{}"#),
         |bridge| bridge.handle(Event::Tick, Duration::ZERO),
         |bridge| bridge.ended(Peer::Agent, Duration::ZERO),
         |bridge| assert!(bridge.poll().is_some() && bridge.poll().is_some() && bridge.poll().is_some()),
@@ -64,6 +68,59 @@ fn what_comes_next_finds_it_read() {
         pass(&mut bridge, Peer::Agent, REQUEST);
         next(&mut bridge);
         assert_eq!(bridge.open_questions(), 1);
+    }
+}
+
+/// A peer says this, and it is written.
+fn receive(bridge: &mut Bridge, from: Peer, members: &str) {
+    pass(bridge, from, format!("{{\"jsonrpc\":\"2.0\",{members}}}\n").as_bytes());
+}
+
+#[test]
+fn a_whole_turn_goes_on_before_it_is_read() {
+    let mut bridge = Bridge::new(Config::default());
+    for id in 1..=3 {
+        let said = |line: &[u8]| String::from_utf8_lossy(line).replace("\"id\":1", &format!("\"id\":{id}"));
+        receive(
+            &mut bridge,
+            Peer::Client,
+            &format!(r#""id":{id},"method":"session/prompt","params":{{"sessionId":"s"}}"#),
+        );
+        pass(&mut bridge, Peer::Agent, said(REQUEST).as_bytes());
+        receive(
+            &mut bridge,
+            Peer::Agent,
+            r#""method":"session/update","params":{"update":{"sessionUpdate":"plan"}}"#,
+        );
+        pass(&mut bridge, Peer::Client, said(RESPONSE).as_bytes());
+        receive(&mut bridge, Peer::Agent, &format!(r#""id":{id},"result":{{"stopReason":"end_turn"}}"#));
+    }
+    let is_about_bytes = |output| matches!(output, Output::Queued(..) | Output::Intercepted(..));
+    while let Some(output) = bridge.poll_ready() {
+        assert!(is_about_bytes(output), "nothing is read");
+    }
+    assert!(bridge.next_deadline() == Some(limits::UNREAD) && !bridge.has_changes());
+    bridge.handle(Event::Tick, limits::UNREAD);
+    while bridge.poll_ready().is_some() {}
+    let settled = bridge.take_changes().expect("they are read").questions;
+    assert_eq!(settled.iter().filter(|record| record.settlement.is_some()).count(), 3);
+    assert_eq!(bridge.next_deadline(), None);
+}
+
+#[test]
+fn only_so_much_is_left_unread() {
+    let mut bridge = Bridge::new(Config::default());
+    let long = "x".repeat(limits::UNREAD_BYTES);
+    let prompt = |text: &str| format!(r#""id":1,"method":"session/prompt","params":{{"text":"{text}"}}"#);
+    receive(&mut bridge, Peer::Client, &prompt(&long));
+    assert!(bridge.held_bytes() > limits::UNREAD_BYTES, "alone, a line of any length waits");
+    for _ in 0..=limits::UNREAD_LINES {
+        receive(&mut bridge, Peer::Client, &prompt("x"));
+    }
+    assert!((1..1000).contains(&bridge.held_bytes()), "the others were read for the last one");
+    for _ in 0..limits::UNREAD_LINES {
+        receive(&mut bridge, Peer::Client, &prompt(&long[..2000]));
+        assert!(bridge.held_bytes() <= limits::UNREAD_BYTES);
     }
 }
 

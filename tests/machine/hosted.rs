@@ -135,7 +135,7 @@ impl<P: Protocol> Race<P> {
     fn new(spelling: Spelling, bridge: Bridge<P>, seed: u64) -> Self {
         Race {
             spelling,
-            stage: Stage::new(bridge),
+            stage: Stage { reads_late: seed.is_multiple_of(2), ..Stage::new(bridge) },
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             waiting: [VecDeque::new(), VecDeque::new()],
             said: VecDeque::new(),
