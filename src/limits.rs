@@ -29,9 +29,11 @@ pub const HOLD: usize = MIB;
 pub const FLOOD_READ: usize = 32 * KIB;
 /// Number of such reads in a row after which a direction counts as flooded.
 pub const FLOOD: u32 = 16;
-/// Capacity of the pipes of a flooded direction. With the default of 64 KiB, three processes on two pipes wait for
-/// each other.
-pub const WIDE_PIPE: usize = 512 * KIB;
+/// Room for one read in a flood that is not copied, and capacity of the pipe that it comes from. With the default of 64
+/// KiB, three processes on two pipes wait for each other; far more does not stay in the cache.
+pub const WIDE_READ: usize = 256 * KIB;
+/// Capacity of the pipe that a flood goes to. Pages that are not full take as much room as full ones.
+pub const WIDE_PIPE: usize = 2 * WIDE_READ;
 /// Own lines that may wait for a peer before the peer that causes them is not read any more. This is more than
 /// [`HELD_BYTES`], so that prompts that are released together never stop the agent from being read.
 pub const OWN_LINES: usize = HELD_BYTES + HOLD;

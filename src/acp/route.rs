@@ -6,7 +6,7 @@ use crate::{
     engine::{Gist, Line, Peer, Unread},
     limits,
     wire::{
-        envelope::{Envelope, Message, first_id, peek, responds_to},
+        envelope::{Envelope, first_id, only_responds_to, peek, responds_to},
         frame::Verdict,
         id::key,
         method::{
@@ -57,11 +57,7 @@ impl Core {
         if !line.whole {
             return None;
         }
-        // A response that says nothing else.
-        let only_responds = |id| {
-            let message = Message::read_prefix(&line.bytes);
-            message.is_some_and(|message| message.id == Some(id) && message.method.is_none())
-        };
+        let only_responds = |id| only_responds_to(&line.bytes) == Some(id);
         let goes_on = match (from, peek(&line.bytes)) {
             (Peer::Client, Envelope::Response(id)) => {
                 let request = key(id);

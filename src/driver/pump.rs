@@ -102,7 +102,7 @@ impl<P: Protocol> Pump<P> {
             traffic: None,
             client: Stream { source: Source::new(stdin), target: Target::new(stdout) },
             agent: None,
-            timer: Timer::new(),
+            timer: Timer::new().map_err(|source| FatalError::SetUp { what: "the timer", source })?,
             left: None,
             exited: false,
             status: None,
@@ -119,12 +119,17 @@ impl<P: Protocol> Pump<P> {
     /// Does what can be done now, in rounds: each writes, reads each peer once, looks at the processes and the clock,
     /// and takes one submission, so that no source of work keeps another from its turn (I7).
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Pause> {
+        let mut happens = true;
         loop {
             self.write(cx);
-            let mut moves = self.read(cx);
-            moves |= self.poll_events(cx);
-            let submitted = self.poll_submission(cx);
-            self.write(cx);
+            let reads = self.read(cx);
+            let mut submitted = false;
+            // Where nothing happened a moment ago, what happens since wakes the task.
+            if reads || happens {
+                happens = self.poll_events(cx);
+                submitted = self.poll_submission(cx);
+                self.write(cx);
+            }
             self.shell.hand_over(cx, &mut self.bridge);
             if self.is_over() {
                 return Poll::Ready(Pause::Over);
@@ -132,7 +137,7 @@ impl<P: Protocol> Pump<P> {
             if submitted {
                 return Poll::Ready(Pause::Yield);
             }
-            if !moves {
+            if !reads && !happens {
                 return Poll::Pending;
             }
         }

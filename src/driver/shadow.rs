@@ -95,8 +95,7 @@ mod pipe {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
             let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-            // A page that is not full takes as much room as a full one.
-            fcntl_setpipe_size(&writer, 2 * limits::READ)?;
+            fcntl_setpipe_size(&writer, limits::WIDE_PIPE)?;
             if !bytes.is_empty() {
                 rustix::io::write(&writer, bytes)?;
             }

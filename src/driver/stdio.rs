@@ -51,11 +51,15 @@ impl<T: ?Sized> Port<T> {
 
     /// Enlarges the kernel's buffer, if the stream is a pipe. Only for a flood: all pipes of a user share one budget,
     /// and once it is used up, new pipes are small.
-    pub(super) fn widen(&self) {
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(unused_variables, reason = "only Linux has pipes of any size")
+    )]
+    pub(super) fn widen(&self, capacity: usize) {
         #[cfg(target_os = "linux")]
         if let Some(spare) = &self.spare {
             // It fails where that is not allowed, or where this is no pipe: then the size stays.
-            rustix::pipe::fcntl_setpipe_size(&spare.fd, limits::WIDE_PIPE).ok();
+            rustix::pipe::fcntl_setpipe_size(&spare.fd, capacity).ok();
         }
     }
 }

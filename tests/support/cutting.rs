@@ -30,7 +30,13 @@ impl Temper {
                 seen.fold(salt, |hash, byte| hash.wrapping_mul(31).wrapping_add(*byte)) & 4 == 0
             }
         };
-        if wanted { Verdict::Intercept } else { Verdict::Forward }
+        // The number of an id counts for this judge, but would not have to.
+        let has_id = line.starts_with(b"{\"id\"") || line.starts_with(b"{\"jsonrpc\"");
+        match self {
+            _ if wanted => Verdict::Intercept,
+            Temper::Mixed { look, .. } if look < line.len() && !has_id => Verdict::ForwardAlike(look),
+            _ => Verdict::Forward,
+        }
     }
 }
 
