@@ -65,7 +65,7 @@ struct World {
     looks: Vec<(u64, String)>,
     returned: BTreeMap<String, Json>,
     submitted: Vec<Submitted>,
-    /// The requests of daemons that ended, and how.
+    /// The requests that are over, and how they ended.
     told: BTreeMap<u64, Told>,
 }
 
@@ -244,9 +244,8 @@ impl World {
             while let Some((call, result)) = self.daemon.poll_returned() {
                 self.returned.insert(call, result);
             }
-            for (id, told) in self.daemon.told() {
-                let known = self.told.entry(*id).or_insert_with(|| told.clone());
-                assert_eq!(known, told, "a request ends once");
+            while let Some((id, told)) = self.daemon.poll_told() {
+                assert_eq!(self.told.insert(id, told), None, "a request ends once");
             }
             let mut cx = Context::from_waker(Waker::noop());
             let mut is_done = true;
