@@ -4,6 +4,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{BufRead, BufReader, Write},
+    mem,
     process::Command,
     sync::mpsc::{Receiver, sync_channel},
     thread,
@@ -25,7 +26,7 @@ use tokio::{
 use crate::{
     claude, codex,
     copilot::COPILOT,
-    machine::TestMachine,
+    machine::{TestMachine, end},
     opencode::OPENCODE,
     races::{Dice, rounds},
     scene::Scene,
@@ -40,6 +41,9 @@ const TOLD: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(2);
 /// How much later than the other one of the two begins at first, in turns of the runtime.
 const TURNS: i64 = 256;
+/// How many races are in one session of Claude Code: each hook reads the transcript when it starts, which would take most of
+/// the time if all races of a long run were in it.
+const SESSION: u64 = 256;
 /// The longest lead, in turns.
 const LONGEST_LEAD: i64 = 1 << 17;
 
@@ -208,6 +212,8 @@ struct Terminal<'a> {
     asked: &'static str,
     told: &'static str,
     is_silent: bool,
+    /// Starts another session for this round, where one cannot go on for long.
+    renew: Option<fn(&TestMachine, u64) -> Process>,
 }
 
 impl Rival for Terminal<'_> {
@@ -215,9 +221,14 @@ impl Rival for Terminal<'_> {
         self.machine
     }
 
-    fn ask(&mut self, _: u64) {
-        self.agent.send(self.ask);
+    fn ask(&mut self, round: u64) {
         let (asked, told) = (self.asked, self.told);
+        if let Some(renew) = self.renew.filter(|_| round > 0 && round.is_multiple_of(SESSION)) {
+            self.agent.close_stdin();
+            let before = mem::replace(self.agent, renew(self.machine, round));
+            assert!(!end(before).stdout.contains(told), "told twice");
+        }
+        self.agent.send(self.ask);
         self.agent.expect("that it asks", |line| {
             assert!(!line.contains(told), "told twice: {line}");
             line.contains(asked)
@@ -247,6 +258,7 @@ fn races_in_words(machine: &TestMachine, agent: &mut Process) {
         asked: "asked ",
         told: "told ",
         is_silent: false,
+        renew: None,
     });
 }
 
@@ -272,7 +284,8 @@ fn codex() {
 fn hook_of_claude() {
     let claude::Scene { machine, claude: agent } = &mut claude::Scene::new(&[]);
     let (asked, told) = (r#""dialog":"ask""#, r#""closed""#);
-    races(&mut Terminal { machine, agent, ask: "ask", asked, told, is_silent: true });
+    let renew = |machine: &TestMachine, round| claude::session(machine, &format!("{round}.jsonl"), &[]);
+    races(&mut Terminal { machine, agent, ask: "ask", asked, told, is_silent: true, renew: Some(renew) });
 }
 
 /// An agent that the program that hosts it answers beside responders: one bridge for all races.

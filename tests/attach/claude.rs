@@ -16,19 +16,10 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Starts a session whose hooks hold answers back for so long.
+    /// Starts a session whose hooks have these settings.
     pub(crate) fn new(settings: &[(&str, &str)]) -> Self {
         let machine = TestMachine::new();
-        let hooks = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/claude-plugin/hooks/hooks.json");
-        let transcript = machine.path().join("transcript.jsonl");
-        let (hooks, transcript) = (hooks.display().to_string(), transcript.display().to_string());
-        let mut command = machine.command(&["mock", "claude-hook", &hooks, "--transcript", &transcript]);
-        let bin = Path::new(ASKBRIDGE).parent().expect("a folder");
-        let path = env::var_os("PATH").unwrap_or_default();
-        let path = env::join_paths([bin.to_owned()].into_iter().chain(env::split_paths(&path)));
-        command.env("PATH", path.expect("a path")).env("ASKBRIDGE_CLAUDE_GRACE", "0s");
-        command.envs(settings.iter().copied());
-        let claude = Process::spawn(&mut command);
+        let claude = session(&machine, "transcript.jsonl", settings);
         Scene { machine, claude }
     }
 
@@ -54,6 +45,20 @@ impl Scene {
     fn has_left(&self) {
         self.machine.questions(0);
     }
+}
+
+/// Starts a session whose hooks have these settings, with a transcript of this name.
+pub(crate) fn session(machine: &TestMachine, transcript: &str, settings: &[(&str, &str)]) -> Process {
+    let hooks = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/claude-plugin/hooks/hooks.json");
+    let transcript = machine.path().join(transcript);
+    let (hooks, transcript) = (hooks.display().to_string(), transcript.display().to_string());
+    let mut command = machine.command(&["mock", "claude-hook", &hooks, "--transcript", &transcript]);
+    let bin = Path::new(ASKBRIDGE).parent().expect("a folder");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([bin.to_owned()].into_iter().chain(env::split_paths(&path)));
+    command.env("PATH", path.expect("a path")).env("ASKBRIDGE_CLAUDE_GRACE", "0s");
+    command.envs(settings.iter().copied());
+    Process::spawn(&mut command)
 }
 
 #[test]
