@@ -56,10 +56,6 @@ trait Rival {
     fn answer(&mut self, round: u64);
     /// Waits until the agent has an answer, and returns it.
     fn heard(&mut self, round: u64) -> String;
-    /// Whether the agent takes what is handed to it without a word on whether that was first.
-    fn is_silent(&self) -> bool {
-        false
-    }
 }
 
 #[derive(Debug, Default)]
@@ -67,8 +63,6 @@ struct Counts {
     here: u64,
     rejected: u64,
     there: u64,
-    /// How often a responder was told to be first and the dialog was, too.
-    both: u64,
     /// How often it was told that this is not known.
     unknown: u64,
     longest: Duration,
@@ -165,7 +159,6 @@ async fn race(rival: &mut impl Rival, round: u64, dice: &mut Dice, lead: i64, co
     for (verdict, is_mine) in [(Some(answered), winner == Some("SQLite")), (rejected, winner.is_none())] {
         match verdict {
             None => assert!(!is_mine, "round {round}: rejected by none: {heard}"),
-            Some(Ok(())) if winner == Some("Postgres") && rival.is_silent() => counts.both += 1,
             Some(Ok(())) => assert!(is_mine, "round {round}: told to be in force: {heard}"),
             // The agent did not confirm it within a second, or the process with the question ended before it replied.
             Some(Err(Refusal::Unavailable)) => counts.unknown += 1,
@@ -211,7 +204,6 @@ struct Terminal<'a> {
     /// What its lines have that say that it has asked, and what the model is told.
     asked: &'static str,
     told: &'static str,
-    is_silent: bool,
     /// Starts another session for this round, where one cannot go on for long.
     renew: Option<fn(&TestMachine, u64) -> Process>,
 }
@@ -243,23 +235,11 @@ impl Rival for Terminal<'_> {
         let told = self.told;
         self.agent.expect("an end", |line| line.contains(told))
     }
-
-    fn is_silent(&self) -> bool {
-        self.is_silent
-    }
 }
 
 /// Races at a mock that asks and tells in words.
 fn races_in_words(machine: &TestMachine, agent: &mut Process) {
-    races(&mut Terminal {
-        machine,
-        agent,
-        ask: "ask question",
-        asked: "asked ",
-        told: "told ",
-        is_silent: false,
-        renew: None,
-    });
+    races(&mut Terminal { machine, agent, ask: "ask question", asked: "asked ", told: "told ", renew: None });
 }
 
 #[test]
@@ -285,7 +265,7 @@ fn hook_of_claude() {
     let claude::Scene { machine, claude: agent } = &mut claude::Scene::new(&[]);
     let (asked, told) = (r#""dialog":"ask""#, r#""closed""#);
     let renew = |machine: &TestMachine, round| claude::session(machine, &format!("{round}.jsonl"), &[]);
-    races(&mut Terminal { machine, agent, ask: "ask", asked, told, is_silent: true, renew: Some(renew) });
+    races(&mut Terminal { machine, agent, ask: "ask", asked, told, renew: Some(renew) });
 }
 
 /// An agent that the program that hosts it answers beside responders: one bridge for all races.
