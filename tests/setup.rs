@@ -305,7 +305,7 @@ exit "$(/bin/cat "$HOME/code" 2> /dev/null || echo 0)"
         let add = format!("plugin marketplace add {}", home.at(FOLDER).display());
         assert_eq!(calls(), [add.as_str(), "plugin install askbridge@askbridge --scope user"]);
         let hooks: Value = serde_json::from_str(&home.read(&format!("{FOLDER}/hooks/hooks.json"))).unwrap();
-        let command = &hooks["hooks"]["PermissionRequest"][0]["hooks"][0]["command"];
+        let command = &hooks["hooks"]["Stop"][0]["hooks"][0]["command"];
         assert_eq!(command, &format!("'{ASKBRIDGE}' hook claude"));
         assert!(home.ok(&["setup", "claude", "--yes"]).ends_with("nothing to change\n"));
         assert_eq!(calls(), [""; 0]);

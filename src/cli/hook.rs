@@ -14,6 +14,10 @@ use crate::{
 pub struct HookArgs {
     /// The agent whose hook this is
     pub agent: HookedAgent,
+    /// Tell responders once the transcript says whether their decision counted: the caller waits for the output alone, and
+    /// not for this process
+    #[arg(long)]
+    pub confirm: bool,
 }
 
 /// The agents with hooks.
@@ -32,6 +36,7 @@ impl HookArgs {
             permissions: settings.get(&keys::BRIDGE_PERMISSIONS) == kinds::Permissions::Inbox,
             grace: settings.get(&keys::CLAUDE_GRACE),
             pass_after: settings.get(&keys::CLAUDE_PASS_AFTER),
+            confirms: self.confirm,
         }
     }
 }

@@ -1,6 +1,11 @@
 //! The hooks of `packaging/claude-plugin` under a mock of Claude Code, which has the keyboard.
 
-use std::{env, fs, path::Path};
+use std::{
+    env,
+    fs::{self, OpenOptions},
+    io::Write,
+    path::Path,
+};
 
 use serde_json::{Value, json};
 
@@ -16,19 +21,10 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Starts a session whose hooks hold answers back for so long.
+    /// Starts a session whose hooks have these settings.
     pub(crate) fn new(settings: &[(&str, &str)]) -> Self {
         let machine = TestMachine::new();
-        let hooks = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/claude-plugin/hooks/hooks.json");
-        let transcript = machine.path().join("transcript.jsonl");
-        let (hooks, transcript) = (hooks.display().to_string(), transcript.display().to_string());
-        let mut command = machine.command(&["mock", "claude-hook", &hooks, "--transcript", &transcript]);
-        let bin = Path::new(ASKBRIDGE).parent().expect("a folder");
-        let path = env::var_os("PATH").unwrap_or_default();
-        let path = env::join_paths([bin.to_owned()].into_iter().chain(env::split_paths(&path)));
-        command.env("PATH", path.expect("a path")).env("ASKBRIDGE_CLAUDE_GRACE", "0s");
-        command.envs(settings.iter().copied());
-        let claude = Process::spawn(&mut command);
+        let claude = session(&machine, "transcript.jsonl", settings);
         Scene { machine, claude }
     }
 
@@ -54,6 +50,20 @@ impl Scene {
     fn has_left(&self) {
         self.machine.questions(0);
     }
+}
+
+/// Starts a session whose hooks have these settings, with a transcript of this name.
+pub(crate) fn session(machine: &TestMachine, transcript: &str, settings: &[(&str, &str)]) -> Process {
+    let hooks = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/claude-plugin/hooks/hooks.json");
+    let transcript = machine.path().join(transcript);
+    let (hooks, transcript) = (hooks.display().to_string(), transcript.display().to_string());
+    let mut command = machine.command(&["mock", "claude-hook", &hooks, "--transcript", &transcript]);
+    let bin = Path::new(ASKBRIDGE).parent().expect("a folder");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([bin.to_owned()].into_iter().chain(env::split_paths(&path)));
+    command.env("PATH", path.expect("a path")).env("ASKBRIDGE_CLAUDE_GRACE", "0s");
+    command.envs(settings.iter().copied());
+    Process::spawn(&mut command)
 }
 
 #[test]
@@ -133,6 +143,55 @@ fn a_hook_ends_when_the_keyboard_decides() {
         let late = scene.machine.run(&["answer", &id, "1"]);
         assert!([3, 4, 6].contains(&late.code), "{late:?}");
     }
+}
+
+/// Answers a question elsewhere, and writes this of its result into the transcript once the hook has printed the answer.
+/// Returns the exit code of the command that answered.
+fn answered_while(result: &Value) -> i32 {
+    let Scene { machine, claude } = Scene::new(&[]);
+    let transcript = machine.path().join("written.jsonl");
+    let write = |content: &Value, more: &Value| {
+        let mut line = json!({ "message": { "content": [content] } });
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let mut file = OpenOptions::new().create(true).append(true).open(&transcript).expect("a file");
+        writeln!(file, "{line}").expect("it is written");
+    };
+    let options =
+        [json!({ "label": "Postgres", "description": "" }), json!({ "label": "SQLite", "description": "" })];
+    let asked = json!({ "questions": [{ "question": "Which?", "header": "Database", "options": options }] });
+    let used = json!({ "type": "tool_use", "id": "t1", "name": "AskUserQuestion", "input": asked });
+    write(&used, &json!({}));
+    let mut command = machine.command(&["hook", "claude", "--confirm"]);
+    command.env("ASKBRIDGE_CLAUDE_GRACE", "0s").env("CLAUDE_PID", claude.id().to_string());
+    let mut hook = Process::spawn(&mut command);
+    let call = json!({
+        "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
+        "tool_name": "AskUserQuestion", "tool_input": asked,
+    });
+    hook.send(&call.to_string());
+    hook.close_stdin();
+    let id = machine.question();
+    let mut answering = machine.start(&["answer", &id, "SQLite"]);
+    answering.close_stdin();
+    // The output ends before the process does.
+    hook.expect("a decision", |line| line.contains("SQLite"));
+    assert_eq!(hook.next_line(), None);
+    write(&json!({ "type": "tool_result", "tool_use_id": "t1" }), result);
+    end(answering).code
+}
+
+#[test]
+fn a_responder_is_told_whether_its_answer_or_the_dialog_was_first() {
+    let answered = |name: &str, source: &str| {
+        let result = json!({ "answers": { "Which?": name } });
+        json!({ "toolUseResult": result, "permissionDecision": { "decision": "accept", "source": source } })
+    };
+    assert_eq!(answered_while(&answered("SQLite", "hook")), 0);
+    assert_eq!(answered_while(&answered("Postgres", "user_temporary")), 4);
+    // The same answer was given there: it is in force.
+    assert_eq!(answered_while(&answered("SQLite", "user_temporary")), 0);
+    let rejected = json!({ "toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected" });
+    assert_eq!(answered_while(&rejected), 4);
 }
 
 #[test]

@@ -46,6 +46,8 @@ struct Submitted {
     verdict: Option<Verdict>,
     /// The time at which it was submitted, and at which it was told.
     times: (Duration, Duration),
+    /// The connections that had broken when its question was first answered, and when it was told.
+    breaks: (u64, u64),
 }
 
 struct World {
@@ -65,8 +67,10 @@ struct World {
     looks: Vec<(u64, String)>,
     returned: BTreeMap<String, Json>,
     submitted: Vec<Submitted>,
-    /// The requests of daemons that ended, and how.
+    /// The requests that are over, and how they ended.
     told: BTreeMap<u64, Told>,
+    /// The connections that broke.
+    breaks: u64,
 }
 
 impl World {
@@ -97,6 +101,7 @@ impl World {
             returned: BTreeMap::new(),
             submitted: Vec::new(),
             told: BTreeMap::new(),
+            breaks: 0,
         };
         world.connect();
         world
@@ -113,6 +118,7 @@ impl World {
             self.to_us.clear();
             self.to_daemon.clear();
             self.core.disconnected(self.now);
+            self.breaks += 1;
         }
     }
 
@@ -186,15 +192,19 @@ impl World {
         let values = [(field.name.clone(), Value::Text(chosen))].into();
         let answer = Submission::Answer(question::Answer { values, ..question::Answer::default() });
         let by = Provenance { responder: Responder::CommandLine, name: None };
+        let request = request.expect("a request");
+        let first = self.submitted.iter().find(|submitted| submitted.request == request);
+        let breaks = first.map_or(self.breaks, |first| first.breaks.0);
         let inbox = self.inbox.clone();
         let pending = Box::pin(async move { inbox.submit(&id, answer, by).await });
         self.submitted.push(Submitted {
-            request: request.expect("a request"),
+            request,
             result,
             is_question,
             pending: Some(pending),
             verdict: None,
             times: (self.now, self.now),
+            breaks: (breaks, breaks),
         });
     }
 
@@ -244,9 +254,8 @@ impl World {
             while let Some((call, result)) = self.daemon.poll_returned() {
                 self.returned.insert(call, result);
             }
-            for (id, told) in self.daemon.told() {
-                let known = self.told.entry(*id).or_insert_with(|| told.clone());
-                assert_eq!(known, told, "a request ends once");
+            while let Some((id, told)) = self.daemon.poll_told() {
+                assert_eq!(self.told.insert(id, told), None, "a request ends once");
             }
             let mut cx = Context::from_waker(Waker::noop());
             let mut is_done = true;
@@ -254,7 +263,8 @@ impl World {
                 if let Some(pending) = &mut submitted.pending
                     && let Poll::Ready(verdict) = pending.as_mut().poll(&mut cx)
                 {
-                    (submitted.pending, submitted.times.1) = (None, self.now);
+                    submitted.pending = None;
+                    (submitted.times.1, submitted.breaks.1) = (self.now, self.breaks);
                     submitted.verdict = Some(verdict);
                 }
             }
@@ -332,8 +342,11 @@ impl World {
                     let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
                     assert!(!matches!(outcome, Some(Outcome::Failed) | None), "{outcome:?}");
                 }
-                // The connection broke, so that it is not known.
-                Err(Refusal::Unavailable) => counts.unknown += 1,
+                Err(Refusal::Unavailable) => {
+                    let (from, to) = submitted.breaks;
+                    assert!(from < to, "not known, and no connection broke: {told:?}");
+                    counts.unknown += 1;
+                }
                 Err(error) => panic!("{error:?}"),
             }
         }

@@ -27,6 +27,8 @@ pub struct Watch {
     question: Question,
     /// The IDs of the calls in the transcript that may be the one.
     calls: Vec<String>,
+    /// Whether the end that was read last was decided by a hook.
+    is_by_hook: bool,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +40,8 @@ struct Line<'a> {
     tool_use_result: Json,
     #[serde(default)]
     tool_denial_kind: Option<String>,
+    #[serde(default)]
+    permission_decision: Json,
 }
 
 #[derive(Deserialize)]
@@ -73,18 +77,35 @@ impl Watch {
             is_of_subagent: call.subagent.is_some(),
             question,
             calls: Vec::new(),
+            is_by_hook: false,
         })
+    }
+
+    /// Returns whether the transcript has a call that may be the one.
+    pub fn is_found(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    /// Returns whether the end that [`Watch::line`] returned last was decided by a hook. Versions that do not say so count
+    /// as deciding by one.
+    pub fn is_by_hook(&self) -> bool {
+        self.is_by_hook
     }
 
     /// Reads a line of the transcript. Returns how the call ended, if the line says so.
     pub fn line(&mut self, line: &[u8]) -> Option<Outcome> {
-        let Line { message, tool_use_result, tool_denial_kind } = serde_json::from_slice(line).ok()?;
+        let line: Line<'_> = serde_json::from_slice(line).ok()?;
+        let Line { message, tool_use_result, tool_denial_kind, permission_decision } = line;
         let blocks: Vec<Block> = serde_json::from_str(message?.content.get()).ok()?;
         for block in blocks {
             match block {
                 Block::ToolUse { id, name, input } if self.is_the_one(&name, &input) => self.calls.push(id),
                 Block::ToolResult { tool_use_id, is_error } if self.calls.contains(&tool_use_id) => {
                     self.calls.retain(|id| *id != tool_use_id);
+                    self.is_by_hook = match permission_decision["source"].as_str() {
+                        Some(source) => source == "hook",
+                        None => tool_denial_kind.as_deref() != Some("user-rejected"),
+                    };
                     return Some(match tool_denial_kind {
                         Some(_) => Outcome::Rejected(Reason::User),
                         None => self.outcome(is_error, &tool_use_result),
@@ -229,6 +250,29 @@ mod tests {
             let mut watch = watch(tool, input);
             assert_eq!(watch.line(&used("t1", tool, input)), None);
             assert_eq!(watch.line(&result("t1", is_error, more)), Some(expected), "{tool} {more}");
+        }
+    }
+
+    #[test]
+    fn the_transcript_says_whether_a_hook_decided() {
+        let source =
+            |source: &str| json!({ "permissionDecision": { "decision": "accept", "source": source } });
+        let rejected =
+            json!({ "toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected" });
+        let denied =
+            json!({ "toolDenialKind": "permission-rule", "permissionDecision": { "source": "hook" } });
+        for (is_error, more, is_by_hook) in [
+            (false, source("hook"), true),
+            (true, denied, true),
+            (false, source("user_temporary"), false),
+            (true, rejected, false),
+            // A version that does not say so.
+            (false, json!({}), true),
+        ] {
+            let mut watch = watch(ASK, ASKED);
+            watch.line(&used("t1", ASK, ASKED));
+            assert!(watch.line(&result("t1", is_error, &more)).is_some());
+            assert_eq!(watch.is_by_hook(), is_by_hook, "{more}");
         }
     }
 

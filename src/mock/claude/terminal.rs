@@ -94,7 +94,9 @@ impl Session {
         let told = match word {
             "answer" | "yes" => {
                 let input = open.call.answered(text);
-                self.result(&open.call, false, &json!({ "toolUseResult": input }))?;
+                let decision = json!({ "decision": "accept", "source": "user_temporary" });
+                let more = json!({ "toolUseResult": input, "permissionDecision": decision });
+                self.result(&open.call, false, &more)?;
                 self.after("PostToolUse", &open.call, &input).await?;
                 format!("answered {text}")
             }
@@ -150,7 +152,7 @@ impl Session {
         let Some(Dialog { call, .. }) = dialog else { return Ok(None) };
         match effect::told(&call, code, &stdout) {
             Some(told) => {
-                self.result(&call, false, &json!({}))?;
+                self.result(&call, false, &json!({ "permissionDecision": { "source": "hook" } }))?;
                 say(json!({ "closed": "hook", "told": told }))?;
                 Ok(None)
             }

@@ -55,7 +55,8 @@ pub struct Daemon {
     /// Counted for each process, from 0.
     next_request: u64,
     outgoing: VecDeque<(u64, String)>,
-    told: BTreeMap<u64, Told>,
+    /// The requests that are over, and how.
+    told: VecDeque<(u64, Told)>,
     /// Lines for the records of threads: the tool call, and what it returned.
     returned: VecDeque<(String, Value)>,
 }
@@ -66,9 +67,9 @@ impl Daemon {
         self.outgoing.pop_front()
     }
 
-    /// Returns how each request ended that is over.
-    pub fn told(&self) -> &BTreeMap<u64, Told> {
-        &self.told
+    /// Returns the next request that is over, and how it ended.
+    pub fn poll_told(&mut self) -> Option<(u64, Told)> {
+        self.told.pop_front()
     }
 
     /// Returns the requests that are open in this thread.
@@ -163,7 +164,7 @@ impl Daemon {
             self.tell_completed(thread, &turn, "interrupted");
         }
         for id in open.keys() {
-            self.told.insert(*id, Told::Interrupted);
+            self.told.push_back((*id, Told::Interrupted));
             self.tell_resolved(thread, *id);
         }
         if told_first {
@@ -250,7 +251,7 @@ impl Daemon {
         if let (Sample::Question, Told::Result(_, result)) = (open.sample, &told) {
             self.returned.push_back((open.item.clone(), result.clone()));
         }
-        self.told.insert(id, told);
+        self.told.push_back((id, told));
         self.tell_resolved(thread, id);
         if open.sample != Sample::Question {
             let kind = if open.sample == Sample::Files { "fileChange" } else { "commandExecution" };

@@ -90,7 +90,6 @@ async fn serve(settings: &CodexDaemonSettings) -> io::Result<u8> {
         clients: BTreeMap::new(),
         tasks: JoinSet::new(),
         events,
-        said: BTreeSet::new(),
         joined: BTreeSet::new(),
         cwd: settings.cwd.display().to_string(),
         record: path.with_extension("jsonl"),
@@ -147,8 +146,6 @@ struct Server {
     /// What reads from the clients.
     tasks: JoinSet<()>,
     events: Sender<Event>,
-    /// The requests whose end was said.
-    said: BTreeSet<u64>,
     /// The clients that have joined, as was said.
     joined: BTreeSet<u64>,
 }
@@ -222,7 +219,6 @@ impl Server {
     fn restart(&mut self) -> io::Result<()> {
         self.tasks.abort_all();
         self.clients.clear();
-        self.said.clear();
         self.daemon.restart();
         self.start_thread();
         self.listener = None;
@@ -261,15 +257,13 @@ impl Server {
                 false => drop(self.joined.remove(client)),
             }
         }
-        for (id, told) in self.daemon.told() {
-            if self.said.insert(*id) {
-                say(&match told {
-                    Told::Result(None, result) => format!("told {id} result keyboard {result}"),
-                    Told::Result(Some(client), result) => format!("told {id} result {client} {result}"),
-                    Told::Error(client) => format!("told {id} error {client}"),
-                    Told::Interrupted => format!("told {id} interrupted"),
-                })?;
-            }
+        while let Some((id, told)) = self.daemon.poll_told() {
+            say(&match told {
+                Told::Result(None, result) => format!("told {id} result keyboard {result}"),
+                Told::Result(Some(client), result) => format!("told {id} result {client} {result}"),
+                Told::Error(client) => format!("told {id} error {client}"),
+                Told::Interrupted => format!("told {id} interrupted"),
+            })?;
         }
         Ok(())
     }

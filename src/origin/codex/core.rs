@@ -267,6 +267,22 @@ mod tests {
     }
 
     #[test]
+    fn a_request_of_a_thread_that_is_being_left_is_taken_when_it_is_joined_again() {
+        let mut client = Client::connected();
+        client.hears(&status("active"), MS(0));
+        client.replies("thread/resume", &thread(), MS(0));
+        client.hears(&status("idle"), MS(1));
+        // The server sent this before it read that the thread is left. It tells the end only to those that have joined.
+        client.hears(&status("active"), MS(2));
+        client.hears(&question(0), MS(2));
+        client.replies("thread/unsubscribe", &json!({}), MS(3));
+        assert!(client.took().is_empty() && client.core.is_idle());
+        client.replies("thread/resume", &thread(), MS(4));
+        client.hears(&question(0), MS(4));
+        assert_eq!(client.took(), ["open 1 Which? /p"]);
+    }
+
+    #[test]
     fn an_answer_counts_as_ours_when_the_record_has_it() {
         let mut client = asked();
         client.hears(&question(0), MS(1));
@@ -385,11 +401,19 @@ mod tests {
 
     #[test]
     fn a_question_that_is_not_sent_again_is_withdrawn() {
+        let withdrawn = r#"end 1 {"status":"rejected","reason":"withdrawn"} bridge"#;
         let mut client = asked();
         client.core.disconnected(MS(10));
         client.core.tick(MS(10) + limits::ATTACH_REJOIN);
         client.collect();
-        assert_eq!(client.took(), [r#"end 1 {"status":"rejected","reason":"withdrawn"} bridge"#]);
+        assert_eq!(client.took(), [withdrawn]);
+        // An answer that could not be sent does not count.
+        let mut client = asked();
+        client.core.disconnected(MS(10));
+        client.decides(1, answer("Postgres"), MS(20));
+        client.core.tick(MS(20) + limits::ATTACH_ANSWER);
+        client.collect();
+        assert_eq!(client.took(), [withdrawn]);
         // As soon as all threads are read, where that is sooner.
         let mut client = asked();
         client.core.disconnected(MS(10));

@@ -49,6 +49,10 @@ impl Requests {
         else {
             return;
         };
+        // The end of a request that came from a thread that is being left might not be told here.
+        if place.thread_id.as_deref().is_some_and(|thread| threads.is_leaving(thread)) {
+            return;
+        }
         // A thread that is joined again sends its open requests again.
         let is_known = |request: &Request| {
             request.id == id && request.place == place && !matches!(request.stage, Stage::Lost { .. })
@@ -303,12 +307,10 @@ impl Requests {
                 effects.push_back(ended.assumed(*key));
                 false
             }
-            Stage::Lost { until, decided } if is_settled || *until <= now => {
+            // What was decided since was not sent, so that it cannot count.
+            Stage::Lost { until, .. } if is_settled || *until <= now => {
                 let withdrawn = Outcome::Rejected(Reason::Withdrawn);
-                effects.push_back(match decided {
-                    Some(_) => Effect::Undeliverable(*key),
-                    None => Effect::End(*key, withdrawn, Provenance::bridge()),
-                });
+                effects.push_back(Effect::End(*key, withdrawn, Provenance::bridge()));
                 false
             }
             _ => true,

@@ -91,6 +91,11 @@ impl Threads {
         self.known.get(thread).is_some_and(|known| known.is_joined)
     }
 
+    /// Returns whether a thread is being left: what it still sends comes from before, and comes again once it is joined.
+    pub(super) fn is_leaving(&self, thread: &str) -> bool {
+        self.calls.values().any(|call| matches!(call, Call::Unsubscribe(left) if left == thread))
+    }
+
     /// Forgets a thread that is no longer loaded.
     pub(super) fn forget(&mut self, thread: &str) {
         self.known.remove(thread);

@@ -3,6 +3,7 @@
 
 use std::{
     env,
+    fs::File,
     future::pending,
     io::{self, Read, Write},
     os::unix::process::parent_id,
@@ -12,7 +13,7 @@ use std::{
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::{
-    ends::Ends,
+    ends::{Counted, Ends},
     spool::{self, Spool, has_ended},
 };
 use crate::{
@@ -29,6 +30,12 @@ use crate::{
 const AGENT: &str = "Claude Code";
 /// How often the dialog's own decision is looked for. It has to be seen within a second.
 const LOOK: Duration = Duration::from_millis(200);
+/// How long the transcript may take to say whether a decision counted. It says so at once, but a busy machine may be slow.
+const CONFIRM: Duration = Duration::from_secs(5);
+/// The same for a permission: a tool that was allowed may run for long, and its responder has to be told within a second.
+const CONFIRM_PERMISSION: Duration = Duration::from_millis(900);
+/// How often it is looked into for that: the responder waits.
+const CONFIRM_LOOK: Duration = Duration::from_millis(20);
 
 /// How a hook works.
 #[derive(Clone, Debug)]
@@ -41,6 +48,9 @@ pub struct HookSettings {
     pub grace: Duration,
     /// How long a dialog that cannot be used meanwhile is kept waiting.
     pub pass_after: Duration,
+    /// Whether responders are told once the transcript says whether their decision counted. Claude Code takes a decision
+    /// when the process that it waits for has ended, so that must be another one.
+    pub confirms: bool,
 }
 
 /// Runs one call. There is no error: what cannot be done is left to the dialog.
@@ -85,6 +95,7 @@ struct Waiting {
     held_until: Instant,
     /// When the question is left to the dialog.
     passed_at: Option<Instant>,
+    confirms: bool,
     agent: u32,
     /// Serves the question until the end.
     _hosted: Hosted,
@@ -123,6 +134,8 @@ impl Waiting {
             ends,
             held_until: if is_locked { now } else { now + settings.grace },
             passed_at: is_locked.then(|| now + settings.pass_after),
+            // Nothing else can decide about a dialog that is locked.
+            confirms: settings.confirms && !is_locked,
             agent,
             _hosted: hosted,
         })
@@ -137,12 +150,32 @@ impl Waiting {
                 let remark = settlement.remark.as_deref();
                 match self.reply.write(&self.question, &settlement.outcome, remark) {
                     Some(output) if print(&output).is_err() => self.asked.undeliverable(),
+                    Some(_) if self.confirms && self.ends.is_written() => self.confirm().await,
                     // Without an output, the dialog goes on: it ended without the person's decision.
                     _ => self.asked.delivered(),
                 }
             }
         }
         Ok(())
+    }
+
+    /// Waits until the transcript says whether the decision that was printed counted, and tells the responder.
+    async fn confirm(mut self) {
+        let is_permission = self.question.purpose == Purpose::Permission;
+        let until = Instant::now() + if is_permission { CONFIRM_PERMISSION } else { CONFIRM };
+        let mut looks = interval(CONFIRM_LOOK);
+        loop {
+            looks.tick().await;
+            let is_over = Instant::now() >= until;
+            match self.ends.counted() {
+                Some(Counted::Dialog(outcome)) => return self.asked.end(outcome, dialog()),
+                Some(Counted::Printed) => return self.asked.delivered(),
+                // The tool runs.
+                None if is_over && is_permission => return self.asked.delivered(),
+                None if is_over => return self.asked.undeliverable(),
+                None => {}
+            }
+        }
     }
 
     async fn wait(&mut self, signals: &mut Signals) -> End {
@@ -204,5 +237,7 @@ fn agent() -> u32 {
 fn print(output: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{output}")?;
-    stdout.flush()
+    stdout.flush()?;
+    // What reads the output waits for its end.
+    Ok(rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?)
 }

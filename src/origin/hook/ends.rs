@@ -14,6 +14,15 @@ use crate::{
     question::{Outcome, Question},
 };
 
+/// What counted, where a decision was printed.
+#[derive(Debug, PartialEq)]
+pub(super) enum Counted {
+    /// The decision.
+    Printed,
+    /// The dialog, which was first and ended so.
+    Dialog(Outcome),
+}
+
 /// Tells how a dialog ended.
 #[derive(Debug)]
 pub(super) struct Ends {
@@ -25,40 +34,41 @@ pub(super) struct Ends {
     /// The file of the status, where it may be.
     status_file: Option<PathBuf>,
     session: String,
-    has_looked: bool,
 }
 
 impl Ends {
     /// Looks at what belongs to this call of this agent, and at what other hooks tell in `spool`. What is not there is not
     /// looked at.
     pub(super) fn new(call: &HookCall, question: Question, agent: u32, spool: Option<Spool>) -> Self {
-        // A transcript that is made later has nothing of what was before.
-        let transcript = call.transcript.as_ref().map(|path| Tail::new(path.into()));
-        Ends {
+        let mut ends = Ends {
             watch: Watch::new(call, question),
-            transcript,
+            transcript: call.transcript.as_ref().map(|path| Tail::new(path.into())),
             spool,
             status: Status::default(),
             status_file: call.transcript.as_deref().and_then(|path| status_file(path.as_ref(), agent)),
             session: call.session.clone(),
-            has_looked: false,
-        }
+        };
+        // What ended before was another call with the same input. A transcript that is made later has nothing of it.
+        drop(ends.written());
+        ends
+    }
+
+    /// Returns whether the transcript has the call, so that it will have the end as well.
+    pub(super) fn is_written(&self) -> bool {
+        self.watch.as_ref().is_some_and(Watch::is_found)
+    }
+
+    /// Returns what counted once a decision was printed, if the transcript says so by now.
+    pub(super) fn counted(&mut self) -> Option<Counted> {
+        let outcome = self.written()?;
+        let is_by_hook = self.watch.as_ref()?.is_by_hook();
+        Some(if is_by_hook { Counted::Printed } else { Counted::Dialog(outcome) })
     }
 
     /// Returns how the dialog ended, if that is told by now.
     pub(super) fn look(&mut self) -> Option<Outcome> {
-        let watch = self.watch.as_mut()?;
-        let mut outcome = None;
-        let was_before = !std::mem::replace(&mut self.has_looked, true);
-        if let Some(transcript) = &mut self.transcript {
-            // Every line is read: the call that waits stands behind the end of an earlier one with the same input.
-            transcript.read(|line| {
-                let ended = watch.line(line);
-                outcome = outcome.take().or(ended);
-            });
-            // What ended before the hook started was another call with the same input.
-            outcome = outcome.filter(|_| !was_before);
-        }
+        let mut outcome = self.written();
+        let watch = self.watch.as_ref()?;
         if let Some(spool) = &mut self.spool {
             spool.read(|line| {
                 let told = || watch.event(&HookCall::read(line)?);
@@ -70,6 +80,18 @@ impl Ends {
             let file = read(self.status_file.as_deref()?).ok()?;
             self.status.has_ended(&self.session, &file).then(|| watch.gone())?
         })
+    }
+
+    /// Reads what was added to the transcript. Returns how the call ended, if that says so.
+    fn written(&mut self) -> Option<Outcome> {
+        let (watch, transcript) = (self.watch.as_mut()?, self.transcript.as_mut()?);
+        let mut outcome = None;
+        // Every line is read: the call that waits stands behind the end of an earlier one with the same input.
+        transcript.read(|line| {
+            let ended = watch.line(line);
+            outcome = outcome.take().or(ended);
+        });
+        outcome
     }
 }
 
