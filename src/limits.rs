@@ -5,6 +5,8 @@ use std::time::Duration;
 
 pub mod journal;
 
+pub mod mcp;
+
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
@@ -385,25 +387,7 @@ pub const COPILOT_LOOK: Duration = Duration::from_secs(2);
 pub const PROC_FILE: usize = 16 * MIB;
 /// Number of listening sockets whose process is looked for.
 pub const LISTENERS: usize = 256;
-/// Interval of progress notifications to an MCP client that wants them. Clients give a call up after 60 s without one.
-pub const MCP_PROGRESS: Duration = Duration::from_secs(5);
-/// Number of calls over MCP that wait at once. One more returns a ticket at once.
-pub const MCP_WAITING: usize = 64;
-/// Number of requests over MCP without a reply. Beyond that stdin is not read: this is more than [`MCP_WAITING`], so that
-/// calls that wait can always be cancelled.
-pub const MCP_REQUESTS: usize = 128;
-/// Length of a message over MCP. A longer one is dropped.
-pub const MCP_MESSAGE: usize = 4 * MIB;
-/// Number of settled questions whose answer can be fetched again over MCP.
-pub const MCP_TICKETS: usize = 128;
-/// Size of the settled questions whose answer can be fetched again, with the answers.
-pub const MCP_TICKETS_BYTES: usize = 4 * MIB;
 /// How long a question that no person can answer waits, so that a rule or an answer from before comes first.
 pub const UNATTENDED: Duration = Duration::from_secs(2);
 /// How long a question that was lost with its bridge is listed: a working day. The journal has it for longer.
 pub const LOST_SHOWN: Duration = Duration::from_secs(24 * 3600);
-/// How long an answer waits for a call with its ticket, before the responder is told that it was accepted: it is kept for
-/// the agent from then on.
-pub const MCP_FETCH: Duration = Duration::from_secs(3);
-/// How long an MCP client may take to name its folders.
-pub const MCP_ROOTS: Duration = Duration::from_secs(1);

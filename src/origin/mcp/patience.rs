@@ -56,7 +56,7 @@ impl Patience {
 
     /// Returns what follows after so many reports, and when: the time since the call came.
     pub(super) fn next(self, reports: u32) -> (Duration, Next) {
-        let due = limits::MCP_PROGRESS.saturating_mul(reports);
+        let due = limits::mcp::PROGRESS.saturating_mul(reports);
         if self.reports && due < self.limit { (due, Next::Report) } else { (self.limit, Next::Ticket) }
     }
 }
@@ -113,7 +113,7 @@ mod tests {
             steps,
             [(at(0), Next::Report), (at(5), Next::Report), (at(10), Next::Report), (at(12), Next::Ticket)]
         );
-        assert!(limits::MCP_PROGRESS <= at(10), "a client may give up after 10 s without progress");
+        assert!(limits::mcp::PROGRESS <= at(10), "a client may give up after 10 s without progress");
     }
 
     #[test]

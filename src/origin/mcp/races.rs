@@ -135,7 +135,7 @@ impl Race {
         self.read();
         let fetches = has_time && !self.ended;
         if fetches {
-            advance(limits::MCP_FETCH + Duration::from_secs(1)).await;
+            advance(limits::mcp::FETCH + Duration::from_secs(1)).await;
             settle().await;
             let ticket = json!({ "ticket": self.id.to_string() });
             self.client.call(FETCH, "wait_for_answer", ticket, None).await;

@@ -70,7 +70,7 @@ struct Desk {
 
 impl<H: Hosts + Send + Sync + 'static> Server<H> {
     pub(super) fn new(options: McpOptions, hosts: H, shared: Shared) -> Self {
-        Server { options, hosts, desk: OnceCell::new(), shared, waits: Semaphore::new(limits::MCP_WAITING) }
+        Server { options, hosts, desk: OnceCell::new(), shared, waits: Semaphore::new(limits::mcp::WAITING) }
     }
 
     /// Returns the desk. The first question opens the inbox: most sessions of an agent ask nothing.

@@ -108,7 +108,7 @@ fn forget(entries: &mut VecDeque<Arc<Entry>>) {
         .map(|entry| {
             let Some(bytes) = size(entry) else { return true };
             (count, total) = (count + 1, total + bytes);
-            count <= limits::MCP_TICKETS && total <= limits::MCP_TICKETS_BYTES
+            count <= limits::mcp::TICKETS && total <= limits::mcp::TICKETS_BYTES
         })
         .collect();
     entries.retain(|_| keep.pop().unwrap_or(true));
@@ -177,7 +177,7 @@ async fn has_reached_the_agent(calls: &mut watch::Receiver<Calls>) -> bool {
             return now.has_answer;
         }
         let comes = calls.wait_for(|calls| calls.has_answer || calls.waiting > 0 || calls.is_withdrawn);
-        match timeout(limits::MCP_FETCH, comes).await {
+        match timeout(limits::mcp::FETCH, comes).await {
             Ok(Ok(_)) => {}
             Ok(Err(_)) => return false,
             // The agent does something else meanwhile. The answer is kept under the ticket that it has.

@@ -91,8 +91,8 @@ where
 {
     pub(super) fn new(reader: R, writer: W, in_flight: InFlight) -> Self {
         let lines = AsyncRwTransport::new_server(reader, writer);
-        let lines = lines.with_max_line_length(limits::MCP_MESSAGE);
-        let room = Arc::new(Semaphore::new(limits::MCP_REQUESTS));
+        let lines = lines.with_max_line_length(limits::mcp::MESSAGE);
+        let room = Arc::new(Semaphore::new(limits::mcp::REQUESTS));
         Connection { lines, in_flight, room, has_begun: false }
     }
 
@@ -219,7 +219,7 @@ mod tests {
             .expect_err("it does not read");
         let inbox = client.inbox();
         let mut told = Box::pin(answer(&inbox, &id, "SQLite"));
-        let early = tokio::time::timeout(2 * limits::MCP_FETCH, &mut told).await;
+        let early = tokio::time::timeout(2 * limits::mcp::FETCH, &mut told).await;
         assert!(early.is_err(), "told before the agent has the ticket: {early:?}");
         // The client reads nothing any more.
         client.end().await;
@@ -230,7 +230,7 @@ mod tests {
     async fn call_beyond_the_limit_gets_a_ticket_that_counts_once_it_is_written() {
         let mut client = Client::initialized(McpOptions::default(), "test").await;
         let id = client.ask(1, None).await;
-        for call in 2..=limits::MCP_WAITING as u64 + 1 {
+        for call in 2..=limits::mcp::WAITING as u64 + 1 {
             client.call(call, "wait_for_answer", json!({ "ticket": id.to_string() }), None).await;
         }
         let reply = client.reply().await;
