@@ -11,6 +11,12 @@ use super::help;
 #[derive(Debug)]
 pub struct Deferred<T>(T);
 
+impl<T> From<T> for Deferred<T> {
+    fn from(args: T) -> Self {
+        Deferred(args)
+    }
+}
+
 impl<T> Deref for Deferred<T> {
     type Target = T;
 

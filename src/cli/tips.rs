@@ -7,19 +7,45 @@ use std::{
 };
 
 use clap::{
-    Parser,
+    Args, Parser,
     builder::StyledStr,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::{Cli, Command};
+use super::{Cli, Command, LogArgs, ProxyArgs, RunArgs, deferred::Deferred};
 
 /// The subcommands that start a program, whose command stands behind `--`.
 const STARTERS: [&str; 2] = ["run", "mock-client"];
 
+/// The arguments of one subcommand, without the others beside it.
+#[derive(Parser)]
+struct Alone<T: Args> {
+    #[command(flatten)]
+    args: T,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
 /// Parses the command line of this process. Help and errors end the process.
 pub fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| with_tip(error, std::env::args_os().collect()).exit())
+    bridge(std::env::args_os().skip(1).collect()).unwrap_or_else(|| {
+        Cli::try_parse().unwrap_or_else(|error| with_tip(error, std::env::args_os().collect()).exit())
+    })
+}
+
+/// Parses the command line of a bridge, without the program's name. A bridge must start fast: to describe all
+/// subcommands, with the options of the log for each, takes longer than all else here. What this does not understand,
+/// help included, is for the whole command line: returns `None`.
+fn bridge(words: Vec<OsString>) -> Option<Cli> {
+    fn parsed<T: Args>(words: Vec<OsString>, command: impl FnOnce(Deferred<T>) -> Command) -> Option<Cli> {
+        let Alone { args, log } = Alone::<T>::try_parse_from(words).ok()?;
+        Some(Cli { command: command(args.into()), log })
+    }
+    match words.first()?.to_str()? {
+        "run" => parsed::<RunArgs>(words, Command::Run),
+        "proxy" => parsed::<ProxyArgs>(words, Command::Proxy),
+        _ => None,
+    }
 }
 
 /// Says on stderr what a command waits for, if it was started by hand: without a client, it prints nothing.
