@@ -31,6 +31,16 @@ fn send(signal: Signal, pid: u32) {
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
 }
 
+/// Waits until a process catches a signal: those that are hardly ever sent are caught a moment after the start.
+#[cfg(target_os = "linux")]
+fn await_handler(number: u32, pid: u32) {
+    eventually("a handler of the signal", || {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u128::from_str_radix(caught.trim(), 16).unwrap() >> (number - 1) & 1 == 1
+    });
+}
+
 /// Starts a bridge, and waits until its agent is ready.
 fn start(command: Command) -> (Running, PipeWriter, PipeReader) {
     let ((stdin, input), (mut output, stdout)) = (io::pipe().unwrap(), io::pipe().unwrap());
@@ -66,6 +76,7 @@ fn every_signal_that_is_deadly_by_default_ends_the_agent_and_removes_the_socket(
         command.env("XDG_RUNTIME_DIR", folder.path()).env("XDG_STATE_HOME", folder.path().join("state"));
         let (mut running, _input, mut output) = start(command);
         assert_eq!(sockets(folder.path()).len(), 1, "before signal {number}");
+        await_handler(number, running.pid());
         // rustix has no names for real-time signals.
         let kill = format!("kill -{number} {}", running.pid());
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
