@@ -8,7 +8,7 @@ const FILE: usize = 400;
 const ENTRY: usize = 92;
 
 /// What is on the top level, hidden files aside.
-const TOP_LEVEL: [&str; 19] = [
+const TOP_LEVEL: [&str; 20] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -18,6 +18,7 @@ const TOP_LEVEL: [&str; 19] = [
     "README.md",
     "SECURITY.md",
     "benches",
+    "build.rs",
     "deny.toml",
     "docs",
     "examples",
