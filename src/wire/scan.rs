@@ -266,7 +266,7 @@ fn first_special(word: &[u8]) -> Option<usize> {
 /// Returns the value of a JSON string with its quotes, unescaped; `None` where it is not one, or is no Unicode.
 pub fn text(quoted: &[u8]) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if memchr::memchr(b'\\', inner).is_some() {
+    if inner.contains(&b'\\') {
         return serde_json::from_slice(quoted).ok().map(Cow::Owned);
     }
     std::str::from_utf8(inner).ok().map(Cow::Borrowed)
