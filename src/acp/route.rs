@@ -70,9 +70,7 @@ impl Core {
             (Peer::Agent, Envelope::Call(method)) if method.is(REQUEST_PERMISSION) => {
                 // A request that has two ids is read as no message, and goes on.
                 let request = first_id(&line.bytes).map(key)?;
-                let is_new = self.pending.number(&request).is_none()
-                    && !self.pending.is_awaited(&request)
-                    && unread.about(&request).is_none();
+                let is_new = self.pending.number(&request).is_none() && !self.pending.is_awaited(&request);
                 let goes_on = self.closed.is_none() && is_new && permission::is_no_question(&line.bytes);
                 return goes_on.then(|| Gist::Request(request.into()));
             }

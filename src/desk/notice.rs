@@ -20,7 +20,7 @@ pub enum Notice {
         /// The question, as it was when it was open.
         record: Arc<Record>,
         /// How it ends. The values of secret fields are in it.
-        settlement: Settlement,
+        settlement: Box<Settlement>,
         /// How long it was open.
         after: Duration,
     },

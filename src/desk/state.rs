@@ -302,12 +302,13 @@ impl Desk {
             return;
         }
         let after = now.saturating_sub(entry.since);
+        let settlement = Box::new(settlement);
         self.notices.push_back(Notice::Decided {
             record: Arc::clone(&entry.record),
             settlement: settlement.clone(),
             after,
         });
-        entry.stage = Stage::Delivering { settlement: Box::new(settlement), winner };
+        entry.stage = Stage::Delivering { settlement, winner };
         // The record goes on saying when it would have expired.
         self.set_timers(number, None, None);
         self.change(number, |record| record.state = State::Delivering);

@@ -23,7 +23,8 @@ impl Timer {
         Ok(Timer { alarm: Alarm::new()?, set: None })
     }
 
-    /// Waits until `due`, if there is such a time. Once it has come, it is ready whenever it is polled.
+    /// Waits until `due`, if there is such a time. Once it has come, it is ready whenever it is polled. It is polled by one
+    /// task, which the alarm wakes from the time on when it was set.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, due: Option<Instant>) -> Poll<()> {
         let Some(due) = due else { return Poll::Pending };
         loop {
@@ -31,9 +32,13 @@ impl Timer {
             if due <= now {
                 return Poll::Ready(());
             }
-            if self.set.is_none_or(|set| due < set) {
-                self.alarm.set(due, now);
-                self.set = Some(due);
+            match self.set {
+                Some(set) if set <= due && now < set => return Poll::Pending,
+                Some(set) if set <= due => {}
+                _ => {
+                    self.alarm.set(due, now);
+                    self.set = Some(due);
+                }
             }
             if self.alarm.poll(cx).is_pending() {
                 return Poll::Pending;

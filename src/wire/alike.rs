@@ -29,18 +29,46 @@ impl<'a> Beginning<'a> {
     /// Returns how many bytes of these are the same beginning.
     #[inline]
     pub(super) fn length_in(&self, bytes: &[u8]) -> Option<usize> {
-        let rest = bytes.strip_prefix(self.head)?;
+        let rest = behind(bytes, self.head)?;
         let rest = match self.tail {
-            Some(tail) => behind_digits(rest)?.strip_prefix(tail)?,
+            Some(tail) => behind(behind_digits(rest)?, tail)?,
             None => rest,
         };
         Some(bytes.len() - rest.len())
     }
 }
 
+/// Returns what stands behind these first bytes. They are few: a call of the C library takes longer.
+#[inline(always)]
+fn behind<'b>(bytes: &'b [u8], first: &[u8]) -> Option<&'b [u8]> {
+    let (begins, rest) = bytes.split_at_checked(first.len())?;
+    let same = |(one, other): (&[u8; 8], &[u8; 8])| u64::from_ne_bytes(*one) == u64::from_ne_bytes(*other);
+    let is_same = match first.last_chunk().zip(begins.last_chunk()) {
+        // The last eight bytes may overlap those before them.
+        Some(ends) => first.as_chunks().0.iter().zip(begins.as_chunks().0).all(same) && same(ends),
+        None => first == begins,
+    };
+    is_same.then_some(rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_other_byte_makes_a_difference() {
+        for length in 0..40 {
+            let first: Vec<u8> = (0..length).collect();
+            let line = [&first[..], b"rest"].concat();
+            assert_eq!(behind(&line, &first), Some(&b"rest"[..]));
+            assert_eq!(behind(&first, &line), None);
+            for place in 0..first.len() {
+                let mut other = line.clone();
+                other[place] ^= 0x80;
+                assert_eq!(behind(&other, &first), None, "byte {place} of {length}");
+            }
+        }
+    }
 
     #[test]
     fn only_the_number_of_an_id_may_differ() {

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer},
+    desk::{Submission, Submitted, Ticket},
     limits,
-    question::{Outcome, Reason},
+    question::{Outcome, Provenance, Reason, Responder},
 };
 
-use crate::stage::{Stage, arrived};
+use crate::stage::{Out, Stage, arrived};
 
 const REQUEST: &[u8] = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","#,
@@ -131,6 +132,54 @@ fn two_lines_of_one_read_are_read_in_their_order() {
     let out = stage.receive(Peer::Agent, &[REQUEST, second.as_bytes()].concat());
     assert_eq!(arrived(&out, Peer::Client), [REQUEST, second.as_bytes()].concat());
     assert_eq!(stage.bridge.open_questions(), 2);
+}
+
+/// Plays these lines, and returns what arrives at each peer, as it is read at once and late.
+fn both_ways(play: impl Fn(&mut Stage) -> Vec<Out>) -> [[Vec<u8>; 2]; 2] {
+    [false, true].map(|reads_late| {
+        let mut stage = Stage { reads_late, ..Stage::new(Bridge::new(Config::default())) };
+        let mut out = play(&mut stage);
+        out.extend(stage.pass(limits::UNREAD));
+        Peer::ALL.map(|peer| arrived(&out, peer))
+    })
+}
+
+#[test]
+fn a_response_that_is_a_question_as_well_is_read_first() {
+    let prompt = r#"{"id":5,"method":"session/prompt","params":{"sessionId":"s"}}"#;
+    let both = concat!(
+        r#"{"id":5,"result":{},"method":"_sandboxagent/session/request_question","#,
+        r#""params":{"sessionId":"s","questions":[{"question":"Which?","options":[{"label":"a"}]}]}}"#
+    );
+    let [at_once, late] = both_ways(|stage| {
+        stage.bridge.receive(Peer::Agent, b"{\"id\":5,\"result\":{}}\n", stage.now);
+        let mut out = stage.line(Peer::Client, prompt);
+        out.extend(stage.line(Peer::Agent, both));
+        out
+    });
+    assert_eq!(late, at_once);
+}
+
+#[test]
+fn a_response_to_two_requests_does_not_answer_the_settled_one() {
+    let second = String::from_utf8_lossy(REQUEST).replace("\"id\":1", "\"id\":2");
+    let response = r#"{"id":1,"result":{"outcome":{"outcome":"selected","optionId":"a"}},"id":2}"#;
+    let [at_once, late] = both_ways(|stage| {
+        let mut out = stage.receive(Peer::Agent, &[REQUEST, second.as_bytes()].concat());
+        let by = Provenance { responder: Responder::CommandLine, name: None };
+        let submission = Submission::Reject(None);
+        out.extend(stage.handle(Event::Submitted(Submitted {
+            ticket: Ticket(1),
+            number: 2,
+            submission,
+            by,
+        })));
+        out.extend(stage.line(Peer::Client, response));
+        out
+    });
+    let to_agent = &late[Peer::Agent as usize];
+    assert!(!to_agent.is_empty() && !to_agent.ends_with(format!("{response}\n").as_bytes()));
+    assert_eq!(late, at_once);
 }
 
 #[test]
