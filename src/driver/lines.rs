@@ -53,13 +53,10 @@ impl Source {
                 space.reserve(length);
                 ready!(poll_read_buf(io, cx, &mut space.limit(length)))?
             }
-            None => {
-                let length = ready!(poll_read_buf(io, cx, space))?;
-                self.shadow = None;
-                length
-            }
+            // What is read now is not in the shadow, which is found out later.
+            None => ready!(poll_read_buf(io, cx, space))?,
         };
-        if let Some(shadow) = &mut self.shadow {
+        if let Some(shadow) = self.shadow.as_mut().filter(|_| ahead.is_some()) {
             shadow.read(length);
         }
         self.full = if length < limits::FLOOD_READ { 0 } else { self.full.saturating_add(1) };

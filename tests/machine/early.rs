@@ -109,6 +109,18 @@ fn a_whole_turn_goes_on_before_it_is_read() {
 }
 
 #[test]
+fn only_ordinary_lines_go_on_in_one_piece() {
+    let received = |bytes: &[u8]| {
+        let mut bridge = Bridge::new(Config::default());
+        bridge.space(Peer::Agent).extend_from_slice(bytes);
+        bridge.received(Peer::Agent, Duration::ZERO)
+    };
+    let ordinary = b"{\"method\":\"x\"}\n";
+    assert!(received(ordinary) && received(&ordinary[..5]) && received(&[&ordinary[..], ordinary].concat()));
+    assert!(!received(REQUEST) && !received(&[&ordinary[..], REQUEST].concat()));
+}
+
+#[test]
 fn only_so_much_is_left_unread() {
     let mut bridge = Bridge::new(Config::default());
     let long = "x".repeat(limits::UNREAD_BYTES);
