@@ -173,5 +173,7 @@ mod tests {
         });
         timeout(DEADLINE, waits).await.expect("it is ready");
         assert!(Instant::now() >= near + Duration::from_millis(20));
+        // At the deadline it would be ready as well.
+        assert!(begun.elapsed() < DEADLINE);
     }
 }
