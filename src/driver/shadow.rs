@@ -2,7 +2,8 @@
 //! moved from here to the other pipe, page by page, instead of being copied once more.
 //!
 //! Only in a flood, and only from pipe to pipe on Linux. The bridge reads and holds every byte as ever, so that a shadow
-//! can be dropped at any time: it is, as soon as it is not known to be the same as what the bridge holds.
+//! can be dropped at any time: it is, as soon as it is not known to be the same as what the bridge holds. Only a writer
+//! that lends the pipe its own pages (`vmsplice`) and changes them later could change what goes on; it would fool itself.
 
 use std::io;
 

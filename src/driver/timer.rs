@@ -165,7 +165,7 @@ mod tests {
         let mut due = None;
         let waits = poll_fn(|cx| {
             // The last of them counts.
-            while let Some(next) = dues.next() {
+            for next in dues.by_ref() {
                 due = next;
                 assert!(timer.poll(cx, due).is_pending());
             }
