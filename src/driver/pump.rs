@@ -119,16 +119,17 @@ impl<P: Protocol> Pump<P> {
     /// Does what can be done now, in rounds: each writes, reads each peer once, looks at the processes and the clock,
     /// and takes one submission, so that no source of work keeps another from its turn (I7).
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Pause> {
-        let mut happens = true;
+        let mut quiet = false;
         loop {
-            self.write(cx);
+            let writes = self.write(cx);
             let reads = self.read(cx);
-            let mut submitted = false;
-            // Where nothing happened a moment ago, what happens since wakes the task.
-            if reads || happens {
+            let (mut happens, mut submitted) = (false, false);
+            // Where nothing was to be done a moment ago, what happens since wakes the task. A write may have set a
+            // deadline, or made room for a submission.
+            if writes || reads || !quiet {
                 happens = self.poll_events(cx);
                 submitted = self.poll_submission(cx);
-                self.write(cx);
+                quiet = !self.write(cx) && !happens;
             }
             self.shell.hand_over(cx, &mut self.bridge);
             if self.is_over() {
@@ -151,12 +152,14 @@ impl<P: Protocol> Pump<P> {
         }
     }
 
-    /// Writes what can be written.
-    fn write(&mut self, cx: &mut Context<'_>) {
+    /// Writes what can be written. Returns whether there was something to write.
+    fn write(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut writes = false;
         for peer in [Peer::Agent, Peer::Client] {
             if self.bridge.outbox(peer).is_idle() {
                 continue;
             }
+            writes = true;
             let (target, source) = match (peer, &mut self.agent) {
                 (Peer::Client, Some(agent)) => (&mut self.client.target, &mut agent.source),
                 (Peer::Client, None) => (&mut self.client.target, &mut self.client.source),
@@ -169,6 +172,7 @@ impl<P: Protocol> Pump<P> {
             }
             self.shell.carry_out(&mut self.bridge);
         }
+        writes
     }
 
     /// Reads from each peer once, if it is its turn. Returns whether there was something.

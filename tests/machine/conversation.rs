@@ -156,6 +156,7 @@ impl World {
             Peer::Client,
             &format!(r#"{{"jsonrpc":"2.0","id":99,"method":"initialize","params":{params}}}"#),
         );
+        world.line(Peer::Agent, r#"{"jsonrpc":"2.0","id":99,"result":{"protocolVersion":1}}"#);
         world
     }
 

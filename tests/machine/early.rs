@@ -173,6 +173,19 @@ fn a_response_that_is_a_question_as_well_is_read_first() {
 }
 
 #[test]
+fn the_response_to_initialize_is_read_first() {
+    let [at_once, late] = both_ways(|stage| {
+        let lines = [
+            (Peer::Client, r#"{"id":0,"method":"initialize","params":{"protocolVersion":1}}"#),
+            (Peer::Client, r#"{"id":5,"method":"session/prompt","params":{"sessionId":"s"}}"#),
+            (Peer::Agent, r#"{"id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#),
+        ];
+        lines.into_iter().flat_map(|(from, line)| stage.line(from, line)).collect()
+    });
+    assert_eq!(late, at_once);
+}
+
+#[test]
 fn a_response_to_two_requests_does_not_answer_the_settled_one() {
     let second = String::from_utf8_lossy(REQUEST).replace("\"id\":1", "\"id\":2");
     let response = r#"{"id":1,"result":{"outcome":{"outcome":"selected","optionId":"a"}},"id":2}"#;
