@@ -14,12 +14,12 @@ use std::{
 use askbridge::limits;
 use serde_json::{Value, json};
 
-use crate::{machine::TestMachine, support::Process};
+use crate::{machine::TestMachine, procfs::peak_kib, support::Process};
 
 /// Within this, whatever is waited for has to happen. The inbox's thread is nice: other work on the machine starves it.
 const DEADLINE: Duration = Duration::from_secs(120);
-/// MiB that are resident at the most, whatever one hostile connection does.
-const ONE: usize = 64;
+/// MiB that the program has at the most, whatever one hostile connection does.
+const ONE: usize = 40;
 /// Connections whose whole replies would be more than [`ONE`]. They are few, since a debug build is slow to write them.
 const CONNECTIONS: usize = 24;
 
@@ -97,12 +97,9 @@ fn settle(machine: &TestMachine) {
     }
 }
 
-/// Returns the most MiB that were resident.
+/// Returns the most MiB that a process had.
 fn peak(process: &Process) -> usize {
-    let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let kibibytes: usize = line.trim().trim_end_matches(" kB").parse().unwrap();
-    kibibytes / 1024
+    peak_kib(process.id()) / 1024
 }
 
 /// Returns the time that a thread has had on a CPU, in clock ticks.

@@ -74,6 +74,10 @@ mod sockets;
 mod own_agent;
 
 #[cfg(test)]
+#[path = "../support/procfs.rs"]
+mod procfs;
+
+#[cfg(test)]
 mod hostile;
 
 #[cfg(test)]

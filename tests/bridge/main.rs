@@ -14,6 +14,11 @@ mod lines;
 mod running;
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+#[path = "../support/procfs.rs"]
+mod procfs;
+
+#[cfg(test)]
 mod program;
 
 #[cfg(test)]

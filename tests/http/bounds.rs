@@ -15,14 +15,15 @@ use tokio::{
 
 use crate::{
     client::{Http, soon},
+    procfs::peak_kib,
     program::{askbridge, http},
     support::Process,
 };
 
-/// MiB that are resident at the most, whatever one hostile connection does.
-const ONE: usize = 64;
-/// MiB that are resident at the most, whatever many hostile connections do.
-const MANY: usize = 192;
+/// MiB that the program has at the most, whatever one hostile connection does.
+const ONE: usize = 40;
+/// MiB that the program has at the most, whatever many hostile connections do.
+const MANY: usize = 160;
 /// Connections whose whole replies would be more than [`ONE`], and more than [`MANY`] for batches of calls. They are few,
 /// since a debug build is slow to write replies.
 const READERS: usize = 20;
@@ -65,12 +66,9 @@ async fn listing(http: &Http) -> usize {
     .await
 }
 
-/// Returns the most MiB that were resident.
+/// Returns the most MiB that a process had.
 fn peak(run: &Process) -> usize {
-    let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let kibibytes: usize = line.trim().trim_end_matches(" kB").parse().unwrap();
-    kibibytes / 1024
+    peak_kib(run.id()) / 1024
 }
 
 /// Connections that send and do not read, until this is dropped.

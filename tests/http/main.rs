@@ -63,4 +63,8 @@ mod program;
 mod consistency;
 
 #[cfg(test)]
+#[path = "../support/procfs.rs"]
+mod procfs;
+
+#[cfg(test)]
 mod bounds;

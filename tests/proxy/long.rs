@@ -6,6 +6,8 @@ use std::{
 };
 
 use crate::conductor::{Conductor, QUESTION, SPELLINGS, piped};
+#[cfg(target_os = "linux")]
+use crate::procfs::peak_kib;
 
 const MIB: usize = 1 << 20;
 
@@ -166,13 +168,7 @@ fn pass_64_mib(begins: &'static str, ends: &'static str) -> (Vec<u8>, usize) {
         last = [part[length - 1]];
     }
     assert!(heard > 64 * MIB, "{heard} bytes");
-    let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();
-    let kib = |name: &str| -> usize {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-        line.trim().trim_end_matches(" kB").parse().unwrap()
-    };
-    // Pages of files only become more, so that no more than these were part of the peak.
-    let peak = kib("VmHWM:").saturating_sub(kib("RssFile:"));
+    let peak = peak_kib(running.pid());
     drop(writer.join().unwrap());
     assert_eq!(running.wait().code(), Some(0));
     (head, peak)

@@ -10,6 +10,11 @@ mod support;
 mod running;
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+#[path = "../support/procfs.rs"]
+mod procfs;
+
+#[cfg(test)]
 mod conductor;
 
 #[cfg(test)]
