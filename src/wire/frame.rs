@@ -3,15 +3,9 @@
 //! in, at any chunking; which lines are intercepted is left to the judge.
 
 use bytes::{Buf, Bytes, BytesMut};
-use memchr::{arch::all::memchr::One, memchr};
 
-use super::alike::Beginning;
+use super::{alike::Beginning, find};
 use crate::limits::{HOLD, READ, STREAM};
-
-/// Where fewer bytes than these are searched for the end of a line, eight at a time are fast enough. To look at more at
-/// once, `memchr` asks the CPU what it can do, which takes 0.06 ms on a virtual machine: the first messages of a
-/// session do not wait for that.
-const FEW: usize = 1024;
 
 /// What becomes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,8 +135,8 @@ impl Splitter {
         let (mut run, mut from) = (begun, begun + self.searched);
         let mut usual: Option<Beginning<'_>> = None;
         loop {
-            let known = usual.and_then(|usual| usual.length_in(&buffer[run..]));
-            from += known.unwrap_or(0);
+            let known = usual.filter(|usual| usual.begins(&buffer[run..]));
+            from += known.map_or(0, |known| known.least());
             let Some(length) = end_of_line(&buffer[from..]) else { return (run, None) };
             let end = from + length;
             if known.is_none() {
@@ -207,8 +201,7 @@ impl Splitter {
 /// Returns the length of the first line of these bytes, with its terminator.
 #[inline]
 fn end_of_line(bytes: &[u8]) -> Option<usize> {
-    let found = if bytes.len() < FEW { One::new(b'\n').find(bytes) } else { memchr(b'\n', bytes) };
-    found.map(|found| found + 1)
+    find::byte(b'\n', bytes).map(|found| found + 1)
 }
 
 #[cfg(test)]

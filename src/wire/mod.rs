@@ -13,6 +13,8 @@ pub mod frame;
 
 mod alike;
 
+mod find;
+
 pub mod outbox;
 
 pub mod splice;

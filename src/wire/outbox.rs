@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
+use super::find;
 use bytes::{Buf, Bytes};
-use memchr::memchr;
 
 /// A place behind what was queued, for [`Outbox::has_passed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ impl Outbox {
             return;
         }
         if self.mid_line && !self.waiting.is_empty() {
-            let Some(end) = memchr(b'\n', &bytes) else { return self.push(bytes) };
+            let Some(end) = find::byte(b'\n', &bytes) else { return self.push(bytes) };
             self.push(bytes.split_to(end + 1));
             self.release();
         }
