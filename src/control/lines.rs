@@ -4,8 +4,10 @@ use std::io::{self, ErrorKind};
 
 use bytes::BytesMut;
 use memchr::memchr;
+use rustix::net::{Shutdown, shutdown};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::{UnixStream, unix::OwnedReadHalf},
     sync::OwnedSemaphorePermit,
     time::{Instant, timeout_at},
 };
@@ -87,19 +89,19 @@ fn too_long() -> io::Error {
 /// The requests of a peer that may be hostile: one that is longer than most takes room that all connections share,
 /// and has to come to its end soon.
 #[derive(Debug)]
-pub(super) struct RequestLines<R> {
-    lines: LineReader<R>,
+pub(super) struct RequestLines {
+    lines: LineReader<OwnedReadHalf>,
     budgets: Budgets,
     long: Option<(OwnedSemaphorePermit, Instant)>,
 }
 
-impl<R: AsyncRead + Unpin + Send> RequestLines<R> {
-    pub(super) fn new(reader: R, budgets: Budgets) -> Self {
+impl RequestLines {
+    pub(super) fn new(reader: OwnedReadHalf, budgets: Budgets) -> Self {
         RequestLines { lines: LineReader::new(reader, limits::REQUEST), budgets, long: None }
     }
 }
 
-impl<R: AsyncRead + Unpin + Send> Requests for RequestLines<R> {
+impl Requests for RequestLines {
     async fn next(&mut self) -> Option<io::Result<Incoming>> {
         loop {
             if let Some(line) = self.lines.take() {
@@ -126,6 +128,14 @@ impl<R: AsyncRead + Unpin + Send> Requests for RequestLines<R> {
                 Ok(Err(error)) => return Some(Err(error)),
                 Err(_) => return Some(Err(ErrorKind::TimedOut.into())),
             }
+        }
+    }
+
+    /// What is written from now on fails, so that the responder knows that it was not read.
+    fn close(&mut self) {
+        let stream: &UnixStream = self.lines.reader.as_ref();
+        if let Err(error) = shutdown(stream, Shutdown::Read) {
+            tracing::debug!(%error, "the other end of a connection is gone");
         }
     }
 }

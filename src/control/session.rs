@@ -34,6 +34,9 @@ pub struct Incoming {
 pub trait Requests: Send {
     /// Returns the next request, or `None` at the end. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Option<io::Result<Incoming>>> + Send;
+
+    /// Lets the requests come to their end. Those that arrived before may still come.
+    fn close(&mut self);
 }
 
 /// Where replies and notifications go.
@@ -50,7 +53,8 @@ struct Done {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-/// Serves a connection until it ends or fails, or until it is told to stop and the last replies and changes are sent.
+/// Serves a connection until it ends or fails, or until it is told to stop and the last replies and changes are sent:
+/// those to requests that arrived before are among them.
 ///
 /// At most 32 of its calls are in flight, and while a reply is sent, nothing is read and no other reply is made: a
 /// connection that is not read holds one reply, whatever it sends (I6).
@@ -63,8 +67,8 @@ pub async fn serve(
     let (module, connection) = methods.for_connection();
     let mut calls = FuturesUnordered::new();
     let mut changes = SelectAll::new();
-    let mut stopped = false;
-    while !(stopped && calls.is_empty() && changes.is_empty()) {
+    let (mut stopped, mut at_end) = (false, false);
+    while !(at_end && calls.is_empty() && changes.is_empty()) {
         tokio::select! {
             biased;
             Some(done) = calls.next(), if !calls.is_empty() => {
@@ -81,9 +85,13 @@ pub async fn serve(
                 replies.send(message).await?;
                 connection.change_is_over();
             },
-            () = stop.stopped(), if !stopped => stopped = true,
-            request = requests.next(), if !stopped && calls.len() < limits::CALLS_PER_CONNECTION => match request {
+            () = stop.stopped(), if !stopped => {
+                stopped = true;
+                requests.close();
+            }
+            request = requests.next(), if !at_end && calls.len() < limits::CALLS_PER_CONNECTION => match request {
                 Some(request) => calls.push(run(methods, &module, request?)),
+                None if stopped => at_end = true,
                 None => return finish(calls, replies).await,
             },
         }

@@ -213,6 +213,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_request_that_arrived_before_the_end_gets_its_reply_and_a_later_one_cannot_be_sent() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        let (reader, writer) = bridge.stream().await.into_split();
+        let mut lines = BufReader::new(reader).lines();
+        let call = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"bridge_status\"}\n";
+        // The second is sent in the same turn in which the server is told to stop.
+        for ends in [false, true] {
+            assert_eq!(writer.try_write(call).expect("it is written"), call.len());
+            if ends {
+                bridge.vanish().await;
+            }
+            soon(lines.next_line()).await.expect("a reply").expect("a line");
+        }
+        let late = writer.try_write(call).map_err(|error| error.kind());
+        assert_eq!(late, Err(io::ErrorKind::BrokenPipe));
+    }
+
+    #[tokio::test]
     async fn connections_beyond_the_limit_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let bridge = PlayedBridge::start(folder.path(), "b");

@@ -158,6 +158,7 @@ async fn serve(rpc: &Rpc, methods: &Methods, socket: WebSocket) {
         deadline: Instant::now() + limits::PONG,
         refusal: None,
         is_flushed: true,
+        is_closed: false,
     };
     let mut replies = SharedSink(Arc::clone(&sink));
     let served = tokio::select! {
@@ -209,11 +210,19 @@ struct Messages {
     /// A refusal that is still to be written.
     refusal: Option<String>,
     is_flushed: bool,
+    is_closed: bool,
 }
 
 impl Requests for Messages {
+    fn close(&mut self) {
+        self.is_closed = true;
+    }
+
     async fn next(&mut self) -> Option<io::Result<Incoming>> {
         loop {
+            if self.is_closed {
+                return None;
+            }
             if let Err(error) = self.refuse().await {
                 return Some(Err(error));
             }

@@ -4,7 +4,10 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::{alike::Beginning, find};
+use super::{
+    alike::Beginning,
+    find::{LineEnds, line_end},
+};
 use crate::limits::{HOLD, READ, STREAM};
 
 /// What becomes of a line.
@@ -132,23 +135,20 @@ impl Splitter {
         mut judge: impl FnMut(&[u8]) -> Verdict,
     ) -> (usize, Option<usize>) {
         let buffer = &self.buffer[..];
-        let (mut run, mut from) = (begun, begun + self.searched);
+        let mut run = begun;
         let mut usual: Option<Beginning<'_>> = None;
-        loop {
-            let known = usual.filter(|usual| usual.begins(&buffer[run..]));
-            from += known.map_or(0, |known| known.least());
-            let Some(length) = end_of_line(&buffer[from..]) else { return (run, None) };
-            let end = from + length;
-            if known.is_none() {
+        for end in LineEnds::new(buffer, begun + self.searched) {
+            if usual.is_none_or(|usual| !usual.begins(&buffer[run..])) {
                 match judge(&buffer[run..end]) {
                     Verdict::Forward => {}
                     Verdict::ForwardAlike(length) => usual = Some(Beginning::new(&buffer[run..run + length])),
                     Verdict::Intercept => return (run, Some(end)),
                 }
             }
-            (run, from) = (end, end);
+            run = end;
             self.lines += 1;
         }
+        (run, None)
     }
 
     /// Returns how many bytes at the front belong to a line that has begun to leave.
@@ -156,7 +156,7 @@ impl Splitter {
         if self.rest == Rest::None {
             return 0;
         }
-        let (length, rest) = match end_of_line(&self.buffer) {
+        let (length, rest) = match line_end(&self.buffer) {
             Some(end) => (end, Rest::None),
             None => (self.buffer.len(), self.rest),
         };
@@ -196,12 +196,6 @@ impl Splitter {
         // Its end may have come with the read that made it too long: what it is must not depend on that.
         if length > HOLD { Piece::Head(line) } else { Piece::Line(line) }
     }
-}
-
-/// Returns the length of the first line of these bytes, with its terminator.
-#[inline]
-fn end_of_line(bytes: &[u8]) -> Option<usize> {
-    find::byte(b'\n', bytes).map(|found| found + 1)
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::find;
-
 /// The JSON text of a request's id: any JSON value on one line. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);
@@ -45,7 +43,7 @@ const PLAIN: usize = 21;
 pub fn key(id: &str) -> Cow<'_, str> {
     let bytes = id.as_bytes();
     match bytes.first() {
-        Some(b'"') if find::byte(b'\\', bytes).is_some() => {
+        Some(b'"') if bytes.contains(&b'\\') => {
             // A lone surrogate has no other spelling.
             let unescaped: Option<String> = serde_json::from_str(id).ok();
             unescaped.map_or(id.into(), |text| serde_json::Value::from(text).to_string().into())

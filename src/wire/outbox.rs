@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::find;
+use super::find::line_end;
 use bytes::{Buf, Bytes};
 
 /// A place behind what was queued, for [`Outbox::has_passed`].
@@ -56,8 +56,8 @@ impl Outbox {
             return;
         }
         if self.mid_line && !self.waiting.is_empty() {
-            let Some(end) = find::byte(b'\n', &bytes) else { return self.push(bytes) };
-            self.push(bytes.split_to(end + 1));
+            let Some(end) = line_end(&bytes) else { return self.push(bytes) };
+            self.push(bytes.split_to(end));
             self.release();
         }
         if let Some(last) = bytes.last() {

@@ -4,7 +4,9 @@
 
 use std::borrow::Cow;
 
-use super::find;
+use wide::u8x16;
+
+use super::find::either;
 
 /// Why a scan cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +223,7 @@ pub fn leading_string(bytes: &[u8]) -> Result<Text<'_>, Stop> {
 /// The same for a string whose first bytes, as many as `length`, are known to be inside of it.
 fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop> {
     let mut escaped = false;
-    while let Some(found) = find::either(b'"', b'\\', bytes.get(length..).unwrap_or_default()) {
+    while let Some(found) = either(b'"', b'\\', bytes.get(length..).unwrap_or_default()) {
         length += found;
         if bytes[length] == b'"' {
             return Ok(Text { quoted: &bytes[..=length], escaped });
@@ -233,22 +235,19 @@ fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop
     Err(Stop::Short)
 }
 
-/// Returns what stands behind the digits that these bytes begin with; `None` where there is none.
+/// Returns what stands behind the digits that these bytes begin with, at most 15 of them; `None` where there is none, or
+/// no end to them.
 #[inline(always)]
 pub fn behind_digits(bytes: &[u8]) -> Option<&[u8]> {
-    const HIGH: u64 = u64::MAX / 255 * 0xf0;
-    const DIGITS: u64 = u64::MAX / 255 * 0x30;
-    let mut length = 0;
-    for word in bytes.chunks_exact(8) {
-        let word = word.try_into().map(u64::from_le_bytes).ok()?;
-        // Whatever is no digit differs in its high half, but for `:;<=>?`, which stand in no number.
-        let others = (word & HIGH) ^ DIGITS;
-        length += others.trailing_zeros() as usize / 8;
-        if others != 0 {
-            break;
+    let length = match bytes.first_chunk() {
+        Some(block) => {
+            let values = u8x16::new(*block) - u8x16::splat(b'0');
+            let others = !values.min(u8x16::splat(9)).simd_eq(values).to_bitmask();
+            others.trailing_zeros() as usize
         }
-    }
-    (length > 0).then(|| &bytes[length..])
+        None => bytes.iter().position(|byte| !byte.is_ascii_digit())?,
+    };
+    (1..16).contains(&length).then(|| &bytes[length..])
 }
 
 /// Returns the place of the first quote or backslash in eight bytes, looked at all at once.
@@ -318,5 +317,20 @@ mod tests {
         assert_eq!(text(br#""\ud800""#), None);
         assert_eq!(text(b"\"\xff\""), None);
         assert_eq!(text(b"\""), None);
+    }
+
+    #[test]
+    fn digits_end_at_any_other_byte() {
+        let text = *b"0123456789012345";
+        for place in 0..text.len() {
+            for other in 0..=u8::MAX {
+                let mut bytes = text;
+                bytes[place] = other;
+                let rest = bytes.get(place..).filter(|_| place > 0 && !other.is_ascii_digit());
+                assert_eq!(behind_digits(&bytes), rest, "{other} in place {place}");
+            }
+        }
+        assert_eq!(behind_digits(b"123,"), Some(&b","[..]));
+        assert_eq!((behind_digits(b","), behind_digits(b"123")), (None, None));
     }
 }

@@ -1,7 +1,7 @@
 //! Follows one value through the pieces of a line that is too long to hold, and edits the line where it ends.
 //! Where the edit begins is left to [`super::successor`].
 
-use super::find;
+use super::find::{either, line_end};
 use bytes::Bytes;
 
 /// What becomes of the rest of a long line whose beginning has left. Bytes behind its end pass as they are.
@@ -43,7 +43,7 @@ impl Tail {
         if matches!(self.0, Stage::Pass) {
             return to(bytes);
         }
-        let end = find::byte(b'\n', &bytes);
+        let end = line_end(&bytes).map(|end| end - 1);
         let mut line = bytes.split_to(end.unwrap_or(bytes.len()));
         while !line.is_empty() {
             self.edit_line(&mut line, &mut to);
@@ -125,7 +125,7 @@ impl Scan {
                 (Place::String, b'"') if self.depth == 0 => return Some(at),
                 (Place::String, b'"') => self.place = Place::Between,
                 (Place::String, _) => {
-                    at += find::either(b'"', b'\\', &bytes[at..]).unwrap_or(bytes.len() - at);
+                    at += either(b'"', b'\\', &bytes[at..]).unwrap_or(bytes.len() - at);
                 }
                 (Place::Scalar, b',' | b'}' | b']' | b' ' | b'\t' | b'\r') => return Some(at - 1),
                 (Place::Scalar, _) | (Place::Before, b' ' | b'\t' | b'\r') => {}
