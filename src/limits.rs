@@ -33,7 +33,7 @@ pub const FLOOD_READ: usize = 32 * KIB;
 pub const FLOOD: u32 = 16;
 /// Room for one read in a flood that is not copied, and capacity of the pipe that it comes from. With the default of 64
 /// KiB, three processes on two pipes wait for each other; far more does not stay in the cache.
-pub const WIDE_READ: usize = 256 * KIB;
+pub const WIDE_READ: usize = 128 * KIB;
 /// Capacity of the pipe that a flood goes to. Pages that are not full take as much room as full ones.
 pub const WIDE_PIPE: usize = 2 * WIDE_READ;
 /// Own lines that may wait for a peer before the peer that causes them is not read any more. This is more than

@@ -57,9 +57,11 @@ impl<T: ?Sized> Port<T> {
     )]
     pub(super) fn widen(&self, capacity: usize) {
         #[cfg(target_os = "linux")]
-        if let Some(spare) = &self.spare {
-            // It fails where that is not allowed, or where this is no pipe: then the size stays.
-            rustix::pipe::fcntl_setpipe_size(&spare.fd, capacity).ok();
+        if let Some(Spare { fd, .. }) = &self.spare
+            && rustix::pipe::fcntl_getpipe_size(fd).is_ok_and(|size| size < capacity)
+        {
+            // It fails where that is not allowed: then the size stays.
+            rustix::pipe::fcntl_setpipe_size(fd, capacity).ok();
         }
     }
 }
