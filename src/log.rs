@@ -26,14 +26,15 @@ use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuar
 use tracing_subscriber::{
     filter::Targets,
     fmt::{MakeWriter, writer::OptionalWriter},
-    layer::SubscriberExt,
-    util::SubscriberInitExt,
 };
 
+use self::late::Late;
 use crate::{
     config::{LogFormat, LogLevel, LogSettings},
     terminal::printable_json,
 };
+
+mod late;
 
 /// Lines that may wait to be written.
 const WAITING: usize = 1024;
@@ -253,19 +254,19 @@ impl fmt::Debug for State {
 fn subscribe(settings: &LogSettings, writer: Lazy, is_terminal: bool) {
     let level = level(settings.level);
     let targets = targets(level);
-    let builder = tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_writer(writer)
-        .with_ansi(is_terminal && std::env::var_os("NO_COLOR").is_none());
-    // It fails only if a log was started before.
-    drop(match settings.format {
-        // A person at a terminal sees when it is, and has no use for the name of a module.
-        LogFormat::Text if is_terminal => {
-            builder.without_time().with_target(false).finish().with(targets).try_init()
+    let (format, has_colors) = (settings.format, is_terminal && std::env::var_os("NO_COLOR").is_none());
+    let make = move || {
+        let builder =
+            tracing_subscriber::fmt().with_max_level(level).with_writer(writer.clone()).with_ansi(has_colors);
+        match format {
+            // A person at a terminal sees when it is, and has no use for the name of a module.
+            LogFormat::Text if is_terminal => builder.without_time().with_target(false).finish().into(),
+            LogFormat::Text => builder.finish().into(),
+            LogFormat::Json => builder.json().finish().into(),
         }
-        LogFormat::Text => builder.finish().with(targets).try_init(),
-        LogFormat::Json => builder.json().finish().with(targets).try_init(),
-    });
+    };
+    // It fails only if a log was started before.
+    drop(tracing::subscriber::set_global_default(Late::new(targets, level, make)));
 }
 
 /// Returns what is logged of which crate. `rmcp` logs whole messages at lower levels, which only `trace` may show.
