@@ -1,11 +1,11 @@
 //! The kinds of proxies that are compared, and the kinds of stdio.
 //! Starting them is left to `process`.
 
-use std::{env, io, process::Command};
+use std::{io, process::Command};
 
 use serde::Serialize;
 
-use crate::{lines::Speech, subscribers};
+use crate::{installed::installed, lines::Speech, subscribers};
 
 /// A proxy between the client and the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -40,17 +40,17 @@ impl Kind {
 
     /// Returns the command that starts it around an agent of the benchmark that speaks this.
     pub(crate) fn command(self, speech: Speech, agent: &[String]) -> io::Result<Command> {
-        let ourselves = env::current_exe()?;
+        let ourselves = &installed()?.ourselves;
         let mut command = match self {
-            Kind::Direct => Command::new(&ourselves),
+            Kind::Direct => Command::new(ourselves),
             Kind::Relay | Kind::Naive => {
-                let mut command = Command::new(&ourselves);
-                command.arg(self.name()).arg(&ourselves);
+                let mut command = Command::new(ourselves);
+                command.arg(self.name()).arg(ourselves);
                 command
             }
             Kind::Bridge => {
-                let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
-                command.args(["run", "--protocol", speech.name(), "--"]).arg(&ourselves);
+                let mut command = Command::new(&installed()?.askbridge);
+                command.args(["run", "--protocol", speech.name(), "--"]).arg(ourselves);
                 // The settings of the person who measures must not count.
                 let folder = subscribers::folder()?;
                 command

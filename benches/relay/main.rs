@@ -9,6 +9,7 @@ mod kind;
 mod lines;
 mod rows;
 
+mod installed;
 mod process;
 mod procfs;
 mod roles;
@@ -52,8 +53,10 @@ fn compare(options: &Options) -> io::Result<ExitCode> {
             return Err(io::Error::other(format!("no row has \"{part}\" in its name")));
         }
     }
+    installed::install()?;
     let findings = rounds::run(&rows, &effort);
     subscribers::clean_up()?;
+    installed::uninstall()?;
     let findings = findings?;
     let figures = figures::of(&rows, &findings);
     if options.json {
