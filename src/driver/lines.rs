@@ -48,14 +48,11 @@ impl Source {
     ) -> Poll<io::Result<usize>> {
         let ahead = self.shadow.as_mut().and_then(|shadow| shadow.take(&self.reader, limits::WIDE_READ));
         let io = Pin::new(&mut *self.reader.io);
-        let length = match ahead {
-            Some(length) => {
-                space.reserve(length);
-                ready!(poll_read_buf(io, cx, &mut space.limit(length)))?
-            }
-            // What is read now is not in the shadow, which is found out later.
-            None => ready!(poll_read_buf(io, cx, space))?,
-        };
+        // A read that is not in the shadow, which is found out later, takes no more than usual: what a larger one leaves in
+        // the pipe would look like the end of the flood.
+        let most = ahead.unwrap_or(limits::READ);
+        space.reserve(most);
+        let length = ready!(poll_read_buf(io, cx, &mut space.limit(most)))?;
         if let Some(shadow) = self.shadow.as_mut().filter(|_| ahead.is_some()) {
             shadow.read(length);
         }
