@@ -219,10 +219,10 @@ fn open_log(path: &Path) -> io::Result<File> {
 
 /// The end of the process in the background: its socket, by which commands find it.
 pub(super) struct Presence {
-    listener: UnixListener,
-    /// They are closed last of all, so that a command that waits for the end knows that nothing is left.
-    visitors: Mutex<VecDeque<UnixStream>>,
+    /// It goes first: a command that waits for the end hears it by its connection, and nothing is left then.
     _socket: Socket,
+    listener: UnixListener,
+    visitors: Mutex<VecDeque<UnixStream>>,
 }
 
 impl Presence {
@@ -232,9 +232,9 @@ impl Presence {
         setsid().ok();
         let (socket, listener) = Socket::bind(&discovery::folder()?, SOCKET)?;
         Ok(Presence {
+            _socket: socket,
             listener: UnixListener::from_std(listener)?,
             visitors: Mutex::default(),
-            _socket: socket,
         })
     }
 
