@@ -117,10 +117,7 @@ async fn a_thousand_questions_are_shown_and_scroll() {
         })
         .collect();
     let mut agent = world.agent(&requests);
-    let mut count = 0;
-    while count < 1000 {
-        count = world.open().await.len();
-    }
+    world.until_open(1000).await;
     browser.sign_in(&world).await;
     browser.until("all of them", "all('button.row').length === 1000", &[]).await;
     let shown = browser.run("return performance.now();", &[]).await;

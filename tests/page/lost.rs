@@ -25,11 +25,7 @@ fn noted(world: &World, id: &str, what: &str) {
 
 /// Returns the ID of the only open question.
 async fn only(world: &World) -> String {
-    loop {
-        if let [record] = &*world.open().await {
-            return record["id"].as_str().unwrap().to_owned();
-        }
-    }
+    world.until_open(1).await[0]["id"].as_str().unwrap().to_owned()
 }
 
 /// Kills the bridge of an agent once the journal has its question.

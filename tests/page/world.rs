@@ -1,13 +1,17 @@
 //! A machine for each test: a folder of its own for all files, `askbridge inbox`, and agents behind real bridges.
 
-use std::{collections::BTreeMap, fs, net::SocketAddr, process::Command};
+use std::{collections::BTreeMap, fs, net::SocketAddr, process::Command, time::Duration};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::task::JoinHandle;
+use tokio::{
+    task::JoinHandle,
+    time::{interval, timeout},
+};
 
 use crate::{
+    browser::DEADLINE,
     client::{Http, Reply},
     support::Process,
 };
@@ -127,6 +131,22 @@ impl World {
             Value::Array(questions) => questions,
             other => panic!("{other}"),
         }
+    }
+
+    /// Waits until so many questions are open, and returns them.
+    pub(crate) async fn until_open(&self, count: usize) -> Vec<Value> {
+        let looking = async {
+            // The server refuses more than a thousand requests in a second.
+            let mut looks = interval(Duration::from_millis(10));
+            loop {
+                looks.tick().await;
+                let open = self.open().await;
+                if open.len() == count {
+                    return open;
+                }
+            }
+        };
+        timeout(DEADLINE, looking).await.unwrap_or_else(|_| panic!("not {count} open questions in time"))
     }
 }
 
