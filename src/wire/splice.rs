@@ -4,8 +4,7 @@
 use super::scan::Members;
 
 /// Makes sure that the object in `json` has, at the end of `path`, this value: missing objects on the way are
-/// put in, as the last member of their parent. `null` on the way counts as missing, and so does `false` at its end. No name
-/// in `path` needs an escape.
+/// put in, as the last member of their parent. `null` on the way counts as missing, and so does `false` at its end.
 ///
 /// `None` where nothing is to be done or nothing can be: something else is there already, the way leads through
 /// something that is not an object, a key on it stands twice, or this is no complete object. The caller has
@@ -33,7 +32,7 @@ pub fn insert(json: &[u8], path: &[&str], value: &str) -> Option<Vec<u8>> {
         None => {
             let at = last.unwrap_or_else(|| 1 + json.iter().position(|byte| *byte == b'{').unwrap_or(0));
             let comma = if last.is_some() { "," } else { "" };
-            let member = [comma, "\"", first, "\":", &nested(rest, value)].concat();
+            let member = format!("{comma}{}:{}", quoted(first), nested(rest, value));
             Some(replace(json, at..at, member.as_bytes()))
         }
     }
@@ -58,7 +57,11 @@ pub fn replace_member(json: &[u8], name: &str, value: &str) -> Option<Vec<u8>> {
 }
 
 fn nested(path: &[&str], value: &str) -> String {
-    path.iter().rev().fold(value.to_owned(), |inner, key| ["{\"", key, "\":", &inner, "}"].concat())
+    path.iter().rev().fold(value.to_owned(), |inner, key| format!("{{{}:{inner}}}", quoted(key)))
+}
+
+fn quoted(key: &str) -> String {
+    serde_json::Value::from(key).to_string()
 }
 
 fn replace(json: &[u8], span: std::ops::Range<usize>, with: &[u8]) -> Vec<u8> {
