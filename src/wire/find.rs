@@ -87,7 +87,7 @@ pub(super) fn either(one: u8, other: u8, bytes: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
     use super::*;
 
@@ -103,6 +103,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds")))]
+
         #[test]
         fn ends_are_those_of_the_lines(
             bytes in prop::collection::vec(prop::sample::select(&b"\n\0\x0bx\x8a"[..]), 0..5 * BLOCK),
