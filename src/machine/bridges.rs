@@ -250,14 +250,15 @@ impl Machine {
         }
     }
 
-    /// Judges a submission to a question whose bridge is not connected, by what the bridge told before. `None` where the
-    /// question is not known.
-    fn judge(&self, id: &QuestionId, submission: &Submission) -> Option<Result<Arc<Record>, Refusal>> {
-        let record = self.store().read(|_, snapshot| snapshot.get(id).cloned())?;
-        Some(match record.state {
+    /// Judges a submission to a question whose bridge is not connected.
+    fn judge(&self, id: &QuestionId, submission: &Submission) -> Result<Arc<Record>, Refusal> {
+        let Some(record) = self.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
+            return self.find(&IdPrefix::from(id));
+        };
+        match record.state {
             State::Settled => Snapshot::judge_late(&record, submission).map(|()| record),
             _ => Err(Refusal::Unavailable),
-        })
+        }
     }
 
     /// Takes over the reply to a submission, before the caller is told: the next look at the store shows it.
@@ -319,7 +320,7 @@ impl Inbox for Machine {
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
         let Some(client) = self.connections().client(&id.bridge) else {
-            return self.judge(id, &submission).unwrap_or_else(|| self.find(&IdPrefix::from(id)));
+            return self.judge(id, &submission);
         };
         let known = match self.store().read(|_, snapshot| snapshot.get(id).cloned()) {
             Some(known) => known,
@@ -341,8 +342,7 @@ impl Inbox for Machine {
                 }
                 Err(refusal)
             }
-            // The bridge may have told before it went.
-            Err(_) => self.judge(id, &submission).unwrap_or(Err(Refusal::Unavailable)),
+            Err(_) => Err(Refusal::Unavailable),
         }
     }
 

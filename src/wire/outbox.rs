@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
-use super::find::line_end;
 use bytes::{Buf, Bytes};
+
+use super::find::line_end;
 
 /// A place behind what was queued, for [`Outbox::has_passed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,9 @@
 //! Follows one value through the pieces of a line that is too long to hold, and edits the line where it ends.
 //! Where the edit begins is left to [`super::successor`].
 
-use super::find::{either, line_end};
 use bytes::Bytes;
+
+use super::find::{either, line_end};
 
 /// What becomes of the rest of a long line whose beginning has left. Bytes behind its end pass as they are.
 #[derive(Debug, Default)]
