@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::mpsc;
+
 use askbridge::{
     acp::{self, Bridge},
     cli::{AttachAgent, AttachArgs, Cli, Command},
@@ -21,7 +23,7 @@ use askbridge::{
         BridgeInbox, Ledger, LedgerService, Traffic, Work,
         host::{Host, NeedsQuestions, Service},
     },
-    driver::{self, FatalError, Opened},
+    driver::{self, FatalError, Opened, Timeouts},
     engine, exit,
     log::{self, Log, LogError},
     machine::{
@@ -40,9 +42,10 @@ use askbridge::{
     rule_service::RuleService,
     serve::HttpService,
     settings::{Settings, keys},
-    settings_files,
+    settings_files::{self, Live},
+    settings_service::SettingsService,
     terminal::printable_line,
-    unattended_service::{Failed, UnattendedService},
+    unattended_service::{Failed, Policy, UnattendedService},
 };
 
 #[cfg(feature = "journal")]
@@ -63,11 +66,12 @@ pub(crate) fn settings(command: &Command) -> Settings {
 /// Starts the log, and says in it what is wrong with the settings.
 ///
 /// # Errors
-/// The file that the command line names cannot be opened. One that only the settings name stops nothing.
+/// The file that the command line names cannot be opened. One that only the settings name stops nothing, and no file stops
+/// a hook.
 pub(crate) fn log(cli: &Cli, settings: &Settings) -> Result<Log, LogError> {
     let wanted = cli.log.settings(settings);
     let (log, failed) = match log::start(&wanted) {
-        Err(error) if cli.log.log_file.is_none() => {
+        Err(error) if cli.log.log_file.is_none() || matches!(cli.command, Command::Hook(_)) => {
             (log::start(&LogSettings { file: None, ..wanted })?, Some(error))
         }
         started => (started?, None),
@@ -196,7 +200,7 @@ impl Hosts for LocalHosts {
         let ledger = self.ledger.get_or_init(|| ledger(settings_files::read(None).journal())).clone();
         let folder = who.folder.display().to_string();
         let (desk, host) = local::bind_desk(who.agent, folder, who.pid, ledger.clone())?;
-        let mut host = with_services(host, ledger, None);
+        let mut host = with_services(host, ledger, || false);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
         Ok(Hosted { desk, host: Box::new(host) })
     }
@@ -220,27 +224,55 @@ impl Parts<'_> {
     ) -> Opened<P, Socket> {
         let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent.clone());
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
-        let host = if self.inbox.no_inbox { None } else { host(&self, inbox, work) };
+        let live = Arc::new(Live::here());
+        let (renewal, timeouts) = self.renewal(&live);
+        let ledger = ledger(self.inbox.journal.filter(|_| !self.inbox.no_inbox));
+        let has_ledger = ledger.is_some();
+        let inbox = inbox.with_ledger(ledger.clone());
+        let host = if self.inbox.no_inbox { None } else { host(&self, inbox, ledger, work, &live, renewal) };
         let name = host.is_some().then_some(bridge);
         let config = self.bridge.core(self.grace);
-        let common = engine::Config { name, started, key, ..config.common };
+        let common = engine::Config { name, has_ledger, started, key, ..config.common };
         let config = acp::Config { common, ..config };
-        Opened { bridge: around(config), port, host }
+        Opened { bridge: around(config), port, host, timeouts }
+    }
+
+    /// Returns what looks for another timeout in the settings, and where it says so. Nothing does where the command line
+    /// says the timeout.
+    fn renewal(&self, live: &Arc<Live>) -> (Option<SettingsService>, Option<Timeouts>) {
+        if self.bridge.timeout_is_fixed || self.inbox.no_inbox {
+            return (None, None);
+        }
+        let (tell, timeouts) = mpsc::channel(1);
+        (Some(SettingsService::new(Arc::clone(live), self.bridge.timeout, tell)), Some(timeouts))
     }
 }
 
-fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket>> {
+fn host(
+    parts: &Parts<'_>,
+    inbox: BridgeInbox,
+    ledger: Option<Arc<dyn Ledger>>,
+    work: Work,
+    live: &Arc<Live>,
+    renewal: Option<SettingsService>,
+) -> Option<Host<Socket>> {
     let (settings, traffic) = (parts.inbox, parts.traffic.clone());
-    let ledger = ledger(settings.journal);
-    let host = local::bind(inbox.with_ledger(ledger.clone()), work)
+    let host = local::bind(inbox, work)
         .inspect_err(|error| {
             let also = if settings.serve.is_some() { ", and --serve serves nothing" } else { "" };
             tracing::warn!(%error, "questions can be answered by the client only{also}");
         })
         .ok()?;
     let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
-    let unattended = unattended(&settings.unattended, &parts.failed);
-    let mut host = with_services(host, ledger, unattended);
+    let decides = settings.unattended.then != Unattended::Wait;
+    let fixed = settings.unattended_is_fixed.then_some(settings.unattended.then);
+    let (files, versions) = (Arc::clone(live), live.versions());
+    let live = Arc::clone(live);
+    let unattended = UnattendedService::new(move || policy(fixed, &live), parts.failed.clone());
+    let host = renewal.into_iter().fold(host.with(Box::new(unattended)), |host, it| host.with(Box::new(it)));
+    // What the settings say of questions may have changed since the bridge started.
+    let needs = move || decides || files.versions() != versions;
+    let mut host = with_services(host, ledger, needs);
     let services: Vec<_> = http.into_iter().map(|service| Box::new(service) as Box<dyn Service>).collect();
     // Without services, the thread that serves the socket starts with the first connection.
     if !services.is_empty()
@@ -255,26 +287,25 @@ fn host(parts: &Parts<'_>, inbox: BridgeInbox, work: Work) -> Option<Host<Socket
 fn with_services(
     host: Host<Socket>,
     ledger: Option<Arc<dyn Ledger>>,
-    unattended: Option<UnattendedService>,
+    needs_questions: impl Fn() -> bool + Send + Sync + 'static,
 ) -> Host<Socket> {
     let (host, has_notifiers) = with_notifiers(host.with(Box::new(RuleService)));
     let has_rules = RuleService::needs_questions();
-    let needs_all = ledger.is_some() || unattended.is_some();
+    let needs_all = ledger.is_some();
     let ledger = ledger.map(|ledger| Box::new(LedgerService::new(ledger)) as Box<dyn Service>);
-    let unattended = unattended.map(|service| Box::new(service) as Box<dyn Service>);
-    let host = ledger.into_iter().chain(unattended).fold(host, Host::with);
+    let host = ledger.into_iter().fold(host, Host::with);
     let has_notifiers = move || has_notifiers.as_ref().is_some_and(|has_notifiers| has_notifiers());
-    host.starts_if(Arc::new(move || needs_all || has_rules() || has_notifiers()))
+    host.starts_if(Arc::new(move || needs_all || needs_questions() || has_rules() || has_notifiers()))
 }
 
-/// Returns what decides about questions that no person can answer, where that is to be decided.
-fn unattended(settings: &UnattendedSettings, failed: &Failed) -> Option<UnattendedService> {
-    let UnattendedWhen { no_client, no_terminal, ci } = settings.when;
+/// Returns what becomes of questions that no person can answer, as the settings are now and the command line says.
+fn policy(fixed: Option<Unattended>, live: &Live) -> Policy {
+    let UnattendedSettings { then, when } = live.settings().unattended();
+    let UnattendedWhen { no_client, no_terminal, ci } = when;
     let has_terminal = || File::open("/dev/tty").is_ok();
     let is_ci = || variable("CI").is_some_and(|value| value != "false");
     let holds = (!no_terminal || !has_terminal()) && (!ci || is_ci());
-    (settings.then != Unattended::Wait && holds)
-        .then(|| UnattendedService::new(settings.then, no_client, failed.clone()))
+    Policy { then: if holds { fixed.unwrap_or(then) } else { Unattended::Wait }, no_client }
 }
 
 /// Returns the user's journal, in which nothing was written yet.

@@ -46,6 +46,8 @@ pub struct ProxySettings {
 pub struct BridgeSettings {
     /// After this time, a question without an answer is rejected. `None` keeps it open.
     pub timeout: Option<Duration>,
+    /// Whether the command line says the timeout, so that no change of the settings counts.
+    pub timeout_is_fixed: bool,
     /// Shows questions to the client in this way, whatever it advertises. `None` takes the best way that it
     /// advertises.
     pub tier: Option<acp::Tier>,
@@ -59,7 +61,14 @@ pub struct BridgeSettings {
 
 impl Default for BridgeSettings {
     fn default() -> Self {
-        BridgeSettings { timeout: None, tier: None, advertise: true, chat_hint: true, permissions: true }
+        BridgeSettings {
+            timeout: None,
+            timeout_is_fixed: false,
+            tier: None,
+            advertise: true,
+            chat_hint: true,
+            permissions: true,
+        }
     }
 }
 
@@ -67,7 +76,7 @@ impl BridgeSettings {
     /// Returns the configuration of the core. `grace` is the time that the agent has to end. The name of the bridge stays as
     /// the default: the composition root knows it.
     pub fn core(&self, grace: Duration) -> acp::Config {
-        let BridgeSettings { timeout, tier, advertise, chat_hint, permissions } = *self;
+        let BridgeSettings { timeout, tier, advertise, chat_hint, permissions, .. } = *self;
         let mut config = acp::Config { tier, advertise, chat_hint, ..acp::Config::default() };
         let common = &mut config.common;
         (common.timeout, common.grace, common.permissions) = (timeout, grace, permissions);
@@ -84,8 +93,10 @@ pub struct InboxSettings {
     pub serve: Option<ServeSettings>,
     /// What is kept of the questions beyond the process. `None` keeps nothing.
     pub journal: Option<JournalSettings>,
-    /// What becomes of a question that no person can answer.
+    /// What becomes of a question that no person can answer, as the settings say at the start.
     pub unattended: UnattendedSettings,
+    /// Whether the command line says what becomes of it, so that no change of the settings counts.
+    pub unattended_is_fixed: bool,
 }
 
 /// What is kept of questions in the user's journal.

@@ -9,7 +9,7 @@ pub const OK: u8 = 0;
 pub const REJECTED: u8 = 1;
 /// With `config get`, the setting has no value; with `config edit`, something in the file does not count.
 pub const NOT_SET: u8 = 1;
-/// `doctor` found something that does not work.
+/// `doctor` found something that does not work, or the journal was changed.
 pub const PROBLEM: u8 = 1;
 /// Nothing was written: the person declined what `setup` would change, or could not be asked.
 pub const NOT_DONE: u8 = 1;
@@ -21,7 +21,8 @@ pub const NO_QUESTION: u8 = 3;
 pub const SETTLED: u8 = 4;
 /// The answer does not fit the question.
 pub const DOES_NOT_FIT: u8 = 5;
-/// The bridge cannot be reached, or disappeared before it was known whether the agent got the answer.
+/// A bridge cannot be asked, or disappeared before it was known whether the agent got the answer. With `list`, `status` and
+/// `next`: something is left out of what is shown.
 pub const BRIDGE_GONE: u8 = 6;
 /// With `ask --confirm`, the question was rejected: 1 is a no, and nothing else.
 pub const UNCONFIRMED: u8 = 7;

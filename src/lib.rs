@@ -45,7 +45,7 @@
 //!
 //! - **I1** A line that is not intercepted leaves byte for byte as it came.
 //! - **I2** Lines of one direction keep their order. A line of the bridge's own never lands inside another line.
-//! - **I3** `wire`, `question`, `desk`, `dialect`, `engine`, `acp` and `native` are pure: no I/O, no clock, no randomness, no
+//! - **I3** `wire`, `question`, `guard`, `desk`, `dialect`, `engine`, `acp` and `native` are pure: no I/O, no clock, no randomness, no
 //!   tokio. The same calls give the same results.
 //! - **I4** Every question gets exactly one response on the agent's stdin while the agent lives, whatever happens.
 //! - **I5** stdout carries the protocol and nothing else.
@@ -61,7 +61,7 @@
 //! - **I11** Versions mix: a bridge and a command of different versions understand what they share, keep what they do
 //!   not know, say so, and never hide one question because of another or report a delivered answer as lost.
 //! - **I12** A permission is never granted by default, by a timeout, by a rule that does not name it, by the agent
-//!   itself, or by a single key or button where the agent marked it as dangerous.
+//!   itself, or by a single key or button where it acts. What it risks is decided by what it would do, in [`guard`].
 //!
 //! # Where to read on
 //!
@@ -70,14 +70,15 @@
 //! 1. [`limits`]: every bound, with its reason.
 //! 2. [`wire`]: bytes, lines and envelopes.
 //! 3. [`question`]: forms, answers and outcomes, whichever agent asks.
-//! 4. [`desk`]: one question's life, from open to settled.
-//! 5. [`dialect`]: JSON of each agent ↔ question.
-//! 6. [`engine`]: the bridge, whatever protocol its peers speak. What goes in is in [`engine::event`], and so is what
+//! 4. [`guard`]: what a permission risks.
+//! 5. [`desk`]: one question's life, from open to settled.
+//! 6. [`dialect`]: JSON of each agent ↔ question.
+//! 7. [`engine`]: the bridge, whatever protocol its peers speak. What goes in is in [`engine::event`], and so is what
 //!    comes out.
-//! 7. [`acp`]: what the bridge decides where the protocol is ACP.
-//! 8. [`native`]: what it decides where an agent asks the program that hosts it, in a protocol of its own.
+//! 8. [`acp`]: what the bridge decides where the protocol is ACP.
+//! 9. [`native`]: what it decides where an agent asks the program that hosts it, in a protocol of its own.
 //!
-//! With the feature `cli`, the shell follows: `rule`, `config`, `settings`, `settings_files`, `control`, `journal`, `machine`, `driver`, `origin`, `rule_service`, `unattended_service`, `serve`,
+//! With the feature `cli`, the shell follows: `rule`, `real_files`, `config`, `settings`, `settings_files`, `control`, `journal`, `machine`, `driver`, `origin`, `rule_service`, `settings_service`, `unattended_service`, `serve`,
 //! `present`, `form`, `notify`, `notifier`, `setup`, `command`, `tui` and `cli`, with `exit`, `log`, `signals` and `terminal` beside them; and
 //! `mock` behind the feature of that name.
 //!
@@ -89,6 +90,8 @@ pub mod limits;
 pub mod wire;
 
 pub mod question;
+
+pub mod guard;
 
 pub mod desk;
 
@@ -102,6 +105,9 @@ pub mod native;
 
 #[cfg(feature = "cli")]
 pub mod rule;
+
+#[cfg(feature = "cli")]
+pub mod real_files;
 
 #[cfg(feature = "cli")]
 pub mod config;
@@ -129,6 +135,9 @@ pub mod origin;
 
 #[cfg(feature = "cli")]
 pub mod rule_service;
+
+#[cfg(feature = "cli")]
+pub mod settings_service;
 
 #[cfg(feature = "cli")]
 pub mod unattended_service;

@@ -102,8 +102,8 @@ pub const REMEMBERED: usize = 128;
 pub const REMEMBERED_BYTES: usize = MIB;
 /// Number of bridges that are asked at a time for what they remember.
 pub const BRIDGES_AT_ONCE: usize = 8;
-/// Number of events that are remembered, for followers that were away.
-pub const EVENTS: usize = 1024;
+/// Number of events that are remembered, for followers that were away: more would keep records that nothing else needs.
+pub const EVENTS: usize = REMEMBERED;
 /// Size of all remembered events. The last one is remembered whatever its size. This is more than
 /// [`REMEMBERED_BYTES`], so that followers hear all that is remembered.
 pub const EVENTS_BYTES: usize = 4 * MIB;
@@ -146,7 +146,9 @@ pub const READERS: usize = 4;
 pub const MESSAGES: usize = 8;
 /// Size of the questions in one message of a subscription. A bigger question comes alone.
 pub const DELTA: usize = 64 * KIB;
-/// Number of calls in flight of one connection. Beyond that, the connection is not read.
+/// Number of calls in flight of one connection. Beyond that, the connection is not read until one of them is done, which
+/// takes seconds at the most: calls that wait for a person or an agent do not count here or in [`CALLS`], but in [`OPEN`]
+/// and [`WAITING_BYTES`].
 pub const CALLS_PER_CONNECTION: usize = 32;
 /// Number of calls in flight of all connections. One more is refused.
 pub const CALLS: usize = 512;
@@ -170,8 +172,13 @@ pub const REQUESTS_PER_SECOND: u32 = 1000;
 pub const FAILED_SIGN_INS_PER_SECOND: u32 = 10;
 /// Number of used codes of `askbridge open` that are remembered until they expire. One more is refused.
 pub const CODES: usize = 1024;
-/// Size of the log of the inbox in the background, beyond which the next one starts a new log.
+/// Size of the log of the inbox in the background. Beyond it, a new file is begun, and one older file is kept.
 pub const LOG: u64 = MIB as u64;
+/// Number of warnings from one place in the code that are written within [`LOG_REPEATED_TIME`]. Further ones are counted: an
+/// agent may cause thousands a second.
+pub const LOG_REPEATED: u32 = 16;
+/// Time after which warnings from a place in the code are written again, behind the number of those that were not.
+pub const LOG_REPEATED_TIME: Duration = Duration::from_secs(60);
 /// Length of the body of a request that needs no token.
 pub const PUBLIC_BODY: u64 = 4 * KIB as u64;
 /// Number of streams of events at once.
@@ -198,8 +205,9 @@ pub const RECONNECT_BACK_OFF: Duration = Duration::from_secs(16);
 /// Handshake timeout: how long a bridge may take to greet before other bridges are shown without it.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a command that shows all bridges waits after the last message of any of them: then it shows what it has, and
-/// names those that did not reply.
-pub const PATIENCE: Duration = Duration::from_millis(300);
+/// names those that did not reply. On a machine that builds, a process has its turn after a second at times. One that is
+/// gone is not waited for.
+pub const PATIENCE: Duration = Duration::from_secs(2);
 /// Back-off after a connection could not be accepted, such as for want of file descriptors.
 pub const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 /// The longest back-off after many connections over HTTP in a row could not be accepted.
@@ -212,8 +220,9 @@ pub const BACKGROUND: Duration = Duration::from_secs(10);
 pub const BROWSER: Duration = Duration::from_secs(2);
 /// How long a code of `askbridge open` signs a browser in.
 pub const CODE: Duration = Duration::from_secs(300);
-/// How long a call waits for room for its reply.
-pub const REPLY_WAIT: Duration = Duration::from_secs(5);
+/// How long a call waits for room for its reply. It is shorter than [`PATIENCE`], so that who waits is told that there is
+/// none.
+pub const REPLY_WAIT: Duration = Duration::from_millis(1500);
 /// Interval of the comments that keep a stream of events alive.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Interval of the heartbeats for opencode's clients, which give a stream up after 15 s without an event.
@@ -229,9 +238,9 @@ pub const HEAD: Duration = Duration::from_secs(30);
 pub const BODY: Duration = Duration::from_secs(10);
 /// The longest wait: 100 years, since a clock cannot be added to without end.
 pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-/// How long the last replies to responders may take once the bridge has ended. They are written at once: a connection
-/// that takes longer is not read, and delays no end of a process.
-pub const LAST_REPLIES: Duration = Duration::from_millis(100);
+/// How long the last replies to responders may take once the bridge has ended. They are written at once, but on a busy
+/// machine: a connection that takes longer is not read, and delays the end of the process no further.
+pub const LAST_REPLIES: Duration = Duration::from_millis(400);
 /// How long a service may take to stop once the bridge has ended: a service that hangs must not keep the process.
 pub const SERVICE_STOP: Duration = Duration::from_millis(1500);
 
@@ -331,8 +340,6 @@ pub const ATTACH_BACK_OFF: Duration = Duration::from_secs(8);
 pub const ATTACHMENTS: usize = 64;
 /// How long an attached agent may take to connect, or to say that it took an answer: after that, this is not known.
 pub const ATTACH_ANSWER: Duration = Duration::from_secs(1);
-/// First back-off before a connection that broke is tried again.
-pub const ATTACH_RETRY: Duration = Duration::from_millis(100);
 /// How long the questions of an agent stay open whose connection broke, so that they go on when it is there again.
 pub const ATTACH_REJOIN: Duration = Duration::from_secs(5);
 /// How long an attached agent may take to say how it came that a question is over: by an answer, or by the end of its turn.

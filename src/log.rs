@@ -1,7 +1,8 @@
 //! Writes the log to stderr or to a file, never to stdout, which belongs to the protocol (I5).
 //!
 //! A thread of its own writes the lines, so that a log that is not read never stops the data path (I7): lines that do
-//! not fit into its queue are dropped.
+//! not fit into its queue are dropped. Which warnings are only counted is left to `log/repeats.rs`, and the bound of a file
+//! to `log/rotation.rs`.
 
 use std::{
     fmt,
@@ -28,13 +29,22 @@ use tracing_subscriber::{
     fmt::{MakeWriter, writer::OptionalWriter},
 };
 
-use self::late::Late;
+pub use self::rotation::{bound_stderr, open_bounded};
+use self::{
+    late::Late,
+    repeats::{Repeats, Summary},
+    rotation::Stderr,
+};
 use crate::{
     config::{LogFormat, LogLevel, LogSettings},
     terminal::printable_json,
 };
 
 mod late;
+
+mod repeats;
+
+mod rotation;
 
 /// Lines that may wait to be written.
 const WAITING: usize = 1024;
@@ -60,11 +70,15 @@ fn hint(source: &io::Error) -> &'static str {
 
 /// The running log. Dropping it waits until the queued lines are written.
 #[derive(Debug)]
-pub struct Log(Vec<Lazy>);
+pub struct Log {
+    writers: Vec<Lazy>,
+    repeats: Arc<Repeats>,
+}
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.0.iter().for_each(Lazy::end);
+        self.repeats.rest().iter().for_each(Summary::write);
+        self.writers.iter().for_each(Lazy::end);
     }
 }
 
@@ -75,7 +89,7 @@ static NOTICES: OnceLock<Lazy> = OnceLock::new();
 pub fn start(settings: &LogSettings) -> Result<Log, LogError> {
     let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
     let escapes_json = is_terminal && matches!(settings.format, LogFormat::Json);
-    let stderr = Lazy::new(Box::new(io::stderr()), escapes_json);
+    let stderr = Lazy::new(Box::new(Stderr), escapes_json);
     let writer = match &settings.file {
         Some(path) => {
             let file = open(path).map_err(|source| LogError { path: path.clone(), source })?;
@@ -94,12 +108,13 @@ pub fn start(settings: &LogSettings) -> Result<Log, LogError> {
         // It fails only if a log was started before.
         drop(NOTICES.set(stderr.clone()));
     }
-    subscribe(settings, writer.clone(), settings.file.is_none() && is_terminal);
-    Ok(Log(vec![stderr, writer]))
+    let repeats = Arc::new(Repeats::default());
+    subscribe(settings, writer.clone(), settings.file.is_none() && is_terminal, Arc::clone(&repeats));
+    Ok(Log { writers: vec![stderr, writer], repeats })
 }
 
-/// Opens the log file, to append to it.
-fn open(path: &Path) -> io::Result<File> {
+/// Opens the log file, to append to it. It waits for nothing.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     // Without O_NONBLOCK, opening a FIFO waits for a reader, and the bridge would not start.
     let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().create(true).append(true).custom_flags(nonblocking).open(path)?;
@@ -251,7 +266,7 @@ impl fmt::Debug for State {
     }
 }
 
-fn subscribe(settings: &LogSettings, writer: Lazy, is_terminal: bool) {
+fn subscribe(settings: &LogSettings, writer: Lazy, is_terminal: bool, repeats: Arc<Repeats>) {
     let level = level(settings.level);
     let targets = targets(level);
     let (format, has_colors) = (settings.format, is_terminal && std::env::var_os("NO_COLOR").is_none());
@@ -266,7 +281,7 @@ fn subscribe(settings: &LogSettings, writer: Lazy, is_terminal: bool) {
         }
     };
     // It fails only if a log was started before.
-    drop(tracing::subscriber::set_global_default(Late::new(targets, level, make)));
+    drop(tracing::subscriber::set_global_default(Late::new(targets, level, repeats, make)));
 }
 
 /// Returns what is logged of which crate. `rmcp` logs whole messages at lower levels, which only `trace` may show.

@@ -21,7 +21,10 @@ use askbridge::{
 };
 
 fn main() -> ExitCode {
-    let cli = parse();
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     let settings = compose::settings(&cli.command);
     let _log = match compose::log(&cli, &settings) {
         Ok(guard) => guard,
@@ -69,7 +72,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "mock")]
         Command::Mock(args) => mock(&args.what),
         #[cfg(feature = "mock")]
-        Command::Demo(args) => demo::run(&args.settings()),
+        Command::Demo(args) => demo::run(&args.settings(), command::consent),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::{
     },
     desk::{QuestionId, Record, Refusal, State, Submission, Timestamp},
     question::{Provenance, Responder},
+    real_files::RealFiles,
     rule::{Decision, Rule, What, decide},
     settings_files::{self, Version},
     terminal::printable_line,
@@ -166,7 +167,7 @@ impl Running {
     }
 
     fn apply(&mut self, record: &Record) {
-        let Some(Decision { rule, what }) = decide(&self.rules, record) else { return };
+        let Some(Decision { rule, what }) = decide(&self.rules, record, &RealFiles) else { return };
         tracing::debug!(id = %record.id, rule = &*printable_line(&rule), "a rule applies");
         if let What::Submit(submission) = what {
             let (inbox, id) = (self.inbox.clone(), record.id.clone());

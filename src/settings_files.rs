@@ -9,6 +9,7 @@ use std::{
     io::{self, ErrorKind, Read, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -79,13 +80,66 @@ impl Version {
 
 /// Returns which text the person's own file has, without reading it. `None` where there is none.
 pub fn user_version() -> Option<Version> {
-    let file = fs::metadata(user_file()?).ok()?;
+    version(&user_file()?)
+}
+
+fn version(path: &Path) -> Option<Version> {
+    let file = fs::metadata(path).ok()?;
     Some(Version {
         device: file.dev(),
         file: file.ino(),
         length: file.len(),
         changed: (file.ctime(), file.ctime_nsec()),
     })
+}
+
+/// The files of a folder's settings, read again where one of them has changed.
+#[derive(Debug)]
+pub struct Live {
+    folder: Option<PathBuf>,
+    read: Mutex<Option<(Versions, Arc<Settings>)>>,
+}
+
+/// Which texts the person's own file and the project's have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Versions([Option<Version>; 2]);
+
+impl Versions {
+    /// Returns when the first of the files got its text that has changed between these two; `None` where that is not known:
+    /// a file is gone, or none has changed.
+    pub fn changed_at(&self, before: &Versions) -> Option<SystemTime> {
+        let changed = self.0.iter().zip(&before.0).filter(|(now, before)| now != before);
+        let times: Option<Vec<_>> = changed.map(|(now, _)| Some(now.as_ref()?.changed_at())).collect();
+        times?.into_iter().min()
+    }
+}
+
+impl Live {
+    /// Follows the files of the folder that this process was started in. Reads nothing yet.
+    pub fn here() -> Self {
+        Live { folder: env::current_dir().ok(), read: Mutex::default() }
+    }
+
+    /// Returns which texts the files have, without reading them.
+    pub fn versions(&self) -> Versions {
+        let project = self.folder.as_deref().and_then(|folder| project_file(folder, home().as_deref()));
+        Versions([user_version(), project.and_then(|project| version(&project.file))])
+    }
+
+    /// Returns the settings as they are now.
+    pub fn settings(&self) -> Arc<Settings> {
+        let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before they are read, so that a change in between is seen the next time.
+        let versions = self.versions();
+        match &*kept {
+            Some((known, settings)) if *known == versions => Arc::clone(settings),
+            _ => {
+                let settings = Arc::new(read(self.folder.as_deref()));
+                *kept = Some((versions, Arc::clone(&settings)));
+                settings
+            }
+        }
+    }
 }
 
 fn home() -> Option<PathBuf> {

@@ -8,7 +8,6 @@ use std::{
     ops::RangeInclusive,
     os::fd::AsFd,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use rustix::process::Signal as Number;
@@ -16,15 +15,16 @@ use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc::{Receiver, Sender, channel},
-    time::timeout,
 };
 
 use crate::exit;
 
-/// Signals that persons, terminals and clients send to end a process.
-const USUAL: [Number; 4] = [Number::HUP, Number::INT, Number::QUIT, Number::TERM];
-/// The other signals that end a process unless it catches them, on every Unix system.
-const DEADLY: [Number; 9] = [
+/// Signals that end a process unless it catches them, on every Unix system.
+const DEADLY: [Number; 13] = [
+    Number::HUP,
+    Number::INT,
+    Number::QUIT,
+    Number::TERM,
     Number::USR1,
     Number::USR2,
     Number::ALARM,
@@ -52,12 +52,6 @@ const WAITING: usize = 8;
 /// File descriptors that must be free before a runtime is built. The runtime takes 6, its signal pipe among them.
 const DESCRIPTORS: usize = 8;
 
-/// How long after the start the signals are caught that are hardly ever sent. A bridge must start fast, and to catch
-/// these 43 takes 0.15 ms: each call copies what the calls before it have registered.
-///
-/// Soon after, since a timer of the runtime makes each message a quarter of a microsecond slower.
-const LATER: Duration = Duration::from_millis(5);
-
 /// The caught signals, as one stream. A task of its own waits for them: the pump polls this stream at every step, and
 /// polling one channel is much cheaper than polling each signal.
 ///
@@ -71,8 +65,8 @@ const LATER: Duration = Duration::from_millis(5);
 pub struct Signals(Receiver<u8>);
 
 impl Signals {
-    /// Catches the signals from now on: the usual ones at once, all others a moment later. Must be called within a
-    /// runtime.
+    /// Catches the signals from now on. Must be called within a runtime, and before anything is made that the process must
+    /// not leave behind.
     ///
     /// A signal that was ignored when the process started stays ignored, as under `nohup` or after `trap '' INT`. On
     /// Linux, `/proc/self/status` tells which ones these are. Other systems tell only through `sigaction`, which takes
@@ -86,10 +80,14 @@ impl Signals {
         if !is_ignored(Number::XFSZ.as_raw()) {
             drop(signal(SignalKind::from_raw(Number::XFSZ.as_raw()))?);
         }
-        let usual = USUAL.map(Number::as_raw).into_iter().filter(|number| !is_ignored(*number)).map(register);
-        let others = DEADLY.into_iter().chain(LINUX).map(Number::as_raw).chain(REAL_TIME);
-        let later = others.filter(|number| !is_ignored(*number)).collect();
-        Ok(Signals(forward(usual.collect::<io::Result<_>>()?, later)))
+        let caught = DEADLY.into_iter().chain(LINUX).map(Number::as_raw);
+        let mut signals =
+            caught.filter(|number| !is_ignored(*number)).map(register).collect::<io::Result<Vec<_>>>()?;
+        // The C library refuses a handler for the real-time signals that it uses itself.
+        signals.extend(
+            REAL_TIME.filter(|number| !is_ignored(*number)).filter_map(|number| register(number).ok()),
+        );
+        Ok(Signals(forward(signals)))
     }
 
     /// Waits for the next signal, and returns the exit code that reports it: 128 and its number. Signals that arrive at
@@ -119,16 +117,10 @@ fn register(number: i32) -> io::Result<(i32, Signal)> {
     Ok((number, signal(SignalKind::from_raw(number))?))
 }
 
-/// Starts the task that waits for these signals, and for those of the numbers that are caught later.
-fn forward(mut signals: Vec<(i32, Signal)>, later: Vec<i32>) -> Receiver<u8> {
+/// Starts the task that waits for these signals.
+fn forward(mut signals: Vec<(i32, Signal)>) -> Receiver<u8> {
     let (sender, receiver) = channel(WAITING);
-    tokio::spawn(async move {
-        if timeout(LATER, send_all(&mut signals, &sender)).await.is_err() {
-            // The C library refuses a handler for the real-time signals that it uses itself.
-            signals.extend(later.into_iter().filter_map(|number| register(number).ok()));
-            send_all(&mut signals, &sender).await;
-        }
-    });
+    tokio::spawn(async move { send_all(&mut signals, &sender).await });
     receiver
 }
 
@@ -182,8 +174,7 @@ mod tests {
     fn no_signal_without_a_deadly_default_is_caught() {
         let others = [Number::CHILD, Number::CONT, Number::TSTP, Number::URG, Number::WINCH, Number::PIPE];
         let faults = [Number::SEGV, Number::BUS, Number::ILL, Number::FPE];
-        let caught: Vec<i32> =
-            USUAL.into_iter().chain(DEADLY).chain(LINUX).map(Number::as_raw).chain(REAL_TIME).collect();
+        let caught: Vec<i32> = DEADLY.into_iter().chain(LINUX).map(Number::as_raw).chain(REAL_TIME).collect();
         for other in others.into_iter().chain(faults) {
             assert!(!caught.contains(&other.as_raw()), "{other:?}");
         }

@@ -5,8 +5,8 @@ use std::{borrow::Cow, fmt::Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Characters in a row that take no column of their own, in a line that may be cut. Scripts need up to about 8, and an
-/// emoji of a family up to 10.
+/// Characters in a row that take no column of their own, and are shown as they are. Scripts need up to about 8, and an
+/// emoji of a family up to 10. More of them slow a terminal down, or cover the lines around them.
 const MARKS: usize = 16;
 /// ZWNJ, which parts letters that would be joined.
 const NON_JOINER: char = '\u{200c}';
@@ -18,7 +18,8 @@ const EMOJI_SELECTOR: char = '\u{fe0f}';
 /// Returns the text with everything that is not printable made visible; newlines and tabs stay.
 ///
 /// `ESC` becomes `␛`, other C0 controls likewise; C1 controls, bidi controls and invisible characters
-/// become `\u{202e}`. For text that may take several lines, such as a message.
+/// become `\u{202e}`, and so does each mark behind the 16th on one character. For text that may take several lines, such as
+/// a message.
 pub fn printable(text: &str) -> Cow<'_, str> {
     shown(text, |c| matches!(c, '\n' | '\t'), push_visible)
 }
@@ -54,19 +55,9 @@ pub fn width(line: &str) -> usize {
     line.width()
 }
 
-/// Cuts a line that takes more columns than this, or stacks more marks on its characters than any script does, and ends
-/// it with `…` then.
+/// Cuts a printable line that takes more columns than this, and ends it with `…` then.
 pub fn cut(line: &str, most: usize) -> Cow<'_, str> {
-    let end = marks_end(line);
-    let bounded = &line[..end];
-    if width(bounded) <= most {
-        return match end == line.len() {
-            true => Cow::Borrowed(line),
-            // The ellipsis must fit as well.
-            false => Cow::Owned(format!("{}…", fitting(bounded, most))),
-        };
-    }
-    Cow::Owned(format!("{}…", fitting(bounded, most)))
+    if width(line) <= most { Cow::Borrowed(line) } else { Cow::Owned(format!("{}…", fitting(line, most))) }
 }
 
 /// Returns as much of a line as leaves one column free.
@@ -75,21 +66,6 @@ fn fitting(line: &str, most: usize) -> &str {
     let fits = |end: &usize| width(&line[..*end]) < most;
     let ends = line.char_indices().map(|(start, _)| start).chain([line.len()]);
     &line[..ends.take_while(fits).last().unwrap_or(0)]
-}
-
-/// Returns where more than [`MARKS`] characters in a row take no column of their own.
-fn marks_end(line: &str) -> usize {
-    let (mut marks, mut before) = (0, None);
-    for (start, c) in line.char_indices() {
-        // A chain of joined emoji counts as one character, and may be as long as a text.
-        let is_joined = before == Some(JOINER) || is_skin_tone(c);
-        marks = if is_joined || c.width() == Some(0) { marks + 1 } else { 0 };
-        if marks > MARKS {
-            return start;
-        }
-        before = Some(c);
-    }
-    line.len()
 }
 
 /// Whether this changes the colour of the emoji before it.
@@ -103,26 +79,40 @@ pub fn padded(line: &str, columns: usize) -> String {
 }
 
 fn shown(text: &str, stays: fn(char) -> bool, push: fn(&mut String, char)) -> Cow<'_, str> {
-    let mut before = None;
-    let first = text.char_indices().find(|&(start, c)| {
-        let harmless = stays(c) || is_printable(c, before, &text[start + c.len_utf8()..]);
-        before = Some(c);
-        !harmless
-    });
-    let Some((start, _)) = first else { return Cow::Borrowed(text) };
-
-    let mut out = String::with_capacity(text.len() + 16);
-    out.push_str(&text[..start]);
-    let mut before = out.chars().next_back();
-    for (place, c) in text[start..].char_indices() {
-        if stays(c) || is_printable(c, before, &text[start + place + c.len_utf8()..]) {
-            out.push(c);
-        } else {
-            push(&mut out, c);
+    let mut run = Run::default();
+    let mut all = text.char_indices();
+    if all.all(|(start, c)| run.shows(c, &text[start + c.len_utf8()..], stays)) {
+        return Cow::Borrowed(text);
+    }
+    let (mut run, mut out) = (Run::default(), String::with_capacity(text.len() + 16));
+    for (start, c) in text.char_indices() {
+        match run.shows(c, &text[start + c.len_utf8()..], stays) {
+            true => out.push(c),
+            false => push(&mut out, c),
         }
-        before = Some(c);
     }
     Cow::Owned(out)
+}
+
+/// What the characters before one say of it.
+#[derive(Default)]
+struct Run {
+    before: Option<char>,
+    /// How many in a row took no column of their own.
+    marks: usize,
+}
+
+impl Run {
+    /// Returns whether the next character stays as it is. These stand behind it.
+    fn shows(&mut self, c: char, after: &str, stays: fn(char) -> bool) -> bool {
+        // Emoji that are joined take the columns of one.
+        let is_joined = self.before == Some(JOINER) || is_skin_tone(c);
+        self.marks = if is_joined || c.width() == Some(0) { self.marks + 1 } else { 0 };
+        let shows = stays(c) || (self.marks <= MARKS && is_printable(c, self.before, after));
+        // What is named joins nothing.
+        self.before = shows.then_some(c);
+        shows
+    }
 }
 
 fn push_visible(out: &mut String, c: char) {
@@ -218,6 +208,8 @@ fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{prelude::*, test_runner::FileFailurePersistence};
+
     use super::*;
 
     #[test]
@@ -291,7 +283,8 @@ mod tests {
         assert_eq!(printable_json("\"é\u{200d}\""), "\"é\\u200d\"", "the quote is not part of the text");
         // A terminal that does not join them would break its layout over a chain without end.
         let chain = "👩".to_owned() + &"\u{200d}👩🏽".repeat(100);
-        assert!(cut(&chain, 80).chars().count() <= MARKS + 2);
+        let shown = printable(&chain);
+        assert!(shown.contains("\\u{200d}") && cut(&shown, 80).chars().count() <= 80 * 3, "{shown}");
     }
 
     #[test]
@@ -330,13 +323,47 @@ mod tests {
         ] {
             assert_eq!(cut(line, most), cut_off, "{line} in {most}");
         }
-        let marks = "e".to_owned() + &"\u{301}".repeat(3001) + "x";
-        let bounded = format!("e{}…", "\u{301}".repeat(MARKS));
-        assert_eq!(cut(&marks, 80), bounded);
-        assert_eq!(cut(&marks, 2), bounded);
-        assert_eq!(cut(&marks, 1), "…");
         assert_eq!(padded("認", 4) + "|", "認  |");
         assert_eq!(padded("plain", 2), "plain");
+    }
+
+    #[test]
+    fn marks_beyond_those_of_any_script_are_named() {
+        let marks = |count: usize| "e".to_owned() + &"\u{301}".repeat(count);
+        assert_eq!(printable(&marks(MARKS)), marks(MARKS));
+        let named = marks(MARKS) + &"\\u{301}".repeat(3001 - MARKS) + "x";
+        for show in [printable, printable_line] {
+            assert_eq!(show(&(marks(3001) + "x")), named);
+            assert_eq!(show(&marks(MARKS + 1).repeat(2)), (marks(MARKS) + "\\u{301}").repeat(2));
+        }
+        let json = format!("\"{}\"", marks(MARKS + 2));
+        let shown = printable_json(&json);
+        assert_eq!(shown, format!("\"{}\\u0301\\u0301\"", marks(MARKS)));
+        let text = |json: &str| serde_json::from_str::<String>(json).expect("a text");
+        assert_eq!(text(&shown), text(&json));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds")))]
+
+        #[test]
+        fn no_character_carries_more_marks_than_any_script_does(
+            parts in prop::collection::vec(
+                (prop::sample::select(&["e", "\u{301}", "\u{20dd}", "👩", "\u{200d}", "\u{fe0f}", "🏽", "1", "\u{e34}", "\u{488}"][..]), 1..40usize),
+                0..12,
+            ),
+        ) {
+            let text: String = parts.iter().map(|(part, times)| part.repeat(*times)).collect();
+            for text in [printable(&text), printable_line(&text)] {
+                // A joined emoji takes no column either.
+                let (mut marks, mut before) = (0, ' ');
+                for c in text.chars() {
+                    marks = if before == JOINER || is_skin_tone(c) || c.width() == Some(0) { marks + 1 } else { 0 };
+                    prop_assert!(marks <= MARKS, "{text:?}");
+                    before = c;
+                }
+            }
+        }
     }
 
     #[test]

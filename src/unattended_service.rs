@@ -2,7 +2,7 @@
 //! ended. No answer is ever made up. When no person can answer is left to the settings.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     future::Future,
     pin::Pin,
     sync::{
@@ -41,29 +41,36 @@ impl Failed {
     }
 }
 
+/// What is decided, as the settings are now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// What becomes of a question.
+    pub then: Unattended,
+    /// Whether that is for questions that the client does not show, and no others.
+    pub no_client: bool,
+}
+
 /// Decides about the questions of one bridge.
-#[derive(Debug)]
 pub struct UnattendedService {
-    then: Unattended,
-    /// Whether it is for questions that the client does not show, and no others.
-    no_client: bool,
+    policy: Box<dyn Fn() -> Policy + Send + Sync>,
     failed: Failed,
 }
 
 impl UnattendedService {
-    /// Returns a service that does this about questions, or about those alone that no client shows. What ends the agent
-    /// sets `failed`.
-    pub fn new(then: Unattended, no_client: bool, failed: Failed) -> Self {
-        UnattendedService { then, no_client, failed }
+    /// Returns a service that asks for the policy when a question opens. What ends the agent sets `failed`.
+    pub fn new(policy: impl Fn() -> Policy + Send + Sync + 'static, failed: Failed) -> Self {
+        UnattendedService { policy: Box::new(policy), failed }
     }
 
     async fn follow(self, inbox: BridgeInbox) {
         let mut follower = inbox.store().follow();
         // Rules, and answers from before, come first.
-        let mut waiting: Vec<(Instant, QuestionId)> = Vec::new();
+        let mut waiting: VecDeque<(Instant, QuestionId)> = VecDeque::new();
+        // What becomes of each open question, as the settings were when it opened.
+        let mut policies: BTreeMap<QuestionId, Policy> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         loop {
-            let due = waiting.first().map(|(due, _)| *due);
+            let due = waiting.front().map(|(due, _)| *due);
             tokio::select! {
                 batch = follower.next() => {
                     let Some(batch) = batch else { return };
@@ -74,28 +81,34 @@ impl UnattendedService {
                         }
                     };
                     let due = Instant::now() + limits::UNATTENDED;
-                    let new = changed.iter().filter(|record| self.concerns(record));
-                    waiting.extend(
-                        new.filter(|record| seen.insert(record.id.clone())).map(|record| (due, record.id.clone())),
-                    );
-                    seen.retain(|id| inbox.store().read(|_, now| now.get(id).is_some_and(|it| it.is_open())));
+                    for record in changed.iter().filter(|record| record.is_open()) {
+                        let policy = policies.entry(record.id.clone()).or_insert_with(&*self.policy);
+                        // A client that fails leaves a question to others: it is decided about once more.
+                        if policy.then != Unattended::Wait
+                            && seen.insert((record.id.clone(), record.elsewhere)) {
+                            waiting.push_back((due, record.id.clone()));
+                        }
+                    }
+                    let is_open =
+                        |id: &QuestionId| inbox.store().read(|_, now| now.get(id).is_some_and(|it| it.is_open()));
+                    seen.retain(|(id, _)| is_open(id));
+                    policies.retain(|id, _| is_open(id));
                 }
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
-                    let (_, id) = waiting.remove(0);
-                    self.decide(&inbox, &id).await;
+                    let Some((_, id)) = waiting.pop_front() else { continue };
+                    if let Some(policy) = policies.get(&id).copied() {
+                        self.decide(&inbox, &id, policy).await;
+                    }
                 }
             }
         }
     }
 
-    fn concerns(&self, record: &Record) -> bool {
-        record.is_open() && (record.elsewhere || !self.no_client)
-    }
-
-    async fn decide(&self, inbox: &BridgeInbox, id: &QuestionId) {
+    async fn decide(&self, inbox: &BridgeInbox, id: &QuestionId, Policy { then, no_client }: Policy) {
         let known = inbox.store().read(|_, now| now.get(id).cloned());
-        let Some(record) = known.filter(|record| self.concerns(record)) else { return };
-        match self.then {
+        let is_concerned = |record: &Arc<Record>| record.is_open() && (record.elsewhere || !no_client);
+        let Some(record) = known.filter(is_concerned) else { return };
+        match then {
             Unattended::Wait => {}
             Unattended::Reject => {
                 let by = Provenance { responder: Responder::Rule, name: Some(NAME.to_owned()) };

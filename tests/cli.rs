@@ -153,6 +153,44 @@ mod cli {
     }
 
     #[test]
+    fn a_hook_that_cannot_be_read_is_no_decision() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing/log").to_str().unwrap().to_owned();
+        for args in [
+            &["hook"][..],
+            &["hook", "gemini"],
+            &["hook", "claude", "more"],
+            &["hook", "claude", "--event", "Stop"],
+            &["hook", "claude", "--confirm=maybe"],
+            &["hook", "claude", "--confirm", "--confirm"],
+            &["hook", "claude", "--", "-x"],
+            &["hook", "--no-such"],
+            &["hook", ""],
+            &["--no-such", "hook", "claude"],
+            &["--no-such=1", "value", "hook", "claude"],
+            &["--log", "loud", "hook", "claude"],
+            &["--log", "hook", "hook", "claude"],
+            &["hook", "claude", "--log"],
+            &["hook", "claude", "--log-file", &missing],
+        ] {
+            let run = run(args);
+            assert_eq!((run.code, run.stdout.as_str()), (exit::OK, ""), "{args:?}: {}", run.stderr);
+            assert_ne!(run.stderr, "", "{args:?}: the cause is for those who look for it");
+        }
+        // These are no hooks.
+        for args in [
+            &["list", "hook", "--no-such"][..],
+            &["--log-file", "hook", "list", "--no-such"],
+            &["run", "--", "hook", "--no-such"],
+            &["--", "hook", "--no-such"],
+            &["help", "hook", "--no-such"],
+        ] {
+            assert_ne!(run(args).code, exit::OK, "{args:?}");
+        }
+        assert!(run(&["hook", "--help"]).stdout.contains("askbridge hook"));
+    }
+
+    #[test]
     fn a_failure_is_one_line_on_stderr() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("agent");

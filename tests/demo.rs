@@ -20,7 +20,12 @@ agent ? Choose one option
         let runtime = env!("CARGO_TARGET_TMPDIR");
         let mut command = Command::new(env!("CARGO_BIN_EXE_askbridge"));
         Process::spawn(
-            command.arg("demo").args(args).env("XDG_RUNTIME_DIR", runtime).env("XDG_STATE_HOME", runtime),
+            command
+                .arg("demo")
+                .args(args)
+                .env("XDG_RUNTIME_DIR", runtime)
+                .env("XDG_STATE_HOME", runtime)
+                .env("ASKBRIDGE_JOURNAL_ENABLED", "false"),
         )
     }
 
@@ -184,20 +189,31 @@ agent ? Choose one option
         let expected = format!(
             "  you │ Please ask me for a dangerous permission.\n\
              agent │ I need your permission.\n\
-             agent ? rm -rf build\n      \
-             │ $ rm -rf build\n      \
+             agent ? $ rm -rf build\n      \
              │ in {}\n      \
              │ Remove the build folder\n      \
              │   1  Allow once\n      \
              │   2  Allow always\n      \
              │   3  Reject\n  \
-             you > 1-3 (Enter rejects): 1\n\
+             you > Choose 1 to 3 (? for help): 1\n      \
+             │ This is dangerous: `rm` removes or moves files.\n  \
+             you > Type yes to go on: yes\n\
              agent │ Permission: selected allow-once\n \
              done │ end_turn\n",
             folder.display()
         );
-        assert_eq!(run(&["--permission"], "1\n"), (0, expected));
-        for (stdin, said) in [("3\n", "selected reject-once"), ("\n", "selected reject-once")] {
+        assert_eq!(run(&["--permission"], "1\nyes\n"), (0, expected));
+        let rejected = "selected reject-once";
+        for (stdin, said) in [
+            ("3\n\n", rejected),
+            ("/skip\nnot now\n", rejected),
+            ("", rejected),
+            // A number alone does not allow it, and neither does anything but the word.
+            ("1\n", rejected),
+            ("1\ny\n1\n", rejected),
+            ("1\nyse\nyes\n", "selected allow-once"),
+            ("1\n/back\n2\nyes\n", "selected allow-always"),
+        ] {
             let (code, shown) = run(&["--permission"], stdin);
             assert!(code == 0 && shown.contains(&format!("agent │ Permission: {said}\n")), "{shown}");
         }
@@ -220,8 +236,8 @@ agent ? Choose one option
             assert!(code == 0 && steps.iter().all(|step| shown.contains(step)), "{dialect}: {shown}");
             assert_eq!(shown.matches("2. Run the tests").count(), 1, "{dialect}: {shown}");
         }
-        let (_, shown) = run(&["--dialect", "kimi", "--prompt", "dangerous"], "1\n");
-        assert!(shown.contains("      │ $ rm -rf build\n"), "{shown}");
+        let (_, shown) = run(&["--dialect", "kimi", "--prompt", "dangerous"], "1\nyes\n");
+        assert!(shown.contains("agent ? $ rm -rf build\n"), "{shown}");
     }
 
     #[test]

@@ -168,7 +168,7 @@ fn the_reference_of_settings_matches_the_list() {
     let mut reference = String::new();
     for (section, about) in keys::SECTIONS {
         reference += &format!(
-            "### `[{section}]`\n\n{about}.\n\n| key | default | what it does | a project may set it |\n| --- | --- | --- | --- |\n"
+            "### `[{section}]`\n\n{about}.\n\n| key | default | what it does | a change counts | a project may set it |\n| --- | --- | --- | --- | --- |\n"
         );
         for (name, key) in render::of_section(section) {
             let default = match key.default_value() {
@@ -180,7 +180,8 @@ fn the_reference_of_settings_matches_the_list() {
                 Project::Narrower => "to less than yours".to_owned(),
                 Project::Refused(why) => format!("no: {why}"),
             };
-            reference += &format!("| `{name}` | {default} | {} | {project} |\n", key.about());
+            let (about, counts) = (key.about(), key.counts().words());
+            reference += &format!("| `{name}` | {default} | {about} | {counts} | {project} |\n");
         }
         reference += "\n";
     }

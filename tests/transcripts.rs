@@ -21,7 +21,7 @@ use askbridge::{
     desk::{Notice, Refusal, Submission, Submitted, Ticket},
     engine::{self, Protocol},
     native::{ClaudeBridge, CodexBridge},
-    question::{Outcome, Provenance, Responder},
+    question::{Outcome, Provenance, Responder, Risk},
 };
 use stage::{Out, Stage};
 
@@ -91,8 +91,11 @@ impl<P: Protocol> Play<P> {
                 self.note(&format!("question! {} opens in {session}{project}{agent}", record.question.id));
                 if let Some(subject) = &record.question.subject {
                     let subject = serde_json::to_string(subject).expect("JSON");
-                    let danger = if record.question.dangerous { "dangerous " } else { "" };
-                    self.note(&format!("question! {} is about {danger}{subject}", record.question.id));
+                    let risk = match record.question.risk() {
+                        Risk::Plain => String::new(),
+                        risk => format!("{risk} "),
+                    };
+                    self.note(&format!("question! {} is about {risk}{subject}", record.question.id));
                 }
             }
             Notice::Warned(record) => {

@@ -12,7 +12,7 @@ use crate::{
     desk::{Opening, Refusal},
     dialect::{self, Asked, ReplyFormat, elicitation::FormReply, kiro::KiroReply, permission},
     engine::{Action, Line, Peer},
-    limits,
+    guard, limits,
     question::{Outcome, Provenance, Purpose, Question, Reason},
     wire::{
         envelope::Message,
@@ -127,6 +127,7 @@ impl Core {
         question.session = question.session.take().or_else(|| self.session_of(&question));
         let folder = question.session.as_deref().and_then(|session| self.sessions.folder(session));
         (question.agent, question.project) = (self.agent.clone(), folder.cloned());
+        guard::assess(&mut question);
         question.shrink_to_fit();
         let question = Arc::new(question);
         match self.weigh(id, &question, line) {
@@ -184,8 +185,7 @@ impl Core {
         line: &Line,
         now: Duration,
     ) {
-        // The shorter one, where both the agent and the user have one.
-        let timeout = [question.timeout, self.config.common.timeout].into_iter().flatten().min();
+        let timeout = self.base.timeout(&question);
         let presentation = self.first_presentation(&question, &reply_format);
         let own = matches!(presentation, Presentation::Own);
         let id = RequestId::new(id);

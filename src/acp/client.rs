@@ -29,6 +29,10 @@ impl Core {
         let Some(message) = line.message() else { return self.unclear(line, now) };
         let method = message.method.as_deref().and_then(|method| ClientMethod::of(|name| name == method));
         match (method, message.id) {
+            // Agents may treat this as a response regardless of its other members.
+            (_, Some(id)) if message.responds() && (method.is_none() || self.pending.knows(id)) => {
+                self.client_response(id, &message, line, now);
+            }
             (Some(ClientMethod::Initialize), Some(id)) => self.client_initialize(id, &message, line),
             (Some(ClientMethod::NewSession), Some(id)) => self.new_session(id, &message),
             (Some(ClientMethod::OpenSession), Some(_)) => self.open_session(&message),
@@ -36,8 +40,6 @@ impl Core {
             (Some(ClientMethod::CancelTurn), _) => self.cancel_turn(&message, now),
             (Some(ClientMethod::CloseSession), _) => self.close_session(&message, now),
             (Some(ClientMethod::CancelRequest), None) => self.client_cancels(&message),
-            // Whatever else stands in it, an agent may take it for a response.
-            (_, Some(id)) if message.responds() => self.client_response(id, &message, line, now),
             _ => self.base.actions.push(Action::Forward),
         }
     }
@@ -46,8 +48,8 @@ impl Core {
     /// JSON is not a response: the agent cannot parse it.
     fn unclear(&mut self, line: &Line, now: Duration) {
         let id = match peek(&line.bytes) {
-            Envelope::Response(_) if line.whole && is_json(&line.bytes) => responds_to(&line.bytes),
-            Envelope::Response(id) if !line.whole => Some(id),
+            _ if line.whole => is_json(&line.bytes).then(|| responds_to(&line.bytes)).flatten(),
+            Envelope::Response(id) => Some(id),
             _ => None,
         };
         match id {

@@ -14,7 +14,7 @@ use crate::{
     engine::{self, Action, Line, Output, Peer, SharedConnection, steps},
     limits,
     wire::{
-        envelope::{Envelope, Message, peek},
+        envelope::{Envelope, Message, peek, responds_to},
         frame::{Piece, Verdict},
         line,
         method::{CANCEL_REQUEST, INITIALIZE},
@@ -90,6 +90,8 @@ impl SharedConnection<Core> for Component {
                     link.send(CONDUCTOR, bytes);
                 }
             }
+            // A response is never in an envelope.
+            Action::Respond(number, bytes) => link.respond(number, bytes),
             Action::Deliver(number) => link.deliver(number),
             // There is no process to be brought to its end: the conductor does that.
             Action::Tell(Output::EndAgentInput | Output::Finish | Output::Abandon) => self.finish(link, now),
@@ -191,6 +193,10 @@ impl Component {
     /// Where an agent's line is a beginning and goes on, `rest` becomes of what follows.
     fn hears(&mut self, link: &mut Link, from: Peer, line: &Line, rest: Tail, now: Duration) {
         let onward = match from {
+            // A response to a pending question is never in an envelope, even if it has a `method`.
+            Peer::Client if responds_to(&line.bytes).is_some_and(|id| link.core.pending.knows(id)) => {
+                Some((line.bytes.clone(), rest))
+            }
             Peer::Client => self.for_agent(&line.bytes, line.whole),
             Peer::Agent => Some((line.bytes.clone(), rest)),
         };

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde_json::value::RawValue;
 
 use super::{
     core::Core,
@@ -81,8 +82,8 @@ impl Core {
             _ => Reply::Unknown,
         };
         let (action, outcome) = match reply {
-            Reply::Canonical(outcome) => (open.forward(id, line), outcome),
-            Reply::Unknown => (open.forward(id, line), Outcome::Failed),
+            Reply::Canonical(outcome) => (open.forward(id, message, line), outcome),
+            Reply::Unknown => (open.forward(id, message, line), Outcome::Failed),
             Reply::Translated(outcome, result) => {
                 // In the agent's own spelling of the id.
                 (Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)), outcome)
@@ -131,9 +132,22 @@ impl Core {
     }
 }
 
+/// Returns the client's response without its `method`. `None` if it has no method.
+fn plain_response(id: &str, message: &Message<'_>) -> Option<Bytes> {
+    message.method.as_ref()?;
+    match message.result.filter(|_| !message.failed()) {
+        Some(result) => Some(line::response(id, &serde_json::from_slice::<&RawValue>(result).ok()?)),
+        None => Some(line::failure(id, message.error?)),
+    }
+}
+
 impl Open {
     /// Returns what forwards the client's response. Under another id than the agent's, it would be lost there.
-    fn forward(&self, id: &str, line: &Line) -> Action {
+    fn forward(&self, id: &str, message: &Message<'_>, line: &Line) -> Action {
+        // An agent that reads the method first would take the line for a request, and have no response.
+        if let Some(plain) = plain_response(self.id.as_str(), message).filter(|_| line.whole) {
+            return Action::ForwardAs(plain);
+        }
         if key(id) == key(self.id.as_str()) {
             return Action::Forward;
         }

@@ -22,10 +22,13 @@ impl Core {
     /// that are still to be read: each of them may have a request that this one responds to, or the id of this request.
     pub(super) fn judge(&self, from: Peer, line: &[u8], unread: bool) -> Verdict {
         let intercepts = match (peek(line), from) {
-            (Envelope::Call(method), Peer::Client) => match ClientMethod::of(|name| method.is(name)) {
-                Some(_) => true,
-                None => return Verdict::ForwardAlike(method.end_in(line)),
-            },
+            (Envelope::Call(method), Peer::Client) => {
+                let is_known = ClientMethod::of(|name| method.is(name)).is_some();
+                if !is_known && !unread && self.pending.is_empty() {
+                    return Verdict::ForwardAlike(method.end_in(line));
+                }
+                is_known || self.call_may_respond(line, unread)
+            }
             (Envelope::Call(method), Peer::Agent) => return self.judge_of_agent(method, line, unread),
             (Envelope::Response(_), _) if unread => true,
             (Envelope::Response(id), Peer::Client) => self.pending.knows(id) || self.knows_last_id(line),
@@ -49,6 +52,15 @@ impl Core {
         !self.pending.is_empty()
             && line.len() < limits::STREAM
             && responds_to(line).is_some_and(|id| self.pending.knows(id))
+    }
+
+    /// Returns whether a call of the client may also be a response to a question, by a result or an error behind its method.
+    fn call_may_respond(&self, line: &[u8], unread: bool) -> bool {
+        match responds_to(line) {
+            Some(id) => unread || self.pending.knows(id),
+            // The end of the line may tell.
+            None => !line.ends_with(b"\n"),
+        }
     }
 
     /// Returns what an intercepted line is if it goes on as it is, whatever it and those before it turn out to mean: a
@@ -75,7 +87,10 @@ impl Core {
                 return goes_on.then(|| Gist::Request(request.into()));
             }
             (Peer::Client, Envelope::Call(method)) => {
-                method.is(SESSION_PROMPT) && !self.pending.waits_for_chat() && !self.turns.holds_any()
+                method.is(SESSION_PROMPT)
+                    && !self.pending.waits_for_chat()
+                    && !self.turns.holds_any()
+                    && responds_to(&line.bytes).is_none()
             }
             (Peer::Agent, Envelope::Call(method)) => method.is(SESSION_UPDATE) && !self.hints.wait(),
             (Peer::Agent, Envelope::Response(id)) => {

@@ -48,8 +48,7 @@ impl Core {
             // The client's own response goes on instead.
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
-        self.base.actions.push(Action::Send(Peer::Agent, line::response(open.id.as_str(), &result)));
-        self.base.actions.push(Action::Deliver(number));
+        self.base.actions.push(Action::Respond(number, line::response(open.id.as_str(), &result)));
         if open.awaiting_response {
             self.base.actions.push(Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())));
         }

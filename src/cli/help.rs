@@ -63,9 +63,10 @@ Columns:
 On a narrow terminal, columns are left out; in a pipe, nothing is.
 
 Exit codes:
-  0        the questions were listed, or none is open; stderr names each bridge
-           that did not reply
+  0        all open questions were listed, or none is open
   2        the command line was not understood
+  6        the list is incomplete: stderr says why, and names each bridge that
+           did not reply
   125      the command itself failed
   128 + N  signal N ended `--watch`";
 
@@ -85,6 +86,7 @@ askbridge looked for bridges, and which of them did not reply.
 Exit codes:
   0    the status was shown
   2    the command line was not understood
+  6    the status is incomplete: it names each bridge that did not reply
   125  the command itself failed";
 
 /// How an ID may be shortened for `askbridge show`, and its exit codes.
@@ -125,7 +127,8 @@ Exit codes:
   2    the command line was not understood, or there is no terminal
   3    no question waits
   4    the question was settled elsewhere meanwhile
-  6    it is not known whether the agent was told
+  6    no question waits in the bridges that replied, or it is not known whether
+       the agent was told
   8    the agent that asked started this command: it cannot answer itself
   125  the command itself failed
   130  it was left open, by Ctrl-C, Ctrl-D or /quit";

@@ -5,6 +5,9 @@ use clap::{Args, Subcommand};
 use super::{help, values};
 use crate::{command::HistoryOptions, journal::Filter};
 
+/// Questions that are listed, unless those are lost or the person says how many.
+const LISTED: usize = 50;
+
 /// Options of `askbridge history`.
 #[derive(Debug, Args)]
 #[command(after_help = help::HISTORY, args_conflicts_with_subcommands = true)]
@@ -30,11 +33,15 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     pub since: Option<humantime::Duration>,
 
-    /// At most so many
-    #[arg(long, value_name = "COUNT", default_value_t = 50)]
-    pub limit: usize,
+    /// Those that were open when their bridge ended
+    #[arg(long, conflicts_with = "by")]
+    pub lost: bool,
 
-    /// Print JSON: the records, with what was decided and never delivered
+    /// At most so many [default: 50, and all with --lost]
+    #[arg(long, value_name = "COUNT")]
+    pub limit: Option<usize>,
+
+    /// Print JSON: the records, with what was decided and perhaps not delivered
     #[arg(long)]
     pub json: bool,
 }
@@ -77,9 +84,11 @@ impl HistoryArgs {
                     project: self.project.clone(),
                     by: self.by.clone(),
                     since: None,
-                    limit: Some(self.limit),
+                    unsettled: false,
+                    limit: self.limit.or(Some(LISTED).filter(|_| !self.lost)),
                 },
                 since: self.since.map(Into::into),
+                lost: self.lost,
                 json: self.json,
             },
             Some(HistoryAction::Show { id, json }) => HistoryOptions::Show { id: id.clone(), json: *json },

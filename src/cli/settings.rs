@@ -26,14 +26,15 @@ impl Command {
     }
 
     /// Returns whether the log says what is wrong with the settings. It does not while a shell reads the
-    /// output, and `config` and `rules` say it
-    /// themselves.
+    /// output, and `config`, `doctor` and `rules` say
+    /// it themselves.
     pub fn names_problems(&self) -> bool {
         !matches!(
             self,
             Command::Completions(_)
                 | Command::Complete(_)
                 | Command::Config(_)
+                | Command::Doctor(_)
                 | Command::Man(_)
                 | Command::Rules(_)
         )
@@ -80,6 +81,7 @@ impl BridgeArgs {
         };
         config::BridgeSettings {
             timeout: self.timeout.unwrap_or_else(|| settings.get(&keys::BRIDGE_TIMEOUT)).0,
+            timeout_is_fixed: self.timeout.is_some(),
             tier,
             advertise: flag(self.promise, self.no_promise, settings, &keys::BRIDGE_PROMISE),
             chat_hint: flag(self.chat_hint, self.no_chat_hint, settings, &keys::BRIDGE_CHAT_HINT),
@@ -107,6 +109,7 @@ impl BridgeArgs {
             serve,
             journal: settings.journal(),
             unattended: config::UnattendedSettings { then, ..unattended },
+            unattended_is_fixed: self.unattended.is_some(),
         }
     }
 }

@@ -4,10 +4,11 @@
 use std::{
     ffi::OsString,
     io::{self, IsTerminal, Write},
+    process::ExitCode,
 };
 
 use clap::{
-    Args, Parser,
+    Args, CommandFactory, Parser,
     builder::StyledStr,
     error::{ContextKind, ContextValue, ErrorKind},
 };
@@ -16,6 +17,9 @@ use super::{Cli, Command, LogArgs, ProxyArgs, RunArgs, deferred::Deferred};
 
 /// The subcommands that start a program, whose command stands behind `--`.
 const STARTERS: [&str; 2] = ["run", "mock-client"];
+
+/// The options that stand before or behind any subcommand, each with a value.
+const LOG_OPTIONS: [&str; 3] = ["--log", "--log-file", "--log-format"];
 
 /// The arguments of one subcommand, without the others beside it.
 #[derive(Parser)]
@@ -26,11 +30,41 @@ struct Alone<T: Args> {
     log: LogArgs,
 }
 
-/// Parses the command line of this process. Help and errors end the process.
-pub fn parse() -> Cli {
-    bridge(std::env::args_os().skip(1).collect()).unwrap_or_else(|| {
-        Cli::try_parse().unwrap_or_else(|error| with_tip(error, std::env::args_os().collect()).exit())
-    })
+/// Parses the command line of this process. Help and most errors end the process.
+///
+/// # Errors
+/// The exit code of a hook whose words are not understood: why is said on stderr.
+pub fn parse() -> Result<Cli, ExitCode> {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    match bridge(words.clone()) {
+        Some(cli) => Ok(cli),
+        None => Cli::try_parse().map_err(|error| end(error, words)),
+    }
+}
+
+/// Says what is wrong with these words, or the help that they ask for, and ends the process, or returns its exit code.
+fn end(error: clap::Error, words: Vec<OsString>) -> ExitCode {
+    if error.use_stderr() && is_hook(&words) {
+        // An agent takes the exit code 2 of a hook for a decision. Without stderr, the exit code is the same.
+        drop(write!(io::stderr(), "{error}"));
+        return ExitCode::SUCCESS;
+    }
+    with_tip(error, words).exit()
+}
+
+/// Returns whether these words are for `askbridge hook`, as far as they can be read: the plugin that wrote them may be newer
+/// than this program.
+fn is_hook(words: &[OsString]) -> bool {
+    let command = Cli::command();
+    let is_subcommand = |word: &str| word == "help" || command.find_subcommand(word).is_some();
+    let mut before = "";
+    let words = words.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "--");
+    let mut named = words.filter(|word| {
+        // The value of an option may be called like a subcommand.
+        let is_value = LOG_OPTIONS.contains(&std::mem::replace(&mut before, word));
+        !is_value && is_subcommand(word)
+    });
+    named.next().is_some_and(|word| word == "hook")
 }
 
 /// Parses the command line of a bridge, without the program's name. A bridge must start fast: to describe all

@@ -5,7 +5,7 @@ use std::{
     env, fs,
     io::{self, IsTerminal, Read},
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use serde_json::{Value as Json, json};
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     control::{BridgeInbox, Inbox},
-    desk::Settlement,
+    desk::{Record, Settlement, Timestamp},
     dialect, exit, limits,
     present::text,
     question::{Answer, Origin, Outcome, Question, Reason, Value},
@@ -101,26 +101,51 @@ fn values_of(value: &Value, confirm: bool) -> Vec<String> {
     }
 }
 
-/// Asks, and says on stderr how the question can be answered.
+/// Asks, and says on stderr how the question can be answered. A person at a terminal is also warned before the time is
+/// over.
 async fn settled(inbox: &BridgeInbox, question: Question) -> Result<Settlement, CommandError> {
     let mut follower = inbox.store().follow();
     let asked = inbox.ask(question);
     tokio::pin!(asked);
-    let mut said = false;
+    let mut hints = Hints { warns: io::stderr().is_terminal(), ..Hints::default() };
     let settled = loop {
         tokio::select! {
             settled = &mut asked => break settled,
-            // Later changes, such as of the deadline, are no news to the program that asked.
-            Some(_) = follower.next(), if !said => {
+            Some(_) = follower.next() => {
                 if let Some(record) = inbox.store().read(|_, snapshot| snapshot.open()).first() {
-                    let id = &record.id;
-                    say(&format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"));
-                    said = true;
+                    hints.next(record, SystemTime::now().into()).iter().for_each(|hint| say(hint));
                 }
             }
         }
     };
     settled.map_err(|refusal| CommandError::Ask(refusal.to_string()))
+}
+
+/// What is said of a question while it waits, each once.
+#[derive(Debug, Default)]
+struct Hints {
+    /// Whether a person is warned before the time is over. To a program, that is no news.
+    warns: bool,
+    has_said: bool,
+    has_warned: bool,
+}
+
+impl Hints {
+    /// Returns what is to be said now.
+    fn next(&mut self, record: &Record, now: Timestamp) -> Vec<String> {
+        let (id, mut said) = (&record.id, Vec::new());
+        if !std::mem::replace(&mut self.has_said, true) {
+            said.push(format!("question {id} waits: askbridge show {id}, askbridge answer {id} VALUE"));
+        }
+        // More time moves the warning.
+        let is_new = record.expiring && !self.has_warned;
+        self.has_warned = record.expiring;
+        if let Some(deadline) = record.deadline.filter(|_| self.warns && is_new) {
+            let left = text::precise(deadline.since(now));
+            said.push(format!("{left} are left: askbridge answer {id} VALUE, or askbridge extend {id} 10m"));
+        }
+        said
+    }
 }
 
 /// Prints each value on a line of its own: as it is for a program, and made printable for a terminal.
@@ -209,6 +234,33 @@ mod tests {
         ] {
             assert_eq!(split(option), (value.to_owned(), label.to_owned()), "{option}");
         }
+    }
+
+    #[test]
+    fn a_person_is_warned_once_and_again_after_more_time() {
+        let mut record: Record = serde_json::from_value(json!({
+            "id": "k3f9q2-1", "bridge": "k3f9q2", "openedAt": "2026-11-21T12:00:00Z",
+            "deadline": "2026-11-21T12:01:00Z", "question": {
+                "questionId": "q", "message": "?", "fields": [], "origin": "program", "dangerous": false, "blocking": true,
+            },
+        }))
+        .expect("a record");
+        let now = record.opened_at.after(Duration::from_secs(48));
+        let waits = "question k3f9q2-1 waits: askbridge show k3f9q2-1, askbridge answer k3f9q2-1 VALUE";
+        let left = "12s are left: askbridge answer k3f9q2-1 VALUE, or askbridge extend k3f9q2-1 10m";
+        let (mut person, mut program) = (Hints { warns: true, ..Hints::default() }, Hints::default());
+        for (expiring, said) in
+            [(false, &[waits][..]), (false, &[]), (true, &[left]), (true, &[]), (false, &[]), (true, &[left])]
+        {
+            record.expiring = expiring;
+            assert_eq!(person.next(&record, now), said);
+            assert_eq!(program.next(&record, now), &said[..usize::from(said == [waits])]);
+        }
+        // A change that follows the end of most of the time at once is told with it.
+        let mut late = Hints { warns: true, ..Hints::default() };
+        assert_eq!(late.next(&record, now), [waits, left]);
+        record.deadline = None;
+        assert_eq!(Hints { warns: true, ..Hints::default() }.next(&record, now), [waits]);
     }
 
     #[test]

@@ -9,7 +9,6 @@ use std::{
     convert::Infallible,
     env,
     ffi::OsString,
-    fs,
     fs::{DirBuilder, File, OpenOptions},
     future::pending,
     io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
@@ -36,7 +35,7 @@ use tokio::{
 use super::{CommandError, run};
 use crate::{
     config::ServeSettings,
-    exit, limits,
+    exit, limits, log,
     machine::discovery::{self, Socket},
 };
 
@@ -152,7 +151,7 @@ async fn lock(path: PathBuf) -> Result<File, CommandError> {
 
 async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<Running, CommandError> {
     let path = log_file()?;
-    let mut output = open_log(&path)?;
+    let mut output = log::open_bounded(&path)?;
     let start = output.seek(SeekFrom::End(0))?;
     let mut command = Command::new(env::current_exe()?);
     command.args(["inbox", "--detached", "--addr", &settings.address.to_string()]).args(log);
@@ -208,15 +207,6 @@ fn log_file() -> Result<PathBuf, CommandError> {
     Ok(folder.join(LOG))
 }
 
-/// Opens the log. One that has grown large starts over: no process writes to it now.
-fn open_log(path: &Path) -> io::Result<File> {
-    let is_large = fs::metadata(path).is_ok_and(|metadata| metadata.len() > limits::LOG);
-    if is_large {
-        fs::remove_file(path)?;
-    }
-    OpenOptions::new().create(true).read(true).append(true).mode(0o600).open(path)
-}
-
 /// The end of the process in the background: its socket, by which commands find it.
 pub(super) struct Presence {
     /// It goes first: a command that waits for the end hears it by its connection, and nothing is left then.
@@ -226,8 +216,9 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// Leaves the session of the terminal, and listens.
+    /// Leaves the session of the terminal, bounds the log, and listens.
     pub(super) fn begin() -> Result<Self, CommandError> {
+        log::bound_stderr(&log_file()?);
         // It fails for the leader of a session, which needs no other.
         setsid().ok();
         let (socket, listener) = Socket::bind(&discovery::folder()?, SOCKET)?;

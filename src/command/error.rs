@@ -98,6 +98,9 @@ impl CommandError {
             | CommandError::Serve(_)
             | CommandError::Background(_)
             | CommandError::Io(_) => exit::FAILED,
+            // As `history verify` ends where it finds a change.
+            #[cfg(feature = "journal")]
+            CommandError::Journal(crate::journal::JournalError::Changed { .. }) => exit::PROBLEM,
             #[cfg(feature = "journal")]
             CommandError::Journal(_) => exit::FAILED,
         }

@@ -2,23 +2,22 @@
 
 use std::{
     io::{self, Write},
-    sync::Arc,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use serde_json::json;
 
 use super::{
     CommandError,
+    ledger::{ago, now, of_user, open, open_to_verify, with_lives},
     run::{print, say, shown},
     screen::Room,
 };
 use crate::{
-    config::JournalSettings,
-    desk::{IdPrefix, LostQuestion, Record, Refusal, State, Timestamp},
+    control::Life,
+    desk::{IdPrefix, Record, Refusal, State},
     exit,
-    journal::{self, Filter, History, JournalError, Options, Verified},
-    machine::discovery::{self, is_alive},
+    journal::{self, Filter, History, Verified},
     present::{past, question::Shown, text},
 };
 
@@ -31,6 +30,8 @@ pub enum HistoryOptions {
         filter: Filter,
         /// How long ago they were settled at most.
         since: Option<Duration>,
+        /// Only those that were lost with their bridge.
+        lost: bool,
         /// As JSON.
         json: bool,
     },
@@ -57,7 +58,8 @@ pub fn history(options: &HistoryOptions) -> Result<u8, CommandError> {
     if let HistoryOptions::Prune(age) = options {
         return prune(*age);
     }
-    let Some(history) = open()? else {
+    let opened = if matches!(options, HistoryOptions::Verify { .. }) { open_to_verify() } else { open() };
+    let Some(history) = opened? else {
         say("nothing was asked yet: the journal is empty");
         return match options {
             HistoryOptions::Show { id, .. } => Err(CommandError::Refused(id.clone(), Refusal::NotFound)),
@@ -69,7 +71,7 @@ pub fn history(options: &HistoryOptions) -> Result<u8, CommandError> {
         say("the journal was written by a newer askbridge: something may be missing here");
     }
     match options {
-        HistoryOptions::List { filter, since, json } => list(&history, filter, *since, *json),
+        HistoryOptions::List { filter, since, lost, json } => list(&history, filter, *since, *lost, *json),
         HistoryOptions::Show { id, json } => show(&history, id, *json),
         HistoryOptions::Export => export(&history),
         HistoryOptions::Verify { json } => verify(&history, *json),
@@ -77,59 +79,27 @@ pub fn history(options: &HistoryOptions) -> Result<u8, CommandError> {
     }
 }
 
-/// Returns the journal of the user, to be written as these settings say.
-pub fn journal_options(settings: JournalSettings) -> Options {
-    let JournalSettings { texts, keep, size } = settings;
-    let mut options = of_user();
-    (options.texts, options.keep, options.size) = (texts, keep, size);
-    options
-}
-
-/// Returns the journal of the user, to be written with the defaults.
-fn of_user() -> Options {
-    let mut options = Options::new(discovery::journal_file());
-    options.is_alive = Arc::new(is_alive);
-    options
-}
-
-/// Opens the journal to read. `None` where nothing was ever noted.
-pub(super) fn open() -> Result<Option<History>, CommandError> {
-    let file = discovery::journal_file().ok_or(JournalError::NoFolder)?;
-    Ok(History::open(&file)?)
-}
-
-/// Hands on the questions of the journal, the latest first: those that were settled at most so long ago.
-pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<(), CommandError> {
-    let Some(history) = open()? else { return Ok(()) };
-    Ok(history.each(since.map(ago), take)?)
-}
-
-/// Returns the questions that were open when their bridges ended, oldest first: those that nothing replaced, and that were
-/// asked not long ago.
-pub(super) fn lost() -> Result<Vec<LostQuestion>, CommandError> {
-    let Some(history) = open()? else { return Ok(Vec::new()) };
-    Ok(history.lately_lost(now(), is_alive)?)
-}
-
-fn now() -> Timestamp {
-    SystemTime::now().into()
-}
-
-/// Returns the time this long ago.
-fn ago(age: Duration) -> Timestamp {
-    SystemTime::now().checked_sub(age).map_or_else(Timestamp::default, Into::into)
-}
-
-fn list(history: &History, filter: &Filter, since: Option<Duration>, json: bool) -> Result<u8, CommandError> {
-    let filter = Filter { since: since.map(ago), ..filter.clone() };
-    let mut found = history.list(&filter)?;
+fn list(
+    history: &History,
+    filter: &Filter,
+    since: Option<Duration>,
+    lost: bool,
+    json: bool,
+) -> Result<u8, CommandError> {
+    // Which ones are lost is known once they are read.
+    let limit = filter.limit;
+    let filter =
+        Filter { since: since.map(ago), unsettled: lost, limit: limit.filter(|_| !lost), ..filter.clone() };
+    let (mut found, lives) = with_lives(history, || history.list(&filter))?;
     let gaps = history.gaps()?;
-    let alive: Vec<_> =
-        found.iter().map(|past| past.seq.is_none() && is_alive(&past.record.bridge)).collect();
-    for (past, is_alive) in found.iter_mut().zip(&alive) {
-        if past.seq.is_none() && !is_alive {
+    for past in found.iter_mut().filter(|past| past.seq.is_none()) {
+        if lives.get(&past.record.bridge) == Some(&Life::Ended) {
             past.record.state = State::Lost;
         }
+    }
+    if lost {
+        found.retain(|past| past.record.state == State::Lost);
+        found.truncate(limit.unwrap_or(usize::MAX));
     }
     if json {
         return shown(print(&text::json(&json!({ "questions": found, "gaps": gaps }))?));
@@ -144,11 +114,11 @@ fn list(history: &History, filter: &Filter, since: Option<Duration>, json: bool)
     }
     let past: Vec<_> = found
         .iter()
-        .zip(alive)
-        .map(|(past, is_alive)| past::Past {
+        .map(|past| past::Past {
             record: &past.record,
             accepted: past.accepted.as_ref(),
-            is_alive,
+            may_have_arrived: past.may_have_arrived,
+            life: lives.get(&past.record.bridge).copied().unwrap_or(Life::Lives),
         })
         .collect();
     let lines = past::table(&past, now(), Room::now().map(|room| room.columns));
@@ -158,7 +128,7 @@ fn list(history: &History, filter: &Filter, since: Option<Duration>, json: bool)
 fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     let refused = |refusal| CommandError::Refused(id.to_owned(), refusal);
     let typed: IdPrefix = id.parse().map_err(|_| refused(Refusal::NotFound))?;
-    let found = history.find(&typed)?;
+    let (found, lives) = with_lives(history, || history.find(&typed))?;
     // IDs of bridges are random, so that the latest is the one that is meant.
     let [past, ..] = &*found else { return Err(refused(Refusal::NotFound)) };
     if json {
@@ -168,9 +138,10 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     let columns = Room::now().map_or(usize::MAX, |room| room.columns);
     let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
     let mut said = Shown { record, status: None, now: now(), columns, colour }.to_string();
-    let is_alive = is_alive(&record.bridge);
-    if past.seq.is_none() && !is_alive {
-        let past = past::Past { record, accepted: past.accepted.as_ref(), is_alive };
+    let life = lives.get(&record.bridge).copied().unwrap_or(Life::Lives);
+    if past.seq.is_none() && life != Life::Lives {
+        let (accepted, may_have_arrived) = (past.accepted.as_ref(), past.may_have_arrived);
+        let past = past::Past { record, accepted, may_have_arrived, life };
         said.push_str(&format!("\n{}\n", past.ending()));
     }
     if let Some(by) = &past.claimed_by {
@@ -181,14 +152,21 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
 
 fn export(history: &History) -> Result<u8, CommandError> {
     let mut stdout = io::BufWriter::new(io::stdout().lock());
-    for line in history.export() {
+    let mut lines = history.export();
+    for line in lines.by_ref() {
         let line = line?;
         let written = stdout.write_all(line.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
         if let Err(error) = written {
             return shown(Err(error));
         }
     }
-    shown(stdout.flush())
+    let code = shown(stdout.flush())?;
+    let (changed, more) = lines.changed();
+    changed.iter().for_each(|found| say(&found.to_string()));
+    if more > 0 {
+        say(&format!("and {more} more"));
+    }
+    Ok(if changed.is_empty() { code } else { exit::PROBLEM })
 }
 
 fn prune(age: Duration) -> Result<u8, CommandError> {

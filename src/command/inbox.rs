@@ -55,12 +55,14 @@ pub type Attached = (Vec<Box<dyn Finder>>, SharedHosts);
 pub async fn inbox(options: &InboxOptions, attached: Attached) -> Result<u8, CommandError> {
     let settings = &options.serve;
     match &options.mode {
-        InboxMode::Foreground => serve(settings, None, attached).await,
+        InboxMode::Foreground => serve(settings, None, attached, Signals::catch()?).await,
         InboxMode::Detach(log) => background::detach(settings, log).await,
         InboxMode::Detached => {
+            // Signals are caught before a socket is bound, so that no signal leaves it behind.
+            let signals = Signals::catch()?;
             let presence = Presence::begin()?;
             // The socket goes last: where it is gone, all else of this process is.
-            serve(settings, Some(&presence), attached).await
+            serve(settings, Some(&presence), attached, signals).await
         }
         InboxMode::Stop => background::stop().await,
     }
@@ -72,9 +74,8 @@ async fn serve(
     settings: &ServeSettings,
     presence: Option<&Presence>,
     (finders, hosts): Attached,
+    mut signals: Signals,
 ) -> Result<u8, CommandError> {
-    // Signals are caught before the socket is bound, so that no signal leaves the socket behind.
-    let mut signals = Signals::catch()?;
     let server = Server::bind(settings.address, &settings.http).await?;
     let address = server.address();
     let mut own = Own::bind(SERVER)?;

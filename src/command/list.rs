@@ -4,17 +4,17 @@ use std::time::SystemTime;
 
 use super::{
     CommandError,
+    elsewhere::lost_and_elsewhere,
     listed::{lines, listing},
-    run::{print, shown, warn},
+    run::{listed, print, warn},
     screen::{Room, stdout_closed},
     watch::watch,
 };
 use crate::{
     control::client::Depth,
-    desk::LostQuestion,
     exit, limits,
     machine::{Machine, discovery},
-    present::{listing::QuestionList, past, text},
+    present::{elsewhere, listing::QuestionList, past, text},
 };
 
 /// What `list` prints.
@@ -41,29 +41,18 @@ pub async fn list(options: &ListOptions) -> Result<u8, CommandError> {
     let machine = Machine::glance(&folder, depth, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
     warn(&gaps);
-    let lost = lost();
+    let (lost, elsewhere) = lost_and_elsewhere(&folder).await;
     if options.json {
-        return shown(print(&text::json(&QuestionList { lost, ..listing(&machine, &gaps) })?));
+        let list = QuestionList { lost, elsewhere, ..listing(&machine, &gaps) };
+        return listed(print(&text::json(&list)?), gaps.is_empty());
     }
-    let mut lines = lines(&machine, &folder, &gaps, Room::now());
-    let lost = past::lost(&lost, SystemTime::now().into());
+    let room = Room::now();
+    let mut lines = lines(&machine, &folder, &gaps, &elsewhere, room);
+    lines.extend(elsewhere::lines(&elsewhere, &folder));
+    let lost = past::lost(&lost, SystemTime::now().into(), room.map(|room| room.columns));
     if !lost.is_empty() {
         lines.push(String::new());
         lines.extend(lost);
     }
-    shown(print(&(lines.join("\n") + "\n")))
-}
-
-/// Returns the questions that were lost with their bridges. What is wrong with the journal is said, and hides no question.
-#[cfg(feature = "journal")]
-fn lost() -> Vec<LostQuestion> {
-    super::history::lost().unwrap_or_else(|error| {
-        super::run::say(&format!("questions that were lost are not listed: {error}"));
-        Vec::new()
-    })
-}
-
-#[cfg(not(feature = "journal"))]
-fn lost() -> Vec<LostQuestion> {
-    Vec::new()
+    listed(print(&(lines.join("\n") + "\n")), gaps.is_empty())
 }

@@ -7,7 +7,7 @@ use super::{inbox, screen::Room};
 use crate::{
     control::Inbox,
     machine::{Gaps, Machine},
-    present::{bridges::Bridges, listing::QuestionList, table::table},
+    present::{bridges::Bridges, elsewhere::Elsewhere, listing::QuestionList, table::table},
     terminal::printable_line,
 };
 
@@ -15,11 +15,17 @@ use crate::{
 pub(super) fn listing(machine: &Machine, gaps: &Gaps) -> QuestionList {
     let bridges = Bridges::new(machine.status());
     let (revision, open) = machine.store().read(|revision, snapshot| (revision, snapshot.open()));
-    QuestionList::new(revision, open, &bridges, gaps.unreadable)
+    QuestionList::new(revision, open, &bridges, gaps)
 }
 
 /// Returns the open questions as a table, or why there is none.
-pub(super) fn lines(machine: &Machine, folder: &Path, gaps: &Gaps, room: Option<Room>) -> Vec<String> {
+pub(super) fn lines(
+    machine: &Machine,
+    folder: &Path,
+    gaps: &Gaps,
+    elsewhere: &[Elsewhere],
+    room: Option<Room>,
+) -> Vec<String> {
     let statuses = machine.status();
     let open = machine.store().read(|_, snapshot| snapshot.open());
     if !open.is_empty() {
@@ -29,11 +35,13 @@ pub(super) fn lines(machine: &Machine, folder: &Path, gaps: &Gaps, room: Option<
     let folder = printable_line(&folder);
     // A server asks nothing by itself.
     let bridges = statuses.iter().filter(|status| status.agent != inbox::SERVER).count();
-    let is_complete = gaps.unreachable.is_empty() && gaps.older.is_empty();
-    vec![match bridges {
-        0 if is_complete => format!("no bridge runs (looked in {folder})"),
-        0 => format!("no bridge replied (looked in {folder})"),
-        1 => "no question is open (1 bridge)".to_owned(),
-        several => format!("no question is open ({several} bridges)"),
+    vec![match (bridges, gaps.has_asked_all()) {
+        (0, true) if !elsewhere.is_empty() => format!("no bridge runs in {folder}"),
+        (0, true) => format!("no bridge runs (looked in {folder})"),
+        (0, false) => format!("no bridge replied (looked in {folder})"),
+        (1, true) => "no question is open (1 bridge)".to_owned(),
+        (several, true) => format!("no question is open ({several} bridges)"),
+        (1, false) => "no question is open in the bridge that replied".to_owned(),
+        (several, false) => format!("no question is open in the {several} bridges that replied"),
     }]
 }

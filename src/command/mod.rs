@@ -3,6 +3,8 @@
 
 mod run;
 
+mod elsewhere;
+
 mod error;
 
 mod typed;
@@ -51,20 +53,30 @@ mod rules;
 #[cfg(feature = "journal")]
 mod history;
 
+#[cfg(feature = "journal")]
+mod ledger;
+
 mod setup;
 
 mod doctor;
 
 mod offer;
 
+#[cfg(feature = "mock")]
+mod consent;
+
 pub use ask::{AskOptions, ask};
 pub use attach::attach;
 pub use config::{ConfigOptions, config};
+#[cfg(feature = "mock")]
+pub use consent::consent;
 pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
 #[cfg(feature = "journal")]
-pub use history::{HistoryOptions, history, journal_options};
+pub use history::{HistoryOptions, history};
 pub use inbox::{Attached, InboxMode, InboxOptions, inbox};
+#[cfg(feature = "journal")]
+pub use ledger::journal_options;
 pub use list::{ListOptions, list};
 pub use next::next;
 #[cfg(feature = "notify")]

@@ -3,6 +3,7 @@
 use super::{
     CommandError,
     converse::{can_ask, converse},
+    elsewhere::lost_and_elsewhere,
     listed::lines,
     run::{print, say, warn},
 };
@@ -12,6 +13,7 @@ use crate::{
     exit,
     form::dialogue::Dialogue,
     machine::{Machine, discovery},
+    present::elsewhere,
 };
 
 /// Asks the oldest question that waits.
@@ -28,8 +30,11 @@ pub async fn next() -> Result<u8, CommandError> {
     open.retain(|record| record.state == State::Open);
     let more = open.len().saturating_sub(1);
     let Some(oldest) = open.into_iter().next() else {
-        lines(&machine, &folder, &gaps, None).iter().for_each(|line| say(line));
-        return Ok(exit::NO_QUESTION);
+        let (_, elsewhere) = lost_and_elsewhere(&folder).await;
+        lines(&machine, &folder, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
+        elsewhere::lines(&elsewhere, &folder).iter().for_each(|line| say(line));
+        // A bridge that did not reply may have a question that waits.
+        return Ok(if gaps.is_empty() { exit::NO_QUESTION } else { exit::BRIDGE_GONE });
     };
     let code = converse(&machine, Dialogue::new(oldest)).await?;
     if code == exit::OK && more > 0 {

@@ -19,6 +19,7 @@ use crate::{
     notifier::{BUSY, Notifying, follow, take},
     notify::{Plan, ruled},
     present::bridges::Bridges,
+    real_files::RealFiles,
     settings::NotifySettings,
     settings_files,
     signals::Signals,
@@ -83,7 +84,8 @@ const NOTHING: &str =
 
 fn settings(project: &Path, record: &Record) -> Option<NotifySettings> {
     let settings = settings_files::read(Some(project));
-    NotifySettings::of(&settings, Some(project)).map(|notify| ruled(notify, settings.rules(), record))
+    NotifySettings::of(&settings, Some(project))
+        .map(|notify| ruled(notify, settings.rules(), record, &RealFiles))
 }
 
 fn terminal(options: &NotifyOptions) -> Option<PathBuf> {

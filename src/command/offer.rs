@@ -3,12 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::timeout;
-
 use crate::{
     control::{Inbox, client::Depth},
     desk::{IdPrefix, Record},
-    limits,
     machine::{Machine, discovery},
     present::text,
     question::{Field, FieldOption, Kind, Purpose, Question},
@@ -16,8 +13,8 @@ use crate::{
     terminal::printable_line,
 };
 
-/// How long a person waits for the questions after a key is pressed.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a person waits, after a key is pressed, for bridges that do not reply.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// The commands that take an ID.
 const TAKE_ID: [&str; 6] = ["show", "answer", "allow", "deny", "reject", "extend"];
 /// The commands of `rules` that take one.
@@ -48,8 +45,7 @@ pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
 fn open() -> Option<Vec<Arc<Record>>> {
     let runtime = signals::runtime().ok()?;
     let folder = discovery::folder().ok()?;
-    let glance = async { timeout(PATIENCE, Machine::glance(&folder, Depth::Whole, limits::PATIENCE)).await };
-    let machine = runtime.block_on(glance).ok()?.ok()?;
+    let machine = runtime.block_on(Machine::glance(&folder, Depth::Whole, PATIENCE)).ok()?;
     Some(machine.store().read(|_, snapshot| snapshot.open()))
 }
 

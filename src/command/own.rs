@@ -13,12 +13,12 @@ use crate::{
 
 /// The inbox of this process, and what serves it on a socket until this is dropped.
 pub(super) struct Own {
+    /// While the port exists, the inbox is open. It goes first: the services of the host end with the inbox.
+    _port: Port,
     pub(super) inbox: BridgeInbox,
     /// What keeps its questions beyond this process, where the settings want that.
     pub(super) ledger: Option<Arc<dyn Ledger>>,
     host: Host<Socket>,
-    /// While the port exists, the inbox is open.
-    _port: Port,
 }
 
 impl Own {
@@ -33,7 +33,7 @@ impl Own {
         };
         #[cfg(feature = "notify")]
         let host = host.with(Box::new(crate::notifier::NotifyService::new()));
-        Ok(Own { inbox, ledger, host, _port: port })
+        Ok(Own { _port: port, inbox, ledger, host })
     }
 
     /// Serves the inbox from now on, and times the questions in it.

@@ -36,7 +36,9 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
         return None;
     }
     match (permission::options(question, role).count(), choose(&record, role)) {
-        (1, Ok(Submission::Answer(answer))) if question.dangerous => Dialogue::confirming(record, answer),
+        (1, Ok(Submission::Answer(answer))) if question.risk().is_dangerous() => {
+            Dialogue::confirming(record, answer)
+        }
         (2.., _) => Some(Dialogue::new(record)),
         _ => None,
     }

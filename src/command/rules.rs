@@ -20,6 +20,7 @@ use crate::{
     exit, limits,
     machine::{Machine, discovery},
     present::text,
+    real_files::RealFiles,
     rule::{Decision, Explained, What, decide, explain},
     rule_service,
     settings::{RuleTable, Settings, render},
@@ -95,7 +96,7 @@ fn check() -> Result<u8, CommandError> {
 async fn attempt(id: &str) -> Result<u8, CommandError> {
     let (_, _, record) = look_up(id).await?;
     let settings = read();
-    let Explained { passed, decision } = explain(settings.rules(), &record);
+    let Explained { passed, decision } = explain(settings.rules(), &record, &RealFiles);
     let mut lines = vec![format!("{}: {}", record.id, text::headline(&record))];
     lines.extend(passed.iter().map(|passed| format!("  {} does not apply: {}", passed.rule, passed.why)));
     lines.push(match &decision {
@@ -115,8 +116,8 @@ fn try_history(since: Option<Duration>) -> Result<u8, CommandError> {
     }
     let (mut trial, mut said) = (Trial::new(settings.rules()), String::new());
     let mut add = |line: &str| said.extend([&*printable_lines(line), "\n"]);
-    super::history::each(since, |record| {
-        if let Some(decision) = trial.add(&record) {
+    super::ledger::each(since, |record| {
+        if let Some(decision) = trial.add(&record, &RealFiles) {
             let (what, would) = (text::headline(&record), would(&record, &decision));
             add(&format!("{} by {}: {what}: {would}", record.id, decision.rule));
         }
@@ -188,7 +189,7 @@ async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
 /// Returns what rules submit. What they leave to a person is not there.
 fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Decision)> {
     let decision = |record: Arc<Record>| {
-        let decision = decide(settings.rules(), &record)?;
+        let decision = decide(settings.rules(), &record, &RealFiles)?;
         matches!(decision.what, What::Submit(_)).then_some((record, decision))
     };
     open.into_iter().filter_map(decision).collect()

@@ -9,7 +9,7 @@ use std::{
 
 use super::CommandError;
 use crate::{
-    control::client::Depth,
+    control::{Inbox, client::Depth},
     desk::{IdPrefix, Record, Refusal},
     exit, limits,
     machine::{Gaps, Machine, Missing, discovery},
@@ -37,7 +37,8 @@ pub fn run(command: impl Future<Output = Result<u8, CommandError>>) -> ExitCode 
 }
 
 /// Finds a question, open or settled. Only the bridges that the ID may name are connected to. Where none of them has the
-/// question, all are: the agent itself may have given it this ID.
+/// question, all are: the agent itself may have given it this ID. Where no bridge has it any more, the journal may know how
+/// it ended: the bridge of a question that a hook asks ends with the question.
 pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>), CommandError> {
     let folder = discovery::folder()?;
     if let Ok(typed) = id.parse::<IdPrefix>() {
@@ -50,11 +51,41 @@ pub(super) async fn look_up(id: &str) -> Result<(Machine, IdPrefix, Arc<Record>)
     }
     // Whether it is the only question with this ID is known once all bridges have replied.
     let machine = Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await?;
-    let record = machine.seek_own(id).map_err(|missing| unfound(id, missing))?;
+    let record = match machine.seek_own(id) {
+        Ok(record) => record,
+        Err(missing) => {
+            let recalled = if missing == Missing::Refused(Refusal::NotFound) { recall(id) } else { None };
+            let (typed, record) = recalled.ok_or_else(|| unfound(id, missing))?;
+            // Whatever is submitted to it is judged by how it ended.
+            machine.store().edit(|editor| editor.put(Arc::clone(&record)));
+            return Ok((machine, typed, record));
+        }
+    };
     let typed = IdPrefix::from(&record.id);
     let machine = Machine::open_for(&folder, &typed).await?;
     let record = machine.seek(&typed).await.map_err(|missing| unfound(id, missing))?;
     Ok((machine, typed, record))
+}
+
+/// Finds a settled question in the journal. `None` without a number: an earlier question of the bridge may be meant.
+#[cfg(feature = "journal")]
+fn recall(id: &str) -> Option<(IdPrefix, Arc<Record>)> {
+    let typed = id.parse::<IdPrefix>().ok().filter(IdPrefix::has_number)?;
+    let found = super::ledger::open().and_then(|history| match history {
+        Some(history) => Ok(history.find(&typed)?),
+        None => Ok(Vec::new()),
+    });
+    let found = found.inspect_err(|error| tracing::debug!(%error, "the journal cannot be read")).ok()?;
+    match <[_; 1]>::try_from(found) {
+        // One that was not settled was lost with its bridge: how it ended is not known.
+        Ok([past]) if past.seq.is_some() => Some((typed, Arc::new(past.record))),
+        _ => None,
+    }
+}
+
+#[cfg(not(feature = "journal"))]
+fn recall(_: &str) -> Option<(IdPrefix, Arc<Record>)> {
+    None
 }
 
 fn unfound(id: &str, missing: Missing) -> CommandError {
@@ -91,6 +122,12 @@ pub(super) fn shown(printed: io::Result<()>) -> Result<u8, CommandError> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(exit::OK),
     }
+}
+
+/// Returns the exit code of a command that lists what it found, which says whether something is left out.
+pub(super) fn listed(printed: io::Result<()>, is_complete: bool) -> Result<u8, CommandError> {
+    let code = shown(printed)?;
+    Ok(if is_complete { code } else { exit::BRIDGE_GONE })
 }
 
 /// Prints what a command did. The exit code says what was done, even if that cannot be printed.

@@ -2,7 +2,8 @@
 
 use super::{
     CommandError,
-    run::{print, shown},
+    elsewhere::lost_and_elsewhere,
+    run::{listed, print},
     screen::Room,
 };
 use crate::{
@@ -24,10 +25,12 @@ pub async fn status(options: &StatusOptions) -> Result<u8, CommandError> {
     let folder = discovery::folder()?;
     let machine = Machine::glance(&folder, Depth::Outline, limits::PATIENCE).await?;
     let gaps = machine.gaps().borrow().clone();
+    let (_, elsewhere) = lost_and_elsewhere(&folder).await;
     let status = MachineStatus::new(&folder, machine.status(), &gaps, machine.unreadable());
+    let status = MachineStatus { elsewhere, ..status };
     if options.json {
-        return shown(print(&text::json(&status)?));
+        return listed(print(&text::json(&status)?), gaps.has_asked_all());
     }
     let lines = status.lines(Room::now().map(|room| room.columns));
-    shown(print(&(lines.join("\n") + "\n")))
+    listed(print(&(lines.join("\n") + "\n")), gaps.has_asked_all())
 }

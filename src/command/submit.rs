@@ -123,7 +123,13 @@ async fn submit(
         // A repeated command means the question that was, and not the next one of the same bridge.
         return Err(CommandError::NoNumber(id.to_owned(), record));
     }
-    let submission = read(&record)?;
+    let submission = read(&record).map_err(|error| match error {
+        // What does not fit cannot be what settled it. The journal may have no texts that an answer could be read by.
+        CommandError::DoesNotFit(id, _) if !record.is_open() => {
+            CommandError::Refused(id, Refusal::Conflict(Arc::clone(&record)))
+        }
+        error => error,
+    })?;
     let submitted = machine.submit(&record.id, submission.clone(), by()).await;
     let now: Arc<Record> = submitted.map_err(|refusal| match refusal {
         Refusal::DoesNotFit(errors) => {

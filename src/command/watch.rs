@@ -12,6 +12,7 @@ use tokio::time::sleep;
 
 use super::{
     CommandError,
+    elsewhere::lost_and_elsewhere,
     listed::{lines, listing},
     run::{print, say, shown},
     screen::{Room, Screen},
@@ -20,7 +21,7 @@ use crate::{
     control::{Batch, Inbox},
     desk::{Event, QuestionId, Record, State},
     machine::{Gaps, Machine},
-    present::{bridges::Bridges, gaps, table::row, text},
+    present::{bridges::Bridges, elsewhere::Elsewhere, gaps, table::row, text},
     signals::Signals,
     terminal::cut,
 };
@@ -34,20 +35,26 @@ pub(super) async fn watch(machine: &Machine, folder: &Path, as_json: bool) -> Re
         return shown(report(machine, as_json).await);
     }
     let mut signals = Signals::catch()?;
+    let (_, elsewhere) = lost_and_elsewhere(folder).await;
     let screen = Screen::enter()?;
     tokio::select! {
-        drawn = redraw(machine, folder, screen) => shown(drawn),
+        drawn = redraw(machine, folder, &elsewhere, screen) => shown(drawn),
         code = signals.next() => Ok(code),
     }
 }
 
 /// Draws the list again each time that something changes.
-async fn redraw(machine: &Machine, folder: &Path, mut screen: Screen) -> io::Result<()> {
+async fn redraw(
+    machine: &Machine,
+    folder: &Path,
+    elsewhere: &[Elsewhere],
+    mut screen: Screen,
+) -> io::Result<()> {
     let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
     loop {
         let gaps = left_out.borrow_and_update().clone();
         let room = Room::now().unwrap_or(Room { columns: 80, lines: 24 });
-        screen.draw(&drawn(lines(machine, folder, &gaps, Some(room)), room, &gaps))?;
+        screen.draw(&drawn(lines(machine, folder, &gaps, elsewhere, Some(room)), room, &gaps))?;
         tokio::select! {
             next = follower.next() => match next {
                 Some(_) => {}

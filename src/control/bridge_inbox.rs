@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use super::{
@@ -22,6 +23,7 @@ use super::{
 };
 use crate::{
     desk::{Asker, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Submission},
+    limits,
     question::{Provenance, Question, check},
 };
 
@@ -100,6 +102,7 @@ impl BridgeInbox {
     /// Keeps the questions in this ledger.
     #[must_use]
     pub fn with_ledger(mut self, ledger: Option<Arc<dyn Ledger>>) -> Self {
+        self.store.keep_in(ledger.clone());
         self.ledger = ledger;
         self
     }
@@ -144,6 +147,11 @@ impl BridgeInbox {
             ledger.refused(&record.id);
         }
         verdict
+    }
+
+    /// Returns whether its questions are kept in a ledger.
+    pub(super) fn has_ledger(&self) -> bool {
+        self.ledger.is_some()
     }
 
     /// Lets followers end once the host stops: nothing is asked any more. The store of a bridge ends with its port.
@@ -242,7 +250,7 @@ impl Inbox for BridgeInbox {
 
     async fn kept(&self) {
         self.keeping.close();
-        self.keeping.wait().await;
+        timeout(limits::journal::WAIT, self.keeping.wait()).await.unwrap_or_default();
     }
 
     async fn ended(&self) {
@@ -295,9 +303,9 @@ impl Work {
         }
     }
 
-    /// Returns whether the agent's traffic goes through another thread of this process, which comes first.
-    pub(super) fn is_beside_a_bridge(&self) -> bool {
-        matches!(self.asker, AskerWork::Bridge(_))
+    /// Returns whether the bridge has handed over something that was not taken yet.
+    pub(super) fn has_news(&self) -> bool {
+        matches!(&self.asker, AskerWork::Bridge(intake) if intake.has_news())
     }
 
     /// Takes over what the bridge hands over, and times the questions that are on desks of this process, until the

@@ -1,6 +1,9 @@
 //! How much all connections to an inbox may make a process hold together (I6).
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -16,8 +19,10 @@ pub struct Budgets {
     requests: Arc<Semaphore>,
     /// Bytes of replies that are longer than most.
     replies: Arc<Semaphore>,
-    /// Calls in flight.
+    /// Calls in flight that do not wait for a person or an agent.
     calls: Arc<Semaphore>,
+    /// Bytes of submissions that wait for their agents.
+    submissions: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
 }
 
@@ -27,6 +32,7 @@ impl Default for Budgets {
             requests: Arc::new(Semaphore::new(limits::REQUESTS_BYTES)),
             replies: Arc::new(Semaphore::new(limits::REPLIES_BYTES)),
             calls: Arc::new(Semaphore::new(limits::CALLS)),
+            submissions: Arc::new(Semaphore::new(limits::WAITING_BYTES)),
             subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS)),
         }
     }
@@ -49,9 +55,33 @@ impl Budgets {
         Arc::clone(&self.calls).try_acquire_owned().ok()
     }
 
+    /// Returns room for one more submission of so many bytes that waits for its agent, if there is any.
+    pub fn submission(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let bytes = u32::try_from(bytes.max(limits::SUBMISSION)).unwrap_or(u32::MAX);
+        Arc::clone(&self.submissions).try_acquire_many_owned(bytes).ok()
+    }
+
     /// Returns room for one more subscription, if there is any.
     pub fn subscription(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.subscriptions).try_acquire_owned().ok()
+    }
+}
+
+/// The room that one call takes of the budgets, until it is dropped or until the call waits for a person or an agent.
+/// What waits has budgets of its own: the desks bound open questions, and [`Budgets::submission`] bounds submissions. So
+/// callers that wait keep no others out. Cheap to clone; all clones are one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CallRoom(Arc<Mutex<Vec<OwnedSemaphorePermit>>>);
+
+impl CallRoom {
+    /// Returns a room that consists of these.
+    pub(super) fn new(permits: impl IntoIterator<Item = OwnedSemaphorePermit>) -> Self {
+        CallRoom(Arc::new(Mutex::new(permits.into_iter().collect())))
+    }
+
+    /// Gives the room back. The caller must have dropped all of the request that no other budget counts.
+    pub(super) fn give_back(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 

@@ -5,12 +5,15 @@
 
 use std::{io, sync::Arc};
 
-use jsonrpsee::core::{
-    client::{
-        Client as RpcClient, ClientBuilder, ClientT, Error, ReceivedMessage, Subscription,
-        SubscriptionClientT, TransportReceiverT, TransportSenderT,
+use jsonrpsee::{
+    core::{
+        client::{
+            Client as RpcClient, ClientBuilder, ClientT, Error, ReceivedMessage, Subscription,
+            SubscriptionClientT, TransportReceiverT, TransportSenderT,
+        },
+        params::ObjectParams,
     },
-    params::ObjectParams,
+    types::ErrorObjectOwned,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -42,6 +45,9 @@ pub enum ConnectError {
     /// It speaks a protocol before version 1.
     #[error("the bridge speaks an older protocol: restart the agent that it wraps")]
     OlderProtocol,
+    /// It has too many connections or calls now.
+    #[error("the bridge is too busy: try again later")]
+    Busy,
     /// It said something that is no greeting.
     #[error("what listens there does not greet as a bridge does")]
     NotABridge,
@@ -93,7 +99,7 @@ impl Line {
         if reply.starts_with("HTTP/") {
             return Err(ConnectError::OlderProtocol);
         }
-        let mut greeting: Vec<BridgeStatus> = read_result(&reply).ok_or(ConnectError::NotABridge)?;
+        let mut greeting: Vec<BridgeStatus> = read_result(&reply)?;
         let greeting = greeting.pop().ok_or(ConnectError::NotABridge)?;
         Ok((line, greeting))
     }
@@ -101,20 +107,37 @@ impl Line {
     /// Calls a method without parameters, and returns the reply.
     async fn call(&mut self, method: &str) -> Result<String, ConnectError> {
         let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"method\":\"{method}\"}}\n");
-        self.writer.write_all(call.as_bytes()).await?;
-        Ok(self.reader.next().await.ok_or(ConnectError::NotABridge)??)
+        let written = self.writer.write_all(call.as_bytes()).await;
+        // A bridge that is too busy says so without reading, and closes the connection.
+        match self.reader.next().await {
+            Some(Ok(reply)) => Ok(reply),
+            Some(Err(error)) => Err(error.into()),
+            None => Err(written.err().map_or(ConnectError::NotABridge, ConnectError::Io)),
+        }
     }
 }
 
 /// Reads what a call returned.
-fn read_result<T: serde::de::DeserializeOwned>(reply: &str) -> Option<T> {
+fn read_result<T: serde::de::DeserializeOwned>(reply: &str) -> Result<T, ConnectError> {
     /// The response to a call.
     #[derive(serde::Deserialize)]
     struct Response<T> {
         result: T,
     }
 
-    serde_json::from_str::<Response<T>>(reply).ok().map(|response| response.result)
+    /// The response to a call that was refused.
+    #[derive(serde::Deserialize)]
+    struct Refused {
+        error: ErrorObjectOwned,
+    }
+
+    match serde_json::from_str::<Response<T>>(reply) {
+        Ok(response) => Ok(response.result),
+        Err(_) => Err(match serde_json::from_str::<Refused>(reply).map(|refused| why(&refused.error)) {
+            Ok(Refusal::TooManyRequests) => ConnectError::Busy,
+            _ => ConnectError::NotABridge,
+        }),
+    }
 }
 
 /// Lets so many listings be read at once: more threads than cores gain nothing.
@@ -150,8 +173,7 @@ pub async fn read_once(
         Depth::Outline => read_result::<OutlineListing>(&reply).map(OutlineListing::into_records),
         Depth::Whole => read_result::<Listing>(&reply).map(|listing| listing.questions),
     });
-    let questions = questions.await.ok().flatten();
-    Ok((status, questions.ok_or(ConnectError::NotABridge)?))
+    Ok((status, questions.await.map_err(|_| ConnectError::NotABridge)??))
 }
 
 impl Client {
@@ -253,9 +275,15 @@ fn json(value: &impl Serialize) -> Box<RawValue> {
 
 /// Reads why a call came to nothing. A refusal of another version, whatever it is, is one: the call was not carried out.
 fn refused(error: Error) -> CallError {
-    let Error::Call(error) = error else { return CallError::Gone };
+    match error {
+        Error::Call(error) => CallError::Refused(why(&error)),
+        _ => CallError::Gone,
+    }
+}
+
+fn why(error: &ErrorObjectOwned) -> Refusal {
     let detail = error.data().and_then(|data| serde_json::from_str::<Detail>(data.get()).ok());
-    CallError::Refused(detail.map_or_else(|| Refusal::Other(error.message().to_owned()), Refusal::from))
+    detail.map_or_else(|| Refusal::Other(error.message().to_owned()), Refusal::from)
 }
 
 /// What changes in a bridge's inbox.

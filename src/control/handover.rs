@@ -3,17 +3,18 @@
 //! inbox's thread takes (I7).
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError, TryLockError},
     task::{Context, Poll},
 };
 
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::PollSender;
 
 use super::{protocol::Peers, store::Store};
 use crate::{
-    desk::{Changes, Refusal, Submission, Submitted, Ticket},
+    desk::{Changes, QuestionId, Refusal, Submission, Submitted, Ticket},
     limits,
     question::Provenance,
 };
@@ -44,19 +45,26 @@ pub fn pair(store: Store) -> (Port, Submitter, Intake) {
     // Changes that do not fit wait in the desk, where the last one to a question counts.
     let (hand_over, handed_over) = mpsc::channel(1);
     let (commands, submitted) = mpsc::channel(limits::COMMANDS);
+    let (noted, begun) = mpsc::channel(limits::COMMANDS);
     let introduced = Arc::<Mutex<Peers>>::default();
     let opened = Arc::new(Notify::new());
+    let at_end = Arc::<Mutex<Option<HandOver>>>::default();
     let port = Port {
         commands: submitted,
         hand_over: PollSender::new(hand_over),
         last: 0,
         waiting: BTreeMap::new(),
         verdicts: Vec::new(),
+        deliveries: Vec::new(),
+        asked: BTreeSet::new(),
+        begun,
         introduced: Arc::clone(&introduced),
         unsaid: None,
         opened: Arc::clone(&opened),
+        at_end: Arc::clone(&at_end),
     };
-    (port, Submitter { commands, room: Room::default(), introduced }, Intake { handed_over, store, opened })
+    let intake = Intake { handed_over, store, noted, opened, at_end };
+    (port, Submitter { commands, room: Room::default(), introduced }, intake)
 }
 
 /// The bridge's end. Dropping it ends the inbox.
@@ -68,12 +76,19 @@ pub struct Port {
     waiting: BTreeMap<Ticket, Caller>,
     /// Verdicts that are still to be handed over. They are bounded as the submissions are.
     verdicts: Vec<(Caller, Verdict)>,
+    /// What is still to be noted of outcomes on their way. Their number is bounded as that of the questions is.
+    deliveries: Vec<Delivery>,
+    /// The questions whose outcomes begin once that is noted.
+    asked: BTreeSet<u64>,
+    begun: mpsc::Receiver<u64>,
     /// What the peers said of themselves in the last `initialize`. The bridge never waits for this lock (I7). It is not
     /// a part of what is handed over, so that the first responder that connects finds it.
     introduced: Arc<Mutex<Peers>>,
     /// What the peers said while the inbox's thread held that lock.
     unsaid: Option<Peers>,
     opened: Arc<Notify>,
+    /// See [`Intake::at_end`].
+    at_end: Arc<Mutex<Option<HandOver>>>,
 }
 
 #[derive(Debug)]
@@ -91,9 +106,18 @@ struct Caller {
     _room: OwnedSemaphorePermit,
 }
 
-/// Changes, and the verdicts that are told behind them: a responder that is told finds the question settled.
+/// How far the outcome of a question came on its way to the asker.
+#[derive(Debug)]
+enum Delivery {
+    Waits(QuestionId),
+    Begins(QuestionId),
+}
+
+/// Changes, and the verdicts that are told behind them: a responder that is told finds the question settled. What became of
+/// outcomes on their way comes before: it is about questions that are open.
 #[derive(Debug)]
 struct HandOver {
+    deliveries: Vec<Delivery>,
     changes: Option<Changes>,
     verdicts: Vec<(Caller, Verdict)>,
 }
@@ -112,6 +136,30 @@ impl Port {
     /// Keeps a verdict until it is handed over.
     pub fn verdict(&mut self, ticket: Ticket, verdict: Verdict) {
         self.verdicts.extend(self.waiting.remove(&ticket).map(|caller| (caller, verdict)));
+    }
+
+    /// Says that an outcome waits, and that nothing of it was given to the asker.
+    pub fn waits(&mut self, id: QuestionId) {
+        self.deliveries.push(Delivery::Waits(id));
+    }
+
+    /// Says that what waited can be given to the asker. [`Port::poll_begun`] returns its number once that is noted.
+    pub fn begins(&mut self, id: QuestionId) {
+        self.asked.insert(id.number);
+        self.deliveries.push(Delivery::Begins(id));
+    }
+
+    /// Takes the next question whose outcome can be given to the asker now. Where nothing notes that any more, nothing is
+    /// waited for.
+    pub fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<u64> {
+        match self.begun.poll_recv(cx) {
+            Poll::Ready(Some(number)) => {
+                self.asked.remove(&number);
+                Poll::Ready(number)
+            }
+            Poll::Ready(None) => self.asked.pop_first().map_or(Poll::Pending, Poll::Ready),
+            Poll::Pending => Poll::Pending,
+        }
     }
 
     /// Says that a question opened. What is known of it is handed over by [`Port::poll_hand_over`].
@@ -144,24 +192,40 @@ impl Port {
         has_changes: bool,
         take_changes: impl FnOnce() -> Option<Changes>,
     ) -> Poll<()> {
-        if !has_changes && self.verdicts.is_empty() {
+        if !has_changes && self.verdicts.is_empty() && self.deliveries.is_empty() {
             return Poll::Pending;
         }
         match self.hand_over.poll_reserve(cx) {
             Poll::Ready(Ok(())) => {
-                let hand_over =
-                    HandOver { changes: take_changes(), verdicts: std::mem::take(&mut self.verdicts) };
+                let changes = take_changes();
+                let hand_over = self.pack(changes);
                 // There is room, and if the other end is gone, so are those that would be told.
                 self.hand_over.send_item(hand_over).unwrap_or_default();
                 Poll::Ready(())
             }
             Poll::Ready(Err(_)) => {
                 self.verdicts.clear();
+                self.deliveries.clear();
                 drop(take_changes());
                 Poll::Ready(())
             }
             Poll::Pending => Poll::Pending,
         }
+    }
+
+    fn pack(&mut self, changes: Option<Changes>) -> HandOver {
+        let (deliveries, verdicts) =
+            (std::mem::take(&mut self.deliveries), std::mem::take(&mut self.verdicts));
+        HandOver { deliveries, changes, verdicts }
+    }
+
+    /// Hands over what is left once the bridge has ended, whether or not what was handed over before was taken.
+    pub fn finish(&mut self, changes: Option<Changes>) {
+        if changes.is_none() && self.verdicts.is_empty() && self.deliveries.is_empty() {
+            return;
+        }
+        let left = self.pack(changes);
+        *self.at_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
     }
 }
 
@@ -200,8 +264,12 @@ impl Submitter {
 pub struct Intake {
     handed_over: mpsc::Receiver<HandOver>,
     store: Store,
+    /// Tells the bridge which outcomes can be given to the asker.
+    noted: mpsc::Sender<u64>,
     /// Questions that opened since [`Intake::opened`] returned.
     opened: Arc<Notify>,
+    /// What the bridge hands over at its end, when it cannot wait any more. Until then, neither end takes this lock.
+    at_end: Arc<Mutex<Option<HandOver>>>,
 }
 
 impl Intake {
@@ -212,17 +280,55 @@ impl Intake {
 
     /// Runs until the bridge has ended, and then ends the store.
     pub async fn run(mut self) {
-        while let Some(HandOver { changes, verdicts }) = self.handed_over.recv().await {
-            // First the store, so that a responder that is told finds the question there as it was told (I9).
-            if let Some(changes) = changes {
-                self.store.apply(changes);
-            }
-            for (caller, verdict) in verdicts {
-                // A responder that does not wait any more need not be told.
-                caller.verdict.send(verdict).unwrap_or_default();
+        // Beside the rest: a slow ledger holds up no change.
+        let mut noting = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                handed_over = self.handed_over.recv() => match handed_over {
+                    Some(handed_over) => noting.extend(self.take_over(handed_over)),
+                    None => break,
+                },
+                // Once the bridge has ended, there is nothing to be told.
+                Some(number) = noting.next() => self.noted.send(number).await.unwrap_or_default(),
             }
         }
+        let left = self.at_end.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // What begins at the end of the bridge begins no more.
+        left.into_iter().for_each(|left| drop(self.take_over(left)));
         self.store.end();
+    }
+
+    /// Returns whether the bridge has handed over something that was not taken yet.
+    pub(super) fn has_news(&self) -> bool {
+        !self.handed_over.is_empty() || self.at_end.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Returns what is ready once it is noted that the delivery of an outcome begins.
+    fn take_over(
+        &self,
+        HandOver { deliveries, changes, verdicts }: HandOver,
+    ) -> Vec<BoxFuture<'static, u64>> {
+        let ledger = self.store.ledger();
+        let mut noting = Vec::new();
+        for delivery in deliveries {
+            match (delivery, &ledger) {
+                (Delivery::Waits(id), Some(ledger)) => ledger.waits(&id),
+                (Delivery::Waits(_), None) => {}
+                (Delivery::Begins(id), Some(ledger)) => {
+                    noting.push(ledger.begins(&id).map(move |()| id.number).boxed());
+                }
+                (Delivery::Begins(id), None) => noting.push(std::future::ready(id.number).boxed()),
+            }
+        }
+        // First the store, so that a responder that is told finds the question there as it was told (I9).
+        if let Some(changes) = changes {
+            self.store.apply(changes);
+        }
+        for (caller, verdict) in verdicts {
+            // A responder that does not wait any more need not be told.
+            caller.verdict.send(verdict).unwrap_or_default();
+        }
+        noting
     }
 }
 
@@ -234,7 +340,13 @@ mod tests {
     };
 
     use super::*;
-    use crate::control::protocol::PeerStatus;
+    use crate::{
+        control::{
+            played::{question, soon},
+            protocol::PeerStatus,
+        },
+        desk::{Record, Timestamp},
+    };
 
     #[derive(Default)]
     struct Wakes(AtomicUsize);
@@ -276,5 +388,27 @@ mod tests {
         port.introduce(&cx, None);
         assert_eq!(submitter.peers(), peers("two", None));
         assert_eq!(wakes.0.load(Ordering::SeqCst), 2, "all is told: it need not be called again");
+    }
+
+    #[tokio::test]
+    async fn what_changes_last_arrives_although_nothing_before_was_taken() {
+        let store = Store::default();
+        let (mut port, _submitter, intake) = pair(store.clone());
+        let mut cx = Context::from_waker(Waker::noop());
+        let opened = |number: u64| {
+            let id = format!("b-{number}").parse().expect("an ID");
+            let record = Record::new(id, Arc::new(question("Why?")), Timestamp::default());
+            Changes { questions: vec![Arc::new(record)], ..Changes::default() }
+        };
+        assert!(!intake.has_news());
+        assert!(port.poll_hand_over(&mut cx, true, || Some(opened(1))).is_ready());
+        assert!(port.poll_hand_over(&mut cx, true, || panic!("there is no room")).is_pending());
+        port.finish(Some(opened(2)));
+        drop(port);
+        assert!(intake.has_news());
+        soon(intake.run()).await;
+        let numbers =
+            store.read(|_, now| now.open().iter().map(|record| record.id.number).collect::<Vec<_>>());
+        assert_eq!(numbers, [1, 2]);
     }
 }

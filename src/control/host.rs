@@ -36,9 +36,11 @@ pub trait Service: Send {
 pub type NeedsQuestions = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// An inbox's socket, and the thread that serves it and the services, until this is dropped. Dropping it waits for the
-/// last replies, and for no longer than [`limits::SERVICE_STOP`].
+/// last replies and for the ledger, and for no longer than [`limits::SERVICE_STOP`]. What asks has to end before: a store
+/// ends with its port.
 ///
-/// `S` is what keeps the socket's file, which goes with the host.
+/// `S` is what keeps the socket's file, which goes with the host, and last: a reader that does not find the socket takes
+/// what the ledger has for the truth.
 pub struct Host<S> {
     inbox: BridgeInbox,
     /// What is served once there is a thread.
@@ -55,6 +57,8 @@ pub struct Host<S> {
 struct Thread {
     stopper: Stopper,
     handle: thread::JoinHandle<()>,
+    /// Keeps the socket open until the ledger is written: a reader must not take the bridge for one that was killed.
+    listener: UnixListener,
 }
 
 impl<S: fmt::Debug> fmt::Debug for Host<S> {
@@ -107,17 +111,23 @@ impl<S> Host<S> {
     /// Waits for the first connection, and serves the inbox from then on. If the future is dropped before, the inbox is
     /// not served.
     pub async fn serve_visitors(&mut self) -> io::Result<Infallible> {
+        let first = self.first_visitor().await?;
         if let Some((listener, work)) = self.idle.take() {
-            let listener = tokio::net::UnixListener::from_std(listener)?;
-            let first = tokio::select! {
-                // What fails now, the thread tries again. It has a runtime of its own.
-                first = listener.accept() => first.ok(),
-                () = questions_needed(&work, self.needs_questions.take()) => None,
-            };
-            let first = first.map(|(first, _)| first.into_std()).transpose()?;
-            self.spawn(listener.into_std()?, first, work, Vec::new())?;
+            self.spawn(listener, first, work, Vec::new())?;
         }
         pending().await
+    }
+
+    /// Waits until there is something to serve: a connection, which is returned, or a question that a service needs.
+    async fn first_visitor(&mut self) -> io::Result<Option<UnixStream>> {
+        // Both stay in `idle`: should the bridge end now, its last questions are still to be noted.
+        let Some((listener, work)) = &self.idle else { return pending().await };
+        let listener = tokio::net::UnixListener::from_std(listener.try_clone()?)?;
+        tokio::select! {
+            // What fails now, the thread tries again. It has a runtime of its own.
+            first = listener.accept() => first.ok().map(|(first, _)| first.into_std()).transpose(),
+            () = questions_needed(work, self.needs_questions.take()) => Ok(None),
+        }
     }
 
     fn spawn(
@@ -129,21 +139,36 @@ impl<S> Host<S> {
     ) -> io::Result<()> {
         services.append(&mut self.services);
         let (stopper, stop) = Stopper::new();
+        let kept_open = listener.try_clone()?;
         let inbox = self.inbox.clone();
         let serve = move || run(listener, first, inbox, work, services, stop);
         let handle = thread::Builder::new().name("inbox".to_owned()).spawn(serve)?;
-        self.thread = Some(Thread { stopper, handle });
+        self.thread = Some(Thread { stopper, handle, listener: kept_open });
         Ok(())
+    }
+}
+
+impl<S> Host<S> {
+    /// Lets the ledger have what happened in a bridge that ended before there was a thread.
+    fn keep_the_last(&mut self) {
+        if let Some((listener, work)) = self.idle.take_if(|(_, work)| work.has_news())
+            && self.inbox.has_ledger()
+            && let Err(error) = self.spawn(listener, None, work, Vec::new())
+        {
+            tracing::warn!(%error, "the last questions are missing in the journal");
+        }
     }
 }
 
 impl<S> Drop for Host<S> {
     fn drop(&mut self) {
-        if let Some(Thread { stopper, handle }) = self.thread.take() {
+        self.keep_the_last();
+        if let Some(Thread { stopper, handle, listener }) = self.thread.take() {
             self.inbox.stop();
             stopper.stop();
             // If the thread panicked, there is nothing more to do.
             drop(handle.join());
+            drop(listener);
         }
     }
 }
@@ -190,9 +215,6 @@ fn run(
     services: Vec<Box<dyn Service>>,
     stop: Stop,
 ) {
-    if work.is_beside_a_bridge() {
-        yield_to_the_bridge();
-    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = runtime.and_then(|runtime| {
         runtime.block_on(async {
@@ -209,16 +231,6 @@ fn run(
     });
     if let Err(error) = served {
         tracing::warn!(%error, "the inbox is not served any more");
-    }
-}
-
-/// Where there is one CPU for both, the bridge's own thread has nearly all of it (I7). The two share no
-/// lock.
-fn yield_to_the_bridge() {
-    // Elsewhere it would be the whole process that yields.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(19) {
-        tracing::debug!(%error, "the inbox's thread keeps its priority");
     }
 }
 

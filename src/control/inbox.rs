@@ -72,8 +72,8 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         future::ready(())
     }
 
-    /// Waits until what was accepted is kept, so that its responders can be told. It takes no longer than
-    /// [`crate::limits::journal::WAIT`] once the asker has ended.
+    /// Waits until what was accepted is kept, so that its responders can be told: what stops does so before its last
+    /// replies. It takes no longer than [`crate::limits::journal::WAIT`].
     fn kept(&self) -> impl Future<Output = ()> + Send {
         future::ready(())
     }

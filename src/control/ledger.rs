@@ -14,10 +14,14 @@ use crate::{
 /// A durable record of questions. Each future is ready within [`crate::limits::journal::WAIT`], whatever happens to the
 /// file: a ledger that fails costs its entries, never a question. Calls for one question come in their order.
 pub trait Ledger: fmt::Debug + Send + Sync {
-    /// Notes a question as it is now: opened, changed, settled. Returns at once.
+    /// Notes a question as it is now: opened, changed, settled. Returns at once: the store calls it under its lock.
     fn note(&self, record: &Arc<Record>);
 
-    /// Notes a submission that is about to be given to the asker. Ready once a killed process would not lose it.
+    /// Notes that so many questions ended of which nothing is known any more. Returns at once.
+    fn missing(&self, count: u64);
+
+    /// Notes a submission that is about to be given to the asker, and may have arrived from then on. Ready once a killed
+    /// process would not lose it.
     fn accepting(
         &self,
         record: &Arc<Record>,
@@ -27,6 +31,13 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 
     /// Notes that the submission was refused: it was not accepted.
     fn refused(&self, id: &QuestionId);
+
+    /// Notes that what was submitted waits, and that nothing of it was given to the asker. Returns at once.
+    fn waits(&self, id: &QuestionId);
+
+    /// Notes that the delivery of what waited begins: it may have arrived from then on. Ready once neither a killed process
+    /// nor a power loss would lose that.
+    fn begins(&self, id: &QuestionId) -> BoxFuture<'static, ()>;
 
     /// Notes a settlement. Ready once a power loss would not lose it, or when the ledger gave up.
     fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()>;
@@ -40,7 +51,7 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Returns the questions that were lost with their bridges, oldest first: those that a person may still go on with.
     fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>>;
 
-    /// Takes the undelivered answer of an earlier question for this one: true for exactly one caller, durably.
+    /// Takes the answer of an earlier question that waited for this one: true for exactly one caller, durably.
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool>;
 }
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     desk::{Desk, Notice, Opening, QuestionId, Refusal, Settlement, Setup, Submission, Submitted, Ticket},
-    limits,
+    guard, limits,
     question::{Outcome, Provenance, Question, Reason},
 };
 
@@ -97,6 +97,7 @@ impl LocalDesk {
         has_it_when_told: bool,
     ) -> Result<Asked, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
+        guard::assess(&mut question);
         question.shrink_to_fit();
         let question = Arc::new(question);
         let (told, decided) = oneshot::channel();

@@ -1,10 +1,6 @@
 //! The control protocol's methods over any inbox. Which connection they are called on is left to `session`.
 
-use std::{
-    num::NonZeroU64,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use jsonrpsee::{
     Extensions, PendingSubscriptionSink, RpcModule,
@@ -12,11 +8,11 @@ use jsonrpsee::{
     types::{ErrorObjectOwned, Params},
 };
 use serde::{Deserialize, de::DeserializeOwned};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
     agent_tree::Peer,
-    budget::Budgets,
+    budget::{Budgets, CallRoom},
+    connection::{Connection, error},
     deltas::deltas,
     inbox::Inbox,
     outline::OutlineListing,
@@ -82,7 +78,7 @@ impl Methods {
 
     /// Returns the methods for one connection, which has limits of its own.
     pub(super) fn for_connection(&self) -> (jsonrpsee::Methods, Connection) {
-        let connection = Connection { peer: self.peer.clone(), ..Connection::default() };
+        let connection = Connection::of(self.peer.clone());
         let mut module = self.module.clone();
         module.extensions_mut().insert(connection.clone());
         (module, connection)
@@ -106,60 +102,6 @@ impl Methods {
     /// Returns the names of the methods.
     pub fn names(&self) -> Vec<&'static str> {
         self.module.method_names().collect()
-    }
-}
-
-/// What one connection holds.
-#[derive(Clone, Debug)]
-pub(super) struct Connection {
-    peer: Option<Peer>,
-    /// One long reply at a time.
-    turn: Arc<Semaphore>,
-    subscriptions: Arc<Semaphore>,
-    /// One message at a time of all its subscriptions: the next is serialized once this one was written.
-    changes: Arc<Semaphore>,
-    /// The room of the reply that is written next.
-    reply: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
-}
-
-impl Default for Connection {
-    fn default() -> Self {
-        Connection {
-            peer: None,
-            turn: Arc::new(Semaphore::new(1)),
-            subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS_PER_CONNECTION)),
-            changes: Arc::new(Semaphore::new(1)),
-            reply: Arc::default(),
-        }
-    }
-}
-
-impl Connection {
-    /// Gives back the room of the reply that was written.
-    pub(super) fn written(&self) {
-        self.reply.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    /// Lets the next message of a subscription be serialized: one was written, or is not sent.
-    pub(super) fn change_is_over(&self) {
-        self.changes.add_permits(1);
-    }
-
-    /// Waits until the connection may hold a message of a subscription. [`Connection::change_is_over`] must follow.
-    async fn reserve_change(&self) {
-        // It fails for a closed semaphore only, and this one is never closed.
-        if let Ok(permit) = self.changes.acquire().await {
-            permit.forget();
-        }
-    }
-
-    /// Waits until a reply of so many bytes may be made. The caller returns it without waiting again.
-    async fn reserve(&self, budgets: &Budgets, bytes: usize) -> RpcResult<()> {
-        let too_many = || error(Refusal::TooManyRequests);
-        let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|_| too_many())?;
-        let room = budgets.reply(bytes).await.ok_or_else(too_many)?;
-        self.reply.lock().unwrap_or_else(PoisonError::into_inner).extend([turn, room]);
-        Ok(())
     }
 }
 
@@ -220,25 +162,7 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
         let GetParams { id } = read(&params)?;
         context.get(&id, &extensions).await
     })?;
-    module.register_async_method(method::ANSWER, async |params, context, extensions| {
-        let AnswerParams { id, answer, by } = read(&params)?;
-        let record = context.named(&id, &extensions)?;
-        let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
-        context.submit(&record.id, Submission::Answer(answer), by).await
-    })?;
-    module.register_async_method(method::REJECT, async |params, context, extensions| {
-        let RejectParams { id, reason, by } = read(&params)?;
-        context.submit(&context.named(&id, &extensions)?.id, Submission::Reject(reason), by).await
-    })?;
-    module.register_async_method(method::EXTEND, async |params, context, extensions| {
-        let ExtendParams { id, milliseconds } = read(&params)?;
-        let time = Duration::from_millis(milliseconds.get());
-        context.submit(&context.named(&id, &extensions)?.id, Submission::Extend(time), None).await
-    })?;
-    module.register_async_method(method::ASK, async |params, context, _| -> RpcResult<Settlement> {
-        let AskParams { question } = read(&params)?;
-        context.inbox.ask(question).await.map_err(error)
-    })?;
+    register_waiting(module)?;
     module.register_async_method(method::STATUS, async |_, context, _| -> RpcResult<Vec<BridgeStatus>> {
         Ok(context.inbox.status())
     })?;
@@ -257,6 +181,41 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
         changed.2,
         async |_, pending, context, extensions| {
             follow(pending, &context, &extensions).await;
+        },
+    )?;
+    Ok(())
+}
+
+/// Registers the methods that wait for an agent or a person.
+fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
+    module.register_async_method(method::ANSWER, async |params, context, extensions| {
+        let AnswerParams { id, answer, by } = read(&params)?;
+        let record = context.named(&id, &extensions)?;
+        let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
+        drop(params);
+        context.submit(&record.id, Submission::Answer(answer), by, &extensions).await
+    })?;
+    module.register_async_method(method::REJECT, async |params, context, extensions| {
+        let RejectParams { id, reason, by } = read(&params)?;
+        let id = context.named(&id, &extensions)?.id.clone();
+        drop(params);
+        context.submit(&id, Submission::Reject(reason), by, &extensions).await
+    })?;
+    module.register_async_method(method::EXTEND, async |params, context, extensions| {
+        let ExtendParams { id, milliseconds } = read(&params)?;
+        let time = Duration::from_millis(milliseconds.get());
+        let id = context.named(&id, &extensions)?.id.clone();
+        drop(params);
+        context.submit(&id, Submission::Extend(time), None, &extensions).await
+    })?;
+    module.register_async_method(
+        method::ASK,
+        async |params, context, extensions| -> RpcResult<Settlement> {
+            let AskParams { question } = read(&params)?;
+            drop(params);
+            // The desk bounds what waits there.
+            wait(&extensions);
+            context.inbox.ask(question).await.map_err(error)
         },
     )?;
     Ok(())
@@ -321,9 +280,19 @@ impl<I: Inbox> Context<I> {
         id: &QuestionId,
         submission: Submission,
         by: Option<Provenance>,
+        extensions: &Extensions,
     ) -> RpcResult<Arc<Record>> {
+        // However long the agent takes to read it.
+        let room = self.budgets.submission(submission.bytes());
+        let _room = room.ok_or_else(|| error(Refusal::TooManyRequests))?;
+        wait(extensions);
         self.inbox.submit(id, submission, self.caller.provenance(by)).await.map_err(error)
     }
+}
+
+/// Gives the room of a call back that waits from now on, and that has a budget of its own for that.
+fn wait(extensions: &Extensions) {
+    extensions.get::<CallRoom>().inspect(|room| room.give_back());
 }
 
 /// Returns whether a process of the agent's own tree calls.
@@ -381,10 +350,5 @@ fn read_optional<T: DeserializeOwned>(params: &Params<'_>) -> RpcResult<Option<T
 
 fn too_many_subscriptions() -> ErrorObjectOwned {
     let code = jsonrpsee::types::error::TOO_MANY_SUBSCRIPTIONS_CODE;
-    ErrorObjectOwned::owned(code, "too many subscriptions", None::<()>)
-}
-
-/// Returns a refusal as an error: its code, its text, and its details under `data`.
-pub fn error(refusal: Refusal) -> ErrorObjectOwned {
-    ErrorObjectOwned::owned(refusal.kind().code, refusal.to_string(), Some(refusal.detail()))
+    ErrorObjectOwned::owned(code, "too many subscriptions", Some(Refusal::TooManyRequests.detail()))
 }

@@ -5,6 +5,8 @@ pub mod traffic;
 
 pub mod store;
 
+pub mod home;
+
 pub mod ledger;
 
 pub mod handover;
@@ -33,6 +35,8 @@ pub mod stop;
 
 mod deltas;
 
+mod connection;
+
 pub mod methods;
 
 pub mod session;
@@ -55,6 +59,7 @@ mod crashes;
 
 pub use bridge_inbox::{BridgeInbox, Work};
 pub use handover::Port;
+pub use home::{Home, Life, Waiting};
 pub use inbox::Inbox;
 pub use ledger::Ledger;
 pub use local_desk::{Asked, LocalDesk};

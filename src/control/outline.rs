@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::protocol::{PROTOCOL, Readable};
 use crate::{
     desk::{QuestionId, Record, State, Timestamp},
-    question::{Origin, Purpose, Question},
+    question::{Origin, Purpose, Question, Risk},
 };
 
 /// The open questions at one revision, in outline.
@@ -58,6 +58,9 @@ pub struct Outline {
     /// Whether a wrong answer can do harm.
     #[serde(default)]
     pub dangerous: bool,
+    /// What a wrong answer may lead to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Risk>,
     /// When the question was asked, by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub opened_at: Timestamp,
@@ -99,6 +102,7 @@ impl From<&Record> for Outline {
             purpose: question.purpose,
             origin: question.origin,
             dangerous: question.dangerous,
+            risk: question.risk,
             opened_at: record.opened_at,
             deadline: record.deadline,
             elsewhere: record.elsewhere,
@@ -114,6 +118,7 @@ impl From<Outline> for Record {
             message: outline.headline,
             purpose: outline.purpose,
             dangerous: outline.dangerous,
+            risk: outline.risk,
             ..Question::new(outline.origin, &outline.question_id, Vec::new())
         };
         let record = Record::new(outline.id, question.into(), outline.opened_at);

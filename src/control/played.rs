@@ -19,13 +19,13 @@ use super::{
     stop::{Stop, Stopper},
 };
 use crate::{
-    desk::{Asker, Desk, Notice, Opening, Setup},
+    desk::{Asker, Desk, Notice, Opening, Setup, Submitted},
     question::{Field, Kind, Origin, Outcome, Provenance, Question},
 };
 
 /// Waits for what has to happen.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(30), future).await.expect("it takes too long")
+    timeout(Duration::from_secs(120), future).await.expect("it takes too long")
 }
 
 /// Returns a question with this label.
@@ -99,7 +99,17 @@ impl PlayedBridge {
 
     /// Carries out the next submission, and delivers it.
     pub(crate) async fn obey(&mut self) {
-        let submitted = soon(poll_fn(|cx| self.port.poll_next(cx))).await;
+        let submitted = self.submitted().await;
+        self.carry_out(submitted).await;
+    }
+
+    /// Takes the next submission.
+    pub(crate) async fn submitted(&mut self) -> Submitted {
+        soon(poll_fn(|cx| self.port.poll_next(cx))).await
+    }
+
+    /// Carries out a submission, and delivers it.
+    pub(crate) async fn carry_out(&mut self, submitted: Submitted) {
         let number = submitted.number;
         if self.desk.submit(submitted, Duration::ZERO).is_some() {
             self.desk.delivered(number);

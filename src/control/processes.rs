@@ -1,6 +1,6 @@
 //! What Linux tells of processes, under `/proc`. What follows from it is left to `agent_tree`.
 
-use std::{fs, io};
+use std::{fs, io, os::unix::fs::MetadataExt};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
@@ -23,6 +23,11 @@ pub struct Process {
 pub fn read(pid: u32) -> io::Result<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat"))?;
     parse(&String::from_utf8_lossy(&stat)).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// Returns the inode of this process's PID namespace; 0 where that is not known.
+pub fn namespace() -> u64 {
+    fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino())
 }
 
 /// Reads a line of `/proc/PID/stat`, as proc_pid_stat(5) describes it.

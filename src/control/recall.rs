@@ -1,7 +1,7 @@
-//! Keeps the ledger of an inbox beside its socket: notes what happens to questions, and recalls how the same question ended
-//! before. An answer that was accepted and never delivered is given; one that was delivered is shown, and a person decides.
+//! Recalls beside an inbox's socket how the same question ended before, by the ledger. An answer that was accepted and
+//! nothing of which was delivered is given; any other is shown, and a person decides. What happens to questions is noted by the store.
 
-use std::{collections::BTreeMap, pin::Pin, sync::Arc, time::SystemTime};
+use std::{pin::Pin, sync::Arc};
 
 use futures::{StreamExt, stream::FuturesUnordered};
 
@@ -9,7 +9,7 @@ use super::{
     bridge_inbox::BridgeInbox, host::Service, inbox::Inbox, ledger::Ledger, stop::Stop, store::Batch,
 };
 use crate::{
-    desk::{Earlier, Event, QuestionId, Record, Settlement, Submission},
+    desk::{Earlier, Event, QuestionId, Record, Submission},
     question::{Answer, Outcome, Provenance, Purpose},
 };
 
@@ -27,14 +27,17 @@ impl LedgerService {
 
     async fn follow(self, inbox: BridgeInbox) {
         let mut follower = inbox.store().follow();
-        let mut open = Open::new();
         // Beside the rest: an agent that does not read holds up no other question.
         let mut given = FuturesUnordered::new();
         loop {
             tokio::select! {
                 batch = follower.next() => {
                     let Some(batch) = batch else { return };
-                    for record in self.note(&inbox, batch, &mut open) {
+                    for record in opened(batch) {
+                        // Most often its end is in the same batch, if its asker or its client is a program.
+                        if !is_open(&inbox, &record.id) {
+                            continue;
+                        }
                         if let Some(answer) = self.recall(&inbox, &record).await {
                             given.push(give(inbox.clone(), record, answer));
                         }
@@ -45,39 +48,6 @@ impl LedgerService {
         }
     }
 
-    /// Notes what happened, and returns the questions that opened.
-    fn note(&self, inbox: &BridgeInbox, batch: Batch, open: &mut Open) -> Vec<Arc<Record>> {
-        let mut opened = Vec::new();
-        match batch {
-            Batch::Snapshot { open: now, .. } => {
-                // How those ended that are not open any more is known for the last of them.
-                let is_over = |id: &QuestionId| now.iter().all(|record| record.id != *id);
-                let over: Vec<_> = open.keys().filter(|id| is_over(id)).cloned().collect();
-                for (id, record) in over.into_iter().filter_map(|id| open.remove_entry(&id)) {
-                    let settled = inbox.store().read(|_, known| known.get(&id).cloned());
-                    self.ledger.note(&settled.unwrap_or_else(|| Arc::new(ended(&record))));
-                }
-                opened.extend(now);
-            }
-            Batch::Events { events, .. } => {
-                for (_, event) in events {
-                    match event {
-                        Event::Opened(record) => opened.push(record),
-                        Event::Changed(record) => self.ledger.note(&record),
-                        Event::Settled(record) => {
-                            open.remove(&record.id);
-                            self.ledger.note(&record);
-                        }
-                    }
-                }
-            }
-        }
-        opened.iter().for_each(|record| self.ledger.note(record));
-        // One that opens and is settled within a batch has its settlement alone in it.
-        open.extend(opened.iter().map(|record| (record.id.clone(), Arc::clone(record))));
-        opened
-    }
-
     /// Looks for the same question from before, and shows it. Returns an outcome that was never delivered, which is to be
     /// given now.
     async fn recall(&self, inbox: &BridgeInbox, record: &Arc<Record>) -> Option<Given> {
@@ -86,18 +56,39 @@ impl LedgerService {
         }
         let earlier = self.ledger.earlier(record).await?;
         inbox.store().recall(&record.id, earlier.clone());
-        let Earlier { id, outcome: Outcome::Answered(answer), by, was_delivered: false, .. } = earlier else {
+        let Earlier {
+            id,
+            outcome: Outcome::Answered(answer),
+            by,
+            was_delivered: false,
+            may_have_arrived: false,
+            ..
+        } = earlier
+        else {
             return None;
         };
-        // A permission is never given by itself (I12).
-        let is_given =
-            record.question.purpose != Purpose::Permission && self.ledger.claim(&id, &record.id).await;
+        // Neither a permission nor what is dangerous is given by itself (I12).
+        let asks = &record.question;
+        let may_be = asks.purpose != Purpose::Permission && !asks.dangerous;
+        let is_given = may_be && self.ledger.claim(&id, &record.id).await;
         is_given.then_some(Given { earlier: id, answer, by })
     }
 }
 
-/// The questions that were noted as open.
-type Open = BTreeMap<QuestionId, Arc<Record>>;
+fn is_open(inbox: &BridgeInbox, id: &QuestionId) -> bool {
+    inbox.store().read(|_, now| now.get(id).is_some_and(|record| record.is_open()))
+}
+
+/// Returns the questions of a batch that opened. Those of a snapshot may have been told before.
+fn opened(batch: Batch) -> Vec<Arc<Record>> {
+    match batch {
+        Batch::Snapshot { open, .. } => open,
+        Batch::Events { events, .. } => {
+            let opened = |(_, event)| if let Event::Opened(record) = event { Some(record) } else { None };
+            events.into_iter().filter_map(opened).collect()
+        }
+    }
+}
 
 /// An answer from before.
 struct Given {
@@ -114,28 +105,16 @@ async fn give(inbox: BridgeInbox, record: Arc<Record>, given: Given) {
     }
 }
 
-/// Returns a question that is over, of which it is not known how it ended.
-fn ended(record: &Record) -> Record {
-    let unknown = [("status".to_owned(), "unknown".into())].into_iter().collect();
-    let at = SystemTime::now().into();
-    record.clone().settled(Settlement::new(Outcome::Unknown(unknown), Provenance::bridge(), at))
-}
-
 impl Service for LedgerService {
     fn name(&self) -> &'static str {
         "ledger"
     }
 
-    fn run(self: Box<Self>, inbox: BridgeInbox, mut stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(self: Box<Self>, inbox: BridgeInbox, _: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             let ledger = Arc::clone(&self.ledger);
-            // The store ends when the bridge does, and what happened last is noted.
-            let follow = self.follow(inbox);
-            tokio::pin!(follow);
-            tokio::select! {
-                () = &mut follow => {}
-                () = stop.stopped() => follow.await,
-            }
+            // It ends with the store, which ends with the bridge: what happened last is noted by then.
+            self.follow(inbox).await;
             ledger.flush().await;
         })
     }
@@ -156,7 +135,7 @@ mod tests {
             Identity, LocalDesk, Work,
             played::{played, question, soon},
         },
-        desk::{LostQuestion, Timestamp},
+        desk::{Changes, LostQuestion, Timestamp},
         limits,
         question::{Question, Reason, Responder, Value},
     };
@@ -188,6 +167,10 @@ mod tests {
             self.tell(format!("{} is {}", record.id, record.state.name()));
         }
 
+        fn missing(&self, count: u64) {
+            self.tell(format!("{count} missing"));
+        }
+
         fn accepting(&self, record: &Arc<Record>, _: &Submission, _: &Provenance) -> BoxFuture<'static, ()> {
             self.tell(format!("accepting {}", record.id));
             futures::future::ready(()).boxed()
@@ -195,6 +178,15 @@ mod tests {
 
         fn refused(&self, id: &QuestionId) {
             self.tell(format!("refused {id}"));
+        }
+
+        fn waits(&self, id: &QuestionId) {
+            self.tell(format!("{id} waits"));
+        }
+
+        fn begins(&self, id: &QuestionId) -> BoxFuture<'static, ()> {
+            self.tell(format!("{id} begins"));
+            futures::future::ready(()).boxed()
         }
 
         fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
@@ -241,12 +233,13 @@ mod tests {
         let id = asked.id().clone();
         let mut submitted = Box::pin(inbox.submit(&id, Submission::Answer(answer("a")), page()));
         assert!(submitted.as_mut().now_or_never().is_none());
-        assert_eq!(ledger.lock().told, [format!("accepting {id}")]);
+        let mut told = vec![format!("{id} is open"), format!("accepting {id}")];
+        assert_eq!(ledger.lock().told, told);
         soon(asked.decided()).await;
         asked.delivered();
-        assert_eq!(ledger.lock().told.len(), 1);
         soon(submitted).await.expect("it is accepted");
-        assert_eq!(ledger.lock().told[1..], [format!("settled {id}")]);
+        told.extend([format!("{id} is settled"), format!("settled {id}")]);
+        assert_eq!(ledger.lock().told, told);
     }
 
     #[tokio::test]
@@ -257,22 +250,34 @@ mod tests {
         let id = asked.id().clone();
         let more = Submission::Extend(std::time::Duration::from_secs(1));
         soon(inbox.submit(&id, more, page())).await.expect_err("it has no deadline");
-        assert_eq!(ledger.lock().told, [""; 0]);
+        assert_eq!(ledger.lock().told, [format!("{id} is open")]);
         let mut late = Box::pin(inbox.submit(&id, Submission::Answer(answer("a")), page()));
         assert!(late.as_mut().now_or_never().is_none());
         asked.end(Outcome::Rejected(Reason::Cancelled), Provenance::bridge());
         soon(late).await.expect_err("it was taken back");
-        assert_eq!(ledger.lock().told, [format!("accepting {id}"), format!("refused {id}")]);
+        let [opened, settled] = ["open", "settled"].map(|state| format!("{id} is {state}"));
+        assert_eq!(ledger.lock().told, [opened, format!("accepting {id}"), settled, format!("refused {id}")]);
+    }
+
+    /// How far the answer from before came.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Reach {
+        Waited,
+        Doubtful,
+        Delivered,
     }
 
     /// Asks where the same was asked before, and returns the question once the ledger was asked about it.
-    async fn recalled(ledger: &Played, was_delivered: bool, mut asks: Question) -> Arc<Record> {
+    async fn recalled(ledger: &Played, reach: Reach, mut asks: Question) -> Arc<Record> {
         asks.session = Some("s".to_owned());
         let (inbox, desk, work) = asking(ledger);
         let _work = tokio::spawn(work.run());
         let (outcome, at) = (Outcome::Answered(answer("a")), Timestamp::default());
         let before = "a-1".parse().expect("an ID");
-        ledger.lock().earlier = Some(Earlier { id: before, outcome, by: page(), at, was_delivered });
+        let (by, may_have_arrived) = (page(), reach == Reach::Doubtful);
+        let was_delivered = reach == Reach::Delivered;
+        ledger.lock().earlier =
+            Some(Earlier { id: before, outcome, by, at, was_delivered, may_have_arrived });
         let service = LedgerService::new(Arc::new(ledger.clone()));
         let mut followed = Box::pin(service.follow(inbox.clone()));
         let mut asked = desk.open(asks, false).expect("room");
@@ -293,25 +298,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_was_never_delivered_is_given_once() {
+    async fn an_answer_of_which_nothing_was_delivered_is_given_once() {
         let ledger = Played::default();
-        let given = recalled(&ledger, false, question("Why?")).await;
+        let given = recalled(&ledger, Reach::Waited, question("Why?")).await;
         let settlement = given.settlement.as_ref().expect("it is settled");
         assert_eq!((&settlement.outcome, &settlement.by), (&Outcome::Answered(answer("a")), &page()));
         assert_eq!(given.earlier.as_ref().map(|earlier| earlier.id.to_string()).as_deref(), Some("a-1"));
         // Another question took it: this one only shows it.
-        let shown = recalled(&ledger, false, question("Why?")).await;
+        let shown = recalled(&ledger, Reach::Waited, question("Why?")).await;
         assert!(shown.is_open() && shown.earlier.is_some());
     }
 
     #[tokio::test]
-    async fn an_answer_that_was_delivered_and_a_permission_are_shown_and_not_given() {
+    async fn what_may_have_been_delivered_a_permission_and_what_is_dangerous_are_shown_and_not_given() {
         let ledger = Played::default();
-        let shown = recalled(&ledger, true, question("Why?")).await;
-        assert!(shown.is_open() && shown.earlier.is_some());
+        for reach in [Reach::Delivered, Reach::Doubtful] {
+            let shown = recalled(&ledger, reach, question("Why?")).await;
+            assert!(shown.is_open() && shown.earlier.is_some());
+        }
         let permission = Question { purpose: Purpose::Permission, ..question("May I?") };
-        let shown = recalled(&ledger, false, permission).await;
-        assert!(shown.is_open() && shown.earlier.is_some());
+        let dangerous = Question { dangerous: true, ..question("Drop it?") };
+        for never_given in [permission, dangerous] {
+            let shown = recalled(&ledger, Reach::Waited, never_given).await;
+            assert!(shown.is_open() && shown.earlier.is_some());
+        }
         assert!(ledger.lock().claimed.is_empty());
     }
 
@@ -326,7 +336,8 @@ mod tests {
                 let asks = Question { project: project.map(Into::into), ..question("Why?") };
                 let id = id.parse().expect("an ID");
                 let record = Record::new(id, Arc::new(asks), Timestamp::default());
-                LostQuestion { record: Arc::new(record), accepted: None, replaced_by: None }
+                let (record, may_have_arrived) = (Arc::new(record), false);
+                LostQuestion { record, accepted: None, may_have_arrived, replaced_by: None }
             })
             .collect();
         let identity = Identity { folder: "/src/shop".to_owned(), ..played("b").0.identity().clone() };
@@ -341,25 +352,28 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_while_the_service_fell_behind_is_not_left_open() {
+    fn the_ledger_hears_of_each_question_however_soon_it_ends() {
+        let ledger = Played::default();
+        let (_inbox, desk, _work) = asking(&ledger);
+        // More than an inbox remembers, and no follower runs.
+        let mut told = Vec::new();
+        for _ in 0..2 * limits::REMEMBERED {
+            let asked = desk.open(question("Why?"), false).expect("room");
+            let id = asked.id().clone();
+            asked.end(Outcome::Answered(answer("a")), page());
+            told.extend([format!("{id} is open"), format!("{id} is settled")]);
+        }
+        assert_eq!(ledger.lock().told, told);
+    }
+
+    #[test]
+    fn a_question_of_which_its_bridge_remembers_nothing_ends_in_the_ledger_too() {
         let ledger = Played::default();
         let (inbox, desk, _work) = asking(&ledger);
         let asked = desk.open(question("Why?"), false).expect("room");
-        let known = asked.id().clone();
-        let service = LedgerService::new(Arc::new(ledger.clone()));
-        let mut open = Open::new();
-        let now = |inbox: &BridgeInbox| {
-            inbox.store().read(|revision, now| Batch::Snapshot { revision, open: now.open() })
-        };
-        service.note(&inbox, now(&inbox), &mut open);
-        // Nothing is remembered of this one.
-        let forgotten: QuestionId = "b-77".parse().expect("an ID");
-        let record = Record::new(forgotten.clone(), Arc::new(question("Why?")), Timestamp::default());
-        open.insert(forgotten.clone(), Arc::new(record));
-        drop(asked);
-        service.note(&inbox, now(&inbox), &mut open);
-        assert!(open.is_empty());
+        let id = asked.id().clone();
+        inbox.store().apply(Changes { gone: vec![id.clone()], missed: 3, ..Changes::default() });
         let told = ledger.lock().told.clone();
-        assert_eq!(told[1..], [format!("{known} is settled"), format!("{forgotten} is settled")]);
+        assert_eq!(told, [format!("{id} is open"), format!("{id} is settled"), "3 missing".to_owned()]);
     }
 }

@@ -1,22 +1,31 @@
 //! One connection to an inbox: which calls run at once, and what waits for the other end to read.
 //! How lines or messages come over the connection is left to `socket` and to `serve`.
 
-use std::{future::Future, io};
+use std::{future::Future, io, sync::Arc};
 
 use futures::{
     StreamExt,
     stream::{FuturesUnordered, SelectAll, unfold},
 };
-use jsonrpsee::types::{
-    ErrorCode, ErrorObject, ErrorObjectOwned, Id,
-    error::{OVERSIZED_REQUEST_CODE, reject_too_big_request},
+use jsonrpsee::{
+    ConnectionId, MethodResponse,
+    core::server::MethodCallback,
+    types::{
+        ErrorCode, ErrorObject, ErrorObjectOwned, Id, Params, Request,
+        error::{OVERSIZED_REQUEST_CODE, reject_too_big_request},
+    },
 };
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
-use tokio::time::timeout;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    time::timeout,
+};
 
 use super::{
-    methods::{Connection, Methods, error},
+    budget::CallRoom,
+    connection::{Connection, error},
+    methods::Methods,
+    protocol::method,
     stop::Stop,
 };
 use crate::{desk::Refusal, limits};
@@ -50,14 +59,15 @@ struct Done {
     reply: Option<String>,
     changes: Option<mpsc::Receiver<Box<RawValue>>>,
     /// Given back once the reply is sent.
-    _room: Option<OwnedSemaphorePermit>,
+    _room: CallRoom,
 }
 
 /// Serves a connection until it ends or fails, or until it is told to stop and the last replies and changes are sent:
 /// those to requests that arrived before are among them.
 ///
-/// At most 32 of its calls are in flight, and while a reply is sent, nothing is read and no other reply is made: a
-/// connection that is not read holds one reply, whatever it sends (I6).
+/// At most 32 of its calls are in flight, beside those that wait for a person or an agent. While a reply is sent, nothing
+/// is read and no other reply is made: a connection that is not read holds one reply, whatever it sends (I6). Else it is
+/// read on soon, however many of its calls wait, so that its end is noticed: what it asked is withdrawn then.
 pub async fn serve(
     methods: &Methods,
     requests: &mut impl Requests,
@@ -65,6 +75,7 @@ pub async fn serve(
     mut stop: Stop,
 ) -> io::Result<()> {
     let (module, connection) = methods.for_connection();
+    let places = Arc::new(Semaphore::new(limits::CALLS_PER_CONNECTION));
     let mut calls = FuturesUnordered::new();
     let mut changes = SelectAll::new();
     let (mut stopped, mut at_end) = (false, false);
@@ -89,14 +100,24 @@ pub async fn serve(
                 stopped = true;
                 requests.close();
             }
-            request = requests.next(), if !at_end && calls.len() < limits::CALLS_PER_CONNECTION => match request {
-                Some(request) => calls.push(run(methods, &module, request?)),
+            request = next(&places, requests), if !at_end => match request {
+                Some((request, place)) => calls.push(run(methods, &module, request?, place)),
                 None if stopped => at_end = true,
                 None => return finish(calls, replies).await,
             },
         }
     }
     Ok(())
+}
+
+/// Returns the next request once there is a place for its call. Dropping the future loses nothing.
+async fn next(
+    places: &Arc<Semaphore>,
+    requests: &mut impl Requests,
+) -> Option<(io::Result<Incoming>, Option<OwnedSemaphorePermit>)> {
+    // It fails for a closed semaphore only, and this one is never closed.
+    let place = Arc::clone(places).acquire_owned().await.ok();
+    Some((requests.next().await?, place))
 }
 
 /// Replies to the calls that are done at once. A caller that is gone does not wait for the others: they are dropped,
@@ -141,24 +162,53 @@ impl AsRef<[u8]> for HeldReply {
 /// nothing is to be said.
 pub async fn call(methods: &Methods, incoming: Incoming) -> Option<HeldReply> {
     let (module, connection) = methods.for_connection();
-    let text = run(methods, &module, incoming).await.reply?;
+    let text = run(methods, &module, incoming, None).await.reply?;
     Some(HeldReply { text, _connection: connection })
 }
 
-async fn run(methods: &Methods, module: &jsonrpsee::Methods, incoming: Incoming) -> Done {
+async fn run(
+    methods: &Methods,
+    module: &jsonrpsee::Methods,
+    incoming: Incoming,
+    place: Option<OwnedSemaphorePermit>,
+) -> Done {
     let Incoming { text, room } = incoming;
-    let Some(_call) = methods.budgets.call() else {
+    let Some(call) = methods.budgets.call() else {
+        let refusal = failure(id_of(&text), error(Refusal::TooManyRequests));
         return Done {
-            reply: Some(failure(id_of(&text), error(Refusal::TooManyRequests))),
+            reply: Some(refusal),
             changes: None,
-            _room: room,
+            _room: CallRoom::new(room.into_iter().chain(place)),
         };
     };
+    let room = CallRoom::new([Some(call), room, place].into_iter().flatten());
     let (reply, changes) = match text.trim_start().starts_with('[') {
         true => (batch(module, &text).await, None),
-        false => single(module, &text).await,
+        false => match begin(module, &text, &room) {
+            Some(call) => {
+                // The call may wait for long, and has given back the room of its text then.
+                drop(text);
+                (Some(self::text(call.await.into_json())), None)
+            }
+            None => other(module, &text).await,
+        },
     };
     Done { reply, changes, _room: room }
+}
+
+/// Begins to call a method. What it returns holds nothing of the text. `None` for a subscription, and for what is no call
+/// of a known method.
+fn begin(
+    module: &jsonrpsee::Methods,
+    text: &str,
+    room: &CallRoom,
+) -> Option<impl Future<Output = MethodResponse> + use<>> {
+    let Request { id, method, params, .. } = serde_json::from_str(text).ok()?;
+    let MethodCallback::Async(callback) = module.method(&method)? else { return None };
+    let params = Params::new(params.as_ref().map(|params| params.get())).into_owned();
+    let mut extensions = std::mem::take(module.clone().extensions_mut());
+    extensions.insert(room.clone());
+    Some(callback(id.into_owned(), params, ConnectionId(0), usize::MAX, extensions))
 }
 
 /// Runs the calls of a batch one after the other.
@@ -177,7 +227,7 @@ async fn batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
     for call in calls {
         let reply = match bytes > limits::BATCH_REPLY {
             true => Some(failure(id_of(call.get()), error(Refusal::TooManyRequests))),
-            false => single(module, call.get()).await.0,
+            false => one_of_batch(module, call.get()).await,
         };
         bytes += reply.as_ref().map_or(0, String::len);
         replies.extend(reply);
@@ -185,7 +235,20 @@ async fn batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
     (!replies.is_empty()).then(|| format!("[{}]", replies.join(",")))
 }
 
-async fn single(
+/// Runs a call of a batch. One that waits for a person or an agent would keep back the replies to the others, and the
+/// room of the batch.
+async fn one_of_batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
+    match serde_json::from_str::<Request<'_>>(text) {
+        Ok(call) if [method::ASK, method::ANSWER, method::REJECT].contains(&&*call.method) => {
+            let message = format!("{} cannot be in a batch: call it by itself", call.method);
+            let code = ErrorCode::InvalidRequest.code();
+            Some(failure(call.id, ErrorObject::owned(code, message, None::<()>)))
+        }
+        _ => other(module, text).await.0,
+    }
+}
+
+async fn other(
     module: &jsonrpsee::Methods,
     text: &str,
 ) -> (Option<String>, Option<mpsc::Receiver<Box<RawValue>>>) {
@@ -214,6 +277,11 @@ fn not_a_call(text: &str) -> Option<String> {
 /// Returns the reply to a request that is longer than one may be.
 pub fn too_long() -> String {
     failure(Id::Null, reject_too_big_request(u32::try_from(limits::REQUEST).unwrap_or(u32::MAX)))
+}
+
+/// Returns what is sent to a connection that is closed at once, because there are as many as may be.
+pub(super) fn too_busy() -> String {
+    failure(Id::Null, error(Refusal::TooManyRequests))
 }
 
 /// Returns the reply to one call or a batch of which none is run, for this reason.

@@ -57,6 +57,7 @@ pub async fn serve<I: Inbox>(
         }
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else {
             tracing::debug!("a connection to the inbox was refused: there are as many as may be");
+            refuse(&stream);
             continue;
         };
         let peer = agent_tree.as_ref().and_then(|tree| tree.peer(&stream));
@@ -73,7 +74,7 @@ pub async fn serve<I: Inbox>(
     drop(listener);
     // A connection that waits for the last reply or change gets it, if it reads.
     let ended = async { while sessions.join_next().await.is_some() {} };
-    timeout(limits::journal::WAIT, inbox.kept()).await.unwrap_or_default();
+    inbox.kept().await;
     timeout(limits::LAST_REPLIES, ended).await.unwrap_or_default();
     Ok(())
 }
@@ -86,6 +87,12 @@ async fn accept(
         Some(first) => first,
         None => listener.accept().await.map(|(stream, _)| stream),
     }
+}
+
+/// Tells a peer that there are too many others. What it sent is not read: it gets this in place of the first reply.
+fn refuse(stream: &UnixStream) {
+    // The buffer of a new connection has room for a line. A peer that is gone need not be told.
+    drop(stream.try_write((session::too_busy() + "\n").as_bytes()));
 }
 
 /// Returns whether the other end is of our own user: the folder's mode may have been changed.
@@ -101,12 +108,13 @@ mod tests {
     use super::*;
     use crate::{
         control::{
-            client::{CallError, Client},
-            played::{PlayedBridge, soon},
+            client::{CallError, Client, ConnectError, Depth, read_once},
+            played::{PlayedBridge, question, soon},
             protocol::PROTOCOL,
+            store::wait_until,
         },
         desk::{QuestionId, Refusal, State, Submission},
-        question::{Answer, Outcome, Provenance, Reason},
+        question::{Answer, Outcome, Provenance, Question, Reason},
     };
 
     fn id(text: &str) -> QuestionId {
@@ -231,6 +239,113 @@ mod tests {
         assert_eq!(late, Err(io::ErrorKind::BrokenPipe));
     }
 
+    /// Returns the calls of programs that ask this many questions, in sessions of their own.
+    fn asks(numbers: std::ops::Range<usize>, label: &str) -> String {
+        let ask = |number: usize| {
+            let question = Question { session: Some(format!("s-{}", number / 32)), ..question(label) };
+            let params = json!({ "question": question });
+            let call = json!({ "jsonrpc": "2.0", "id": number, "method": "question_ask", "params": params });
+            call.to_string() + "\n"
+        };
+        numbers.map(ask).collect()
+    }
+
+    async fn open_questions(bridge: &PlayedBridge, count: usize) {
+        let is_met = wait_until(bridge.inbox.store(), limits::WAIT, |now| now.open_count() == count);
+        assert!(soon(is_met).await);
+    }
+
+    #[tokio::test]
+    async fn asks_that_wait_keep_no_other_call_out_and_end_with_their_connection() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bridge = PlayedBridge::start(folder.path(), "b");
+        // Many more than may be in flight, of one connection and of all.
+        let each = limits::OPEN / 4;
+        assert!(each > limits::CALLS_PER_CONNECTION && limits::OPEN > limits::CALLS);
+        let mut callers = Vec::new();
+        for caller in 0..4 {
+            let mut stream = bridge.stream().await;
+            let calls = asks(caller * each..(caller + 1) * each, "Continue?");
+            soon(stream.write_all(calls.as_bytes())).await.expect("it is written");
+            open_questions(&bridge, (caller + 1) * each).await;
+            callers.push(stream);
+        }
+        // As many are open as may be. One more is refused, and says why.
+        let mut one_more = BufReader::new(bridge.stream().await);
+        let call = asks(limits::OPEN..limits::OPEN + 1, "Continue?");
+        soon(one_more.write_all(call.as_bytes())).await.expect("it is written");
+        let mut refused = String::new();
+        soon(one_more.read_line(&mut refused)).await.expect("a reply");
+        assert!(refused.contains("too_many_questions"), "{refused}");
+        let (_, listed) = soon(read_once(bridge.stream().await, Depth::Outline)).await.expect("a listing");
+        assert_eq!(listed.items.len(), limits::OPEN);
+        for left in (0..callers.len()).rev() {
+            callers.pop();
+            open_questions(&bridge, left * each).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn long_asks_that_wait_leave_room_for_other_long_requests() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bridge = PlayedBridge::start(folder.path(), "b");
+        let mut stream = bridge.stream().await;
+        // Each may be as long as a request may be, as far as it is known before it was read.
+        let count = limits::REQUESTS_BYTES / limits::REQUEST + 1;
+        let padding = " ".repeat(limits::REQUEST / 2);
+        let calls = asks(0..count, "Continue?").replace("\n", &format!("{padding}\n"));
+        soon(stream.write_all(calls.as_bytes())).await.expect("it is written");
+        open_questions(&bridge, count).await;
+    }
+
+    #[tokio::test]
+    async fn answers_that_wait_for_the_agent_do_not_hide_the_end_of_their_connection() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        bridge.open("a").await;
+        let mut streams = Vec::new();
+        for _ in 1..limits::CONNECTIONS {
+            streams.push(bridge.stream().await);
+        }
+        let params = json!({ "id": "b-1", "answer": { "values": { "q0": "yes" } } });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_answer", "params": params });
+        let mut stream = bridge.stream().await;
+        let calls = format!("{call}\n").repeat(2 * limits::CALLS_PER_CONNECTION);
+        soon(stream.write_all(calls.as_bytes())).await.expect("it is written");
+        drop(stream);
+        // Its place is free once the server has seen that it is gone.
+        let again = async { while Client::connect(bridge.stream().await).await.is_err() {} };
+        soon(again).await;
+        drop(streams);
+    }
+
+    #[tokio::test]
+    async fn a_batch_has_no_call_that_waits() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bridge = PlayedBridge::start(folder.path(), "b");
+        let (reader, mut writer) = bridge.stream().await.into_split();
+        let status = json!({ "jsonrpc": "2.0", "id": "after", "method": "bridge_status" });
+        let waiting =
+            |id, method| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": { "id": "b-1" } });
+        let (answers, rejects) = (waiting(8, "question_answer"), waiting(9, "question_reject"));
+        let batch = format!("[{},{answers},{rejects},{status}]\n", asks(7..8, "Continue?").trim_end());
+        soon(writer.write_all(batch.as_bytes())).await.expect("it is written");
+        let mut lines = BufReader::new(reader).lines();
+        let reply = soon(lines.next_line()).await.expect("a reply").expect("a line");
+        let reply: Value = serde_json::from_str(&reply).expect("JSON");
+        for (at, id) in [(0, 7), (1, 8), (2, 9)] {
+            assert_eq!(
+                (&reply[at]["id"], &reply[at]["error"]["code"]),
+                (&json!(id), &json!(-32600)),
+                "{reply}"
+            );
+        }
+        assert_eq!(
+            (&reply[3]["id"], bridge.inbox.store().read(|_, now| now.open_count())),
+            (&json!("after"), 0)
+        );
+    }
+
     #[tokio::test]
     async fn connections_beyond_the_limit_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -239,8 +354,12 @@ mod tests {
         for _ in 0..limits::CONNECTIONS {
             streams.push(bridge.stream().await);
         }
-        let mut refused = bridge.stream().await;
-        assert_eq!(soon(refused.read(&mut [0])).await.expect("an end"), 0);
+        let refused = soon(Client::connect(bridge.stream().await)).await;
+        assert!(matches!(refused, Err(ConnectError::Busy)), "{refused:?}");
+        // A peer that says nothing is told, too.
+        let mut told = String::new();
+        soon(bridge.stream().await.read_to_string(&mut told)).await.expect("a line");
+        assert!(told.contains("too_many_requests") && told.ends_with('\n'), "{told}");
         streams.pop();
         // The place is free once the server has seen it.
         let again = async { while Client::connect(bridge.stream().await).await.is_err() {} };

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use tokio::{
@@ -11,9 +11,11 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
+use super::ledger::Ledger;
 use crate::{
-    desk::{BridgeName, Changes, Earlier, Event, EventLog, QuestionId, Record, Settlement, Snapshot},
+    desk::{self, BridgeName, Changes, Earlier, Event, EventLog, QuestionId, Record, Settlement, Snapshot},
     limits,
+    question::{Outcome, Provenance},
 };
 
 /// A snapshot and the log of what changed in it. Cheap to clone; all clones are one store.
@@ -32,6 +34,8 @@ struct State {
     log: EventLog,
     /// How open questions ended when they were asked before. Their desks do not know that.
     recalled: BTreeMap<QuestionId, Box<Earlier>>,
+    /// Hears of each change as it happens: a follower may fall behind, and is told the state then, not the history.
+    ledger: Option<Arc<dyn Ledger>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -80,6 +84,16 @@ impl Store {
         read(state.log.revision(), &state.snapshot)
     }
 
+    /// Notes each change in this ledger from now on.
+    pub(super) fn keep_in(&self, ledger: Option<Arc<dyn Ledger>>) {
+        self.lock().ledger = ledger;
+    }
+
+    /// Returns the ledger, if there is one.
+    pub(super) fn ledger(&self) -> Option<Arc<dyn Ledger>> {
+        self.lock().ledger.clone()
+    }
+
     /// Takes over what a desk says has changed.
     pub fn apply(&self, changes: Changes) {
         self.edit(|editor| {
@@ -88,6 +102,9 @@ impl Store {
             }
             for id in changes.gone {
                 editor.forget(&id);
+            }
+            if let Some(ledger) = editor.state.ledger.as_deref().filter(|_| changes.missed > 0) {
+                ledger.missing(changes.missed);
             }
         });
     }
@@ -172,6 +189,9 @@ impl Editor<'_> {
         // In memory, short options take more than as JSON.
         let size = record.question.weight(size);
         if let Some(event) = self.state.snapshot.put_sized(record, size) {
+            if let Some(ledger) = self.state.ledger.as_deref().filter(|_| is_noted(&event)) {
+                ledger.note(event.record());
+            }
             self.state.log.push_sized(event, size);
         }
     }
@@ -191,8 +211,12 @@ impl Editor<'_> {
     /// Forgets an open question that is over. How it was settled is not known, so followers get a snapshot.
     pub fn forget(&mut self, id: &QuestionId) {
         self.state.recalled.remove(id);
+        let known = self.state.snapshot.get(id).cloned();
         if self.state.snapshot.forget(id) {
             self.state.log.start_over();
+            if let Some((ledger, record)) = self.state.ledger.as_deref().zip(known) {
+                ledger.note(&Arc::new(ended(&record)));
+            }
         }
     }
 
@@ -209,6 +233,19 @@ impl Editor<'_> {
             self.lose_one(&id, told);
         }
     }
+}
+
+/// Returns whether a ledger is told of an event. It has submitted decisions before they are delivered; a client's own
+/// answer is noted once it is settled.
+fn is_noted(event: &Event) -> bool {
+    !matches!(event, Event::Changed(record) if record.state == desk::State::Delivering)
+}
+
+/// Returns a question that is over, of which it is not known how it ended.
+fn ended(record: &Record) -> Record {
+    let unknown = [("status".to_owned(), "unknown".into())].into_iter().collect();
+    let at = SystemTime::now().into();
+    record.clone().settled(Settlement::new(Outcome::Unknown(unknown), Provenance::bridge(), at))
 }
 
 /// A cursor over what changes in a store.

@@ -11,4 +11,7 @@ pub struct Changes {
     pub questions: Vec<Arc<Record>>,
     /// Questions that were open and are over, and of which the desk remembers nothing any more.
     pub gone: Vec<QuestionId>,
+    /// How many questions opened and ended since the last changes, of which the desk remembers nothing any more. No
+    /// follower saw them.
+    pub missed: u64,
 }

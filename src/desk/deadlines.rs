@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use super::{Notice, Refusal, state::Desk};
+use super::{
+    Notice, Refusal,
+    state::{Desk, Stage},
+};
 use crate::limits;
 
 impl Desk {
@@ -43,6 +46,27 @@ impl Desk {
         Ok(())
     }
 
+    /// Gives another time to the questions that have opened since then, where `before` was the timeout that they opened
+    /// with and `after` is the one that should have counted. One that was given more time keeps that.
+    pub fn change_timeout(&mut self, before: Option<Duration>, after: Option<Duration>, since: Duration) {
+        let shorter = |own: Option<Duration>, other| [own, other].into_iter().flatten().min();
+        let changes: Vec<_> = self
+            .open
+            .iter()
+            .filter(|(_, entry)| entry.since >= since && matches!(entry.stage, Stage::Open))
+            .filter_map(|(number, entry)| {
+                let own = entry.record.question.timeout;
+                let at = |timeout| shorter(own, timeout).map(|timeout| entry.since.saturating_add(timeout));
+                let (held, wanted) = (at(before), at(after));
+                (entry.deadline == held && held != wanted).then_some((*number, wanted))
+            })
+            .collect();
+        for (number, deadline) in changes {
+            self.set_deadline(number, deadline);
+            self.change(number, |record| record.expiring = false);
+        }
+    }
+
     /// Sets the deadline, and a warning for when four fifths of the time are over.
     pub(super) fn set_deadline(&mut self, number: u64, deadline: Option<Duration>) {
         let Some(entry) = self.open.get(&number) else { return };
@@ -70,9 +94,14 @@ impl Desk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::{
-        Submission,
-        samples::{answered, desk, open, submit, verdicts},
+    use std::sync::Arc;
+
+    use crate::{
+        desk::{
+            Opening, Submission,
+            samples::{answered, desk, open, question, submit, verdicts},
+        },
+        question::Question,
     };
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -125,6 +154,37 @@ mod tests {
         }
         assert!(verdicts(&mut desk).iter().all(|verdict| verdict.ends_with(" ok")));
         assert_eq!(desk.timers.len(), 2);
+    }
+
+    #[test]
+    fn another_timeout_counts_for_questions_that_opened_since_it_was_set() {
+        let mut desk = desk();
+        let mut opened = |now: u64, own: Option<Duration>| {
+            let mut question = Question::clone(&question("Why?", None));
+            question.timeout = own;
+            let timeout = [own, Some(10 * SECOND)].into_iter().flatten().min();
+            let opening = Opening { question: Arc::new(question), weight: 1, timeout, elsewhere: false };
+            desk.open(opening, Duration::from_secs(now))
+        };
+        let (earlier, later, own, extended) =
+            (opened(1, None), opened(2, None), opened(2, Some(4 * SECOND)), opened(3, None));
+        submit(&mut desk, 1, extended, Submission::Extend(SECOND));
+        desk.change_timeout(Some(10 * SECOND), Some(60 * SECOND), 2 * SECOND);
+        let deadlines = |desk: &Desk| {
+            let deadline = |number| desk.open.get(&number).and_then(|entry| entry.deadline);
+            [earlier, later, own, extended].map(|number| deadline(number).map(|due| due.as_secs()))
+        };
+        assert_eq!(deadlines(&desk), [Some(11), Some(62), Some(6), Some(14)]);
+        let told = desk.get(later).and_then(|record| Some(record.deadline?.since(record.opened_at)));
+        assert_eq!(told, Some(60 * SECOND), "responders see it");
+        desk.change_timeout(Some(60 * SECOND), None, Duration::ZERO);
+        assert_eq!(deadlines(&desk), [Some(11), None, Some(4 + 2), Some(14)]);
+        desk.change_timeout(None, Some(SECOND), Duration::ZERO);
+        assert_eq!(deadlines(&desk), [Some(11), Some(3), Some(3), Some(14)]);
+        assert_eq!(desk.tick(4 * SECOND), [later, own], "a time that is over ends them at once");
+        desk.close(later, 20 * SECOND);
+        desk.change_timeout(Some(SECOND), None, Duration::ZERO);
+        assert_eq!(deadlines(&desk)[1], Some(20), "it is ending");
     }
 
     #[test]

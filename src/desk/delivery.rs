@@ -74,9 +74,9 @@ impl Desk {
 
     fn settle(&mut self, number: u64, record: Arc<Record>, weight: usize, settlement: Settlement) {
         for forgotten in self.memory.remember(number, record, weight, settlement) {
-            // No follower waits for the end of a question that was never shown as open.
-            if !self.shown.contains(&forgotten) {
-                self.changed.remove(&forgotten);
+            // No follower waits for the end of a question that was never shown as open. It is counted.
+            if !self.shown.contains(&forgotten) && self.changed.remove(&forgotten) {
+                self.missed += 1;
             }
         }
     }

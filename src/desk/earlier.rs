@@ -22,6 +22,10 @@ pub struct Earlier {
     /// When it was decided, by RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub at: Timestamp,
-    /// Whether the asker got it. If not, it was accepted and never delivered.
+    /// Whether the asker got it, as far as that was noted.
     pub was_delivered: bool,
+    /// Whether the asker may have got it all the same: its delivery had begun when the bridge or the agent ended. Where
+    /// neither is so, nothing of it was given to the asker.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_have_arrived: bool,
 }

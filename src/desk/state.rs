@@ -42,6 +42,8 @@ pub struct Desk {
     pub(super) changed: BTreeSet<u64>,
     /// The questions that followers believe to be open: those that were open when the changes were last taken.
     pub(super) shown: BTreeSet<u64>,
+    /// The questions that opened and ended since the changes were last taken, and are forgotten already.
+    pub(super) missed: u64,
     pub(super) notices: VecDeque<Notice>,
 }
 
@@ -83,6 +85,7 @@ impl Desk {
             timers: BTreeSet::new(),
             changed: BTreeSet::new(),
             shown: BTreeSet::new(),
+            missed: 0,
             notices: VecDeque::new(),
         }
     }
@@ -123,6 +126,12 @@ impl Desk {
             Stage::Delivering { settlement, .. } => Some(&**settlement),
             Stage::Open | Stage::Closing => None,
         }
+    }
+
+    /// Returns whether what a question ends with, and is on its way, was submitted by a responder.
+    pub fn is_submitted(&self, number: u64) -> bool {
+        let stage = self.open.get(&number).map(|entry| &entry.stage);
+        matches!(stage, Some(Stage::Delivering { winner: Some(_), .. }))
     }
 
     /// Returns how many bytes a question counts for that came as this many: at least what it takes in memory or in a
@@ -263,7 +272,7 @@ impl Desk {
             return None;
         }
         let mut changed = std::mem::take(&mut self.changed);
-        let mut changes = Changes::default();
+        let mut changes = Changes { missed: std::mem::take(&mut self.missed), ..Changes::default() };
         // In the order in which they were settled, which is not that of their numbers.
         for (number, record) in self.memory.iter() {
             if changed.remove(&number) {
@@ -492,6 +501,7 @@ mod tests {
         assert!(desk.changed.len() <= limits::REMEMBERED + 1);
         let changes = desk.take_changes().expect("changes");
         assert_eq!((changes.questions.len(), changes.gone), (limits::REMEMBERED, vec![desk.id(seen)]));
+        assert_eq!(changes.missed, limits::REMEMBERED as u64, "those are counted that nobody saw");
         submit(&mut desk, 1, seen, answered("a"));
         assert_eq!(verdicts(&mut desk).last().map(String::as_str), Some("1 unavailable"));
     }

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::acp::{Bridge, Config};
 
-    const DEADLINE: Duration = Duration::from_secs(20);
+    const DEADLINE: Duration = Duration::from_secs(120);
 
     /// Returns a source that has nothing, and its writer.
     fn silent_source() -> (Source, pipe::Sender) {

@@ -50,3 +50,4 @@ mod interleavings;
 
 pub use error::FatalError;
 pub use runtime::{Opened, proxy, run};
+pub use shell::Timeouts;

@@ -114,6 +114,7 @@ impl<P: Protocol> Pump<P> {
         while let Pause::Yield = poll_fn(|cx| self.poll(cx)).await {
             yield_now().await;
         }
+        self.shell.finish(&mut self.bridge);
     }
 
     /// Does what can be done now, in rounds: each writes, reads each peer once, looks at the processes and the clock,
@@ -232,7 +233,8 @@ impl<P: Protocol> Pump<P> {
         }
     }
 
-    /// Tells the bridge of signals, of the agent's end, and of its deadline. Returns whether there was something.
+    /// Tells the bridge of signals, of the agent's end, of deliveries that may begin, of another timeout, and of its
+    /// deadline. Returns whether there was something.
     fn poll_events(&mut self, cx: &mut Context<'_>) -> bool {
         let mut moves = false;
         if pin!(self.signals.next()).poll(cx).is_ready() {
@@ -247,6 +249,17 @@ impl<P: Protocol> Pump<P> {
             let group = self.shell.agent.as_mut().is_some_and(Agent::group_lives);
             self.group_check = group.then(|| Instant::now() + limits::GROUP_CHECK);
             self.happened(Event::AgentExited { group });
+            moves = true;
+        }
+        while let Poll::Ready(number) = self.shell.port.poll_begun(cx) {
+            self.happened(Event::Begins(number));
+            moves = true;
+        }
+        if let Some(timeouts) = &mut self.shell.timeouts
+            && let Poll::Ready(Some((timeout, set_at))) = timeouts.poll_recv(cx)
+        {
+            let since = Instant::from_std(set_at).saturating_duration_since(self.started);
+            self.happened(Event::Timeout { timeout, since });
             moves = true;
         }
         // A deadline beyond what the clock can say never comes.

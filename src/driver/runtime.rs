@@ -3,7 +3,10 @@
 
 use std::{convert::Infallible, ffi::OsString, future::pending, process::ExitCode, sync::Arc};
 
-use super::{FatalError, pump, shell::Shell};
+use super::{
+    FatalError, pump,
+    shell::{Shell, Timeouts},
+};
 use crate::{
     control::{Port, Traffic, host::Host},
     engine::{Bridge, Protocol},
@@ -20,6 +23,8 @@ pub struct Opened<P: Protocol, S> {
     pub port: Port,
     /// What serves the inbox; `None` where only the client can answer.
     pub host: Option<Host<S>>,
+    /// Where a change of the settings is told; `None` where none counts.
+    pub timeouts: Option<Timeouts>,
 }
 
 /// Runs the bridge around the agent until it has ended. Returns the agent's exit code as ours.
@@ -32,18 +37,18 @@ pub fn run<P: Protocol, S>(
     open: impl FnOnce() -> Opened<P, S>,
 ) -> Result<ExitCode, FatalError> {
     start(|signals| {
-        let Opened { bridge, port, host } = open();
-        let has_inbox = host.is_some();
-        (pump::run(bridge, Shell::new(port, has_inbox), traffic, agent, signals), host)
+        let Opened { bridge, port, host, timeouts } = open();
+        let shell = Shell::new(port, host.is_some(), timeouts);
+        (pump::run(bridge, shell, traffic, agent, signals), host)
     })
 }
 
 /// Runs the bridge as a component of a conductor until that has left. `open` is that of [`run`].
 pub fn proxy<P: Protocol, S>(open: impl FnOnce() -> Opened<P, S>) -> Result<ExitCode, FatalError> {
     start(|signals| {
-        let Opened { bridge, port, host } = open();
-        let has_inbox = host.is_some();
-        (pump::run_under_conductor(bridge, Shell::new(port, has_inbox), signals), host)
+        let Opened { bridge, port, host, timeouts } = open();
+        let shell = Shell::new(port, host.is_some(), timeouts);
+        (pump::run_under_conductor(bridge, shell, signals), host)
     })
 }
 

@@ -1,6 +1,11 @@
 //! Carries out what the bridge tells: process commands, the log, and the inbox. It decides nothing.
 
-use std::task::{Context, Poll};
+use std::{
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use tokio::sync::mpsc;
 
 use super::{agent::Agent, report};
 use crate::{
@@ -8,6 +13,9 @@ use crate::{
     desk::Notice,
     engine::{Bridge, Introduction, Introductions, Output, Protocol},
 };
+
+/// How long a question may stay open from now on, and when that was set. One change may wait.
+pub type Timeouts = mpsc::Receiver<(Option<Duration>, Instant)>;
 
 /// How far the bridge is on its way to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +32,8 @@ pub(super) struct Shell {
     pub port: Port,
     /// The agent's process, once it was started. Under a conductor there is none.
     pub agent: Option<Agent>,
+    /// Where a change of the settings is told.
+    pub timeouts: Option<Timeouts>,
     /// Whether responders other than the client find the questions.
     pub has_inbox: bool,
     pub course: Course,
@@ -35,10 +45,11 @@ pub(super) struct Shell {
 
 impl Shell {
     /// Returns a shell without an agent.
-    pub(super) fn new(port: Port, has_inbox: bool) -> Self {
+    pub(super) fn new(port: Port, has_inbox: bool, timeouts: Option<Timeouts>) -> Self {
         Shell {
             port,
             agent: None,
+            timeouts,
             has_inbox,
             course: Course::Running,
             agent_is_ending: false,
@@ -63,6 +74,11 @@ impl Shell {
         }
     }
 
+    /// Hands over what changed last: the bridge has ended, so that the inbox need not have taken what came before.
+    pub(super) fn finish<P: Protocol>(&mut self, bridge: &mut Bridge<P>) {
+        self.port.finish(bridge.take_changes());
+    }
+
     fn perform(&mut self, output: Output) {
         match output {
             // The outbox has it; the loop writes it.
@@ -73,6 +89,8 @@ impl Shell {
             Output::Kill => self.agent.iter_mut().for_each(Agent::kill),
             Output::Unanswered(record, why) => report::unanswered(&record, &why, self.has_inbox),
             Output::Notice(notice) => self.notice(notice),
+            Output::Waits(id) => self.port.waits(id),
+            Output::Begins(id) => self.port.begins(id),
             Output::Refused(why) => tracing::warn!(why, "a line of the conductor was not passed on"),
             Output::NoConductor => self.lacks_conductor = true,
             Output::Finish if self.course == Course::Running => self.course = Course::Finishing,

@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    const DEADLINE: Duration = Duration::from_secs(20);
+    const DEADLINE: Duration = Duration::from_secs(120);
 
     #[tokio::test]
     async fn it_is_ready_when_it_is_due_and_not_before() {

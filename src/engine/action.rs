@@ -30,6 +30,8 @@ pub enum Action {
     ForwardAs(Bytes),
     /// This line of the bridge's own goes to this peer.
     Send(Peer, Bytes),
+    /// This line is the agent's response to the question with this number, and delivers it.
+    Respond(u64, Bytes),
     /// The question with this number is delivered once all that goes to the agent by now has been written.
     Deliver(u64),
     /// The shell is told.

@@ -1,9 +1,14 @@
 //! What the cores of all protocols have in common: the desk, the agent's way to its end, and what is to be done next.
 
+use std::time::Duration;
+
 use super::{
     action::Action, config::Config, event::Output, introduction::Introductions, lifecycle::Lifecycle,
 };
-use crate::desk::{Asker, Desk, Setup};
+use crate::{
+    desk::{Asker, Desk, Setup},
+    question::Question,
+};
 
 /// A core with the common part.
 pub trait HasBase {
@@ -22,6 +27,9 @@ pub struct Base {
     /// What the line or the event at hand leads to.
     pub actions: Vec<Action>,
     pub(super) lifecycle: Lifecycle,
+    /// How long a question that opens now may stay open.
+    timeout: Option<Duration>,
+    has_ledger: bool,
     introduced: Introductions,
     /// Whether the shell has still to be told of the introductions.
     is_introduced: bool,
@@ -40,9 +48,29 @@ impl Base {
             desk: Desk::new(setup),
             actions: Vec::new(),
             lifecycle: Lifecycle::new(config.grace),
+            timeout: config.timeout,
+            has_ledger: config.has_ledger,
             introduced: Introductions::default(),
             is_introduced: false,
         }
+    }
+
+    /// Returns how long a question may stay open: the shorter time, where both the agent and the user have one.
+    pub fn timeout(&self, question: &Question) -> Option<Duration> {
+        [question.timeout, self.timeout].into_iter().flatten().min()
+    }
+
+    /// Returns whether a ledger notes how far the outcome of a question came on its way. It has only what responders
+    /// submit before it is delivered.
+    pub(super) fn notes_delivery(&self, number: u64) -> bool {
+        self.has_ledger && self.desk.is_submitted(number)
+    }
+
+    /// Takes another timeout of the user's, for questions that have opened since then and those to come. A question that
+    /// was open before keeps its time: its person, and its agent, count on it.
+    pub(super) fn change_timeout(&mut self, timeout: Option<Duration>, since: Duration) {
+        let before = std::mem::replace(&mut self.timeout, timeout);
+        self.desk.change_timeout(before, timeout, since);
     }
 
     /// Passes on what the desk tells.

@@ -130,6 +130,9 @@ impl<P: Protocol> Bridge<P> {
     /// Handles an event that is neither about bytes nor about the end of a stream.
     pub fn handle(&mut self, event: Event, now: Duration) {
         self.catch_up();
+        if let Event::Begins(number) = event {
+            return self.link.begin(number);
+        }
         if let Some(until) = self.shared.as_ref().and_then(SharedConnection::ends)
             && (event == Event::Signal || (event == Event::Tick && until <= now))
         {
@@ -184,7 +187,7 @@ impl<P: Protocol> Bridge<P> {
             Some(shared) => (Peer::Client, shared.ends().is_some()),
             None => (Peer::Agent, false),
         };
-        !ends && self.outbox(peer).own_bytes() < limits::OWN_LINES
+        !ends && self.outbox(peer).own_bytes() + self.link.waiting_bytes() < limits::OWN_LINES
     }
 
     /// Returns when the next [`Event::Tick`] is due, if one is.
@@ -311,6 +314,7 @@ impl<P: Protocol> Bridge<P> {
             // There is no line to forward, or it has gone on.
             Action::Forward | Action::ForwardAs(_) => {}
             Action::Send(to, line) => self.link.send(to, line),
+            Action::Respond(number, line) => self.link.respond(number, line),
             Action::Deliver(number) => self.link.deliver(number),
             Action::Tell(output) => {
                 match output {

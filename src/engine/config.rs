@@ -18,6 +18,9 @@ pub struct Config {
     pub permissions: bool,
     /// The name under which other responders find the bridge's questions; `None` where they cannot.
     pub name: Option<BridgeName>,
+    /// Whether the inbox keeps a ledger. A responder's outcome that cannot be delivered at once waits then until the ledger
+    /// has noted that its delivery begins.
+    pub has_ledger: bool,
     /// The time of day at which the bridge started. All other times that it is told have passed since then.
     pub started: Timestamp,
     /// A random number that never leaves the process. Answers with secrets are compared by a digest under it.
@@ -32,6 +35,7 @@ impl Default for Config {
             grace: limits::GRACE,
             permissions: true,
             name: None,
+            has_ledger: false,
             started: Timestamp::default(),
             key: 0,
         }

@@ -1,11 +1,11 @@
 //! What a bridge is told beside bytes, and what it tells its shell. Has no logic.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
 use crate::{
-    desk::{Notice, Record, Submitted},
+    desk::{Notice, QuestionId, Record, Submitted},
     question::{Answer, FieldError},
 };
 
@@ -47,6 +47,15 @@ pub enum Event {
     Signal,
     /// A responder other than the client hands in an answer, a rejection or an extension.
     Submitted(Submitted),
+    /// It is noted that the delivery of this question's outcome begins, which waited: [`Output::Begins`] asked for that.
+    Begins(u64),
+    /// The settings changed: how long a question may stay open.
+    Timeout {
+        /// What counts for questions that open from now on; `None` is as long as it takes.
+        timeout: Option<Duration>,
+        /// When the change was made. It counts for questions that have opened since, too.
+        since: Duration,
+    },
     /// The time that [`super::Bridge::next_deadline`] returned has come.
     Tick,
 }
@@ -71,6 +80,10 @@ pub enum Output {
     Unanswered(Arc<Record>, Unanswered),
     /// Something happened to a question, or a submission was judged.
     Notice(Notice),
+    /// A responder's outcome of this question cannot be delivered yet, and nothing of it was written.
+    Waits(QuestionId),
+    /// What waited can be delivered now, as soon as [`Event::Begins`] says that this is noted.
+    Begins(QuestionId),
     /// A line of the conductor could not be passed on, for this reason.
     Refused(&'static str),
     /// What should be a conductor began as a client does.

@@ -1,5 +1,5 @@
 //! The core of a protocol and its connections to the peers, the stream of outputs, and the outcomes that are on their way
-//! to the agent.
+//! to the agent, or wait until they are.
 
 use std::collections::VecDeque;
 
@@ -43,6 +43,21 @@ pub struct Link<P> {
     to_agent: Peer,
     /// The questions that are on their way to the agent, in the order of their marks.
     deliveries: VecDeque<(Mark, u64)>,
+    /// The responses that cannot be written yet, oldest first.
+    waiting: VecDeque<Waiting>,
+    /// Whether the stream to the agent is to be ended behind those.
+    ends: bool,
+}
+
+/// A response of which nothing was written. A ledger has to know when that changes, before it does.
+#[derive(Debug)]
+struct Waiting {
+    number: u64,
+    line: Bytes,
+    /// How many bytes were queued for the agent before.
+    behind: u64,
+    /// Whether it can be written, and only the ledger is waited for.
+    is_asked: bool,
 }
 
 impl<P: HasBase> Link<P> {
@@ -55,6 +70,8 @@ impl<P: HasBase> Link<P> {
             outputs: VecDeque::new(),
             to_agent,
             deliveries: VecDeque::new(),
+            waiting: VecDeque::new(),
+            ends: false,
         }
     }
 
@@ -90,9 +107,45 @@ impl<P: HasBase> Link<P> {
         self.queue(to, |outbox| outbox.send(line));
     }
 
-    /// Ends the stream to a peer behind what is queued.
+    /// Ends the stream to a peer behind what is queued, and what waits.
     pub fn end(&mut self, to: Peer) {
-        self.queue(to, Outbox::end);
+        if to == self.to_agent && !self.waiting.is_empty() {
+            self.ends = true;
+            self.ask_to_begin();
+        } else {
+            self.queue(to, Outbox::end);
+        }
+    }
+
+    /// Queues the agent's response to a question. One that a ledger follows waits while something else is to be written
+    /// before: nobody knows for how long.
+    pub fn respond(&mut self, number: u64, line: Bytes) {
+        let outbox = &self.connection(self.to_agent).outbox;
+        let behind = outbox.queued();
+        if outbox.is_clear() || !self.core.base().notes_delivery(number) {
+            self.send(self.to_agent, line);
+            self.deliver(number);
+        } else {
+            self.waiting.push_back(Waiting { number, line, behind, is_asked: false });
+            self.say_it_waits(number);
+        }
+    }
+
+    /// Records that it is noted that the delivery of a response begins.
+    pub(super) fn begin(&mut self, number: u64) {
+        let place = self.waiting.iter().position(|waiting| waiting.number == number);
+        // It may have been dropped meanwhile.
+        let Some(Waiting { line, .. }) = place.and_then(|place| self.waiting.remove(place)) else { return };
+        self.send(self.to_agent, line);
+        self.deliver(number);
+        if self.ends {
+            self.end(self.to_agent);
+        }
+    }
+
+    fn say_it_waits(&mut self, number: u64) {
+        let id = self.core.base().desk.id(number);
+        self.outputs.push_back(Output::Waits(id));
     }
 
     /// Records that the outcome of a question is delivered once all that goes to the agent by now has been written.
@@ -101,7 +154,7 @@ impl<P: HasBase> Link<P> {
         match outbox.mark() {
             Some(mark) => self.deliveries.push_back((mark, number)),
             // The response was not taken.
-            None => self.undeliverable(number),
+            None => self.not_begun(number),
         }
     }
 
@@ -115,6 +168,23 @@ impl<P: HasBase> Link<P> {
             self.core.base_mut().desk.delivered(number);
             self.tell();
         }
+        if peer == self.to_agent {
+            self.ask_to_begin();
+        }
+    }
+
+    /// Says of the responses that wait that they could be written now. In a flood, a line of the other peer may always be
+    /// half written: they are asked for once more of it has come, and go behind that line.
+    fn ask_to_begin(&mut self) {
+        let outbox = &self.connection(self.to_agent).outbox;
+        let (is_idle, is_clear, queued) = (outbox.is_idle(), outbox.is_clear(), outbox.queued());
+        // What is half written then has no end.
+        let ends = self.ends;
+        let can_be = |waiting: &&mut Waiting| is_idle && (is_clear || ends || queued > waiting.behind);
+        for waiting in self.waiting.iter_mut().filter(|waiting| !waiting.is_asked).filter(can_be) {
+            waiting.is_asked = true;
+            self.outputs.push_back(Output::Begins(self.core.base().desk.id(waiting.number)));
+        }
     }
 
     /// Drops what is queued for a peer, because it reads no more.
@@ -123,6 +193,9 @@ impl<P: HasBase> Link<P> {
         if peer == self.to_agent {
             for (_, number) in std::mem::take(&mut self.deliveries) {
                 self.undeliverable(number);
+            }
+            for Waiting { number, .. } in std::mem::take(&mut self.waiting) {
+                self.not_begun(number);
             }
         }
     }
@@ -140,7 +213,20 @@ impl<P: HasBase> Link<P> {
     /// Returns about how many bytes are held for the peers and their questions.
     pub(super) fn held_bytes(&self) -> usize {
         let connections = [&self.client, &self.agent].map(|connection| connection.outbox.held_bytes());
-        connections.iter().sum::<usize>() + self.core.base().desk.weight()
+        connections.iter().sum::<usize>() + self.waiting_bytes() + self.core.base().desk.weight()
+    }
+
+    /// Returns how many bytes of responses wait.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        self.waiting.iter().map(|waiting| waiting.line.len()).sum()
+    }
+
+    /// Records that an outcome cannot be delivered, and that nothing of it was written.
+    fn not_begun(&mut self, number: u64) {
+        if self.core.base().notes_delivery(number) {
+            self.say_it_waits(number);
+        }
+        self.undeliverable(number);
     }
 
     fn undeliverable(&mut self, number: u64) {

@@ -22,7 +22,7 @@ pub(super) fn handle<P: Protocol>(core: &mut P, event: Event, now: Duration) -> 
         Event::AgentExited { .. } => core.close(Reason::AgentGone, now),
         Event::Signal => core.close(Reason::Shutdown, now),
         Event::Tick => core.tick(now),
-        Event::Submitted(_) | Event::GroupEnded => {}
+        Event::Submitted(_) | Event::GroupEnded | Event::Timeout { .. } | Event::Begins(_) => {}
     }
     let base = core.base_mut();
     match event {
@@ -31,6 +31,9 @@ pub(super) fn handle<P: Protocol>(core: &mut P, event: Event, now: Duration) -> 
         Event::Tick => base.lifecycle.tick(now, &mut base.actions),
         Event::GroupEnded => base.lifecycle.group_ended(now, &mut base.actions),
         Event::Submitted(submitted) => core.submitted(submitted, now),
+        // It is the bridge's alone.
+        Event::Begins(_) => {}
+        Event::Timeout { timeout, since } => base.change_timeout(timeout, since),
     }
     core.base_mut().take_actions()
 }

@@ -1,30 +1,36 @@
 //! What a person has to confirm, by typing a whole word, before an answer is sent (I12).
 
+use std::borrow::Cow;
+
 use crate::question::{Answer, Purpose, Question, Role, Value};
 
 /// The word to type.
 pub const WORD: &str = "yes";
 
 /// Returns why an answer has to be confirmed, as a sentence; `None` where it can be sent at once.
-pub fn caution(question: &Question, answer: &Answer) -> Option<&'static str> {
+pub fn caution(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> {
+    let is_dangerous = question.risk().is_dangerous();
     match question.purpose {
-        Purpose::Permission => permitted(question, answer),
-        _ if question.dangerous => Some("This is dangerous: a wrong answer can do harm."),
+        Purpose::Permission => permitted(question, answer, is_dangerous),
+        _ if is_dangerous => Some("This is dangerous: a wrong answer can do harm.".into()),
         _ => None,
     }
 }
 
-fn permitted(question: &Question, answer: &Answer) -> Option<&'static str> {
+fn permitted(question: &Question, answer: &Answer, is_dangerous: bool) -> Option<Cow<'static, str>> {
+    let lasting = "It would be allowed from now on, without being asked again.";
+    let dangerous = || match &question.risk_reason {
+        Some(why) => format!("This is dangerous: {why}."),
+        None => "This is dangerous: what it allows can do harm.".to_owned(),
+    };
     match role(question, answer) {
         Some(Role::RejectOnce | Role::RejectAlways) => None,
-        Some(Role::AllowAlways) if question.dangerous => {
-            Some("This is dangerous: it would be allowed from now on, without being asked again.")
-        }
-        Some(Role::AllowAlways) => Some("It would be allowed from now on, without being asked again."),
-        _ if question.dangerous => Some("This is dangerous: what it allows can do harm."),
+        Some(Role::AllowAlways) if is_dangerous => Some(format!("{} {lasting}", dangerous()).into()),
+        Some(Role::AllowAlways) => Some(lasting.into()),
+        _ if is_dangerous => Some(dangerous().into()),
         Some(Role::AllowOnce) => None,
         // An option of another version, or one that does not say what it does.
-        _ => Some("It is not known what this option allows."),
+        _ => Some("It is not known what this option allows.".into()),
     }
 }
 
@@ -48,9 +54,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::question::Origin;
+    use crate::question::{Origin, Risk};
 
-    fn permission(dangerous: bool) -> Question {
+    fn permission(risk: Risk) -> Question {
         let roles = ["allow_once", "allow_always", "reject_once", "reject_always", "allow_week"];
         let mut options = roles.map(|role| json!({ "value": role, "label": role, "role": role })).to_vec();
         options.push(json!({ "value": "none", "label": "none" }));
@@ -58,7 +64,7 @@ mod tests {
         let mut question =
             Question::new(Origin::Program, "q", serde_json::from_value(fields).expect("fields"));
         question.purpose = Purpose::Permission;
-        question.dangerous = dangerous;
+        question.risk = Some(risk);
         question
     }
 
@@ -74,8 +80,13 @@ mod tests {
         ] {
             let answer: Answer =
                 serde_json::from_value(json!({ "values": { "f": value } })).expect("an answer");
-            assert_eq!(caution(&permission(false), &answer).is_some(), is_confirmed, "{value}");
-            assert_eq!(caution(&permission(true), &answer).is_some(), is_confirmed_if_dangerous, "{value}");
+            for (risk, expected) in [
+                (Risk::Plain, is_confirmed),
+                (Risk::Acts, is_confirmed),
+                (Risk::Dangerous, is_confirmed_if_dangerous),
+            ] {
+                assert_eq!(caution(&permission(risk), &answer).is_some(), expected, "{value}: {risk}");
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! A question put to a person in plain lines: what is asked next, and what each typed line leads to.
 //! No I/O: `command` prints what is said, reads the lines, and submits.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use super::{
     ask,
@@ -113,7 +113,9 @@ impl Dialogue {
     pub fn above(&self) -> Vec<String> {
         match self.step {
             Step::Review => self.summary(),
-            Step::Caution => caution(self.question(), &self.answer).map(str::to_owned).into_iter().collect(),
+            Step::Caution => {
+                caution(self.question(), &self.answer).map(Cow::into_owned).into_iter().collect()
+            }
             Step::Field(_) | Step::Reason => Vec::new(),
         }
     }
@@ -141,9 +143,9 @@ impl Dialogue {
             Step::Review => return self.reviewed(line),
             Step::Caution if caution::confirms(line) => return self.submit(),
             Step::Caution if word(line).is_some() => return self.commanded(line),
+            // The step stays: what is typed again is no answer to a field.
             Step::Caution => {
-                self.step = Step::Field(0);
-                return say("Nothing was sent.");
+                return say(&format!("Nothing was sent. Type {} to send it, or /back.", caution::WORD));
             }
             Step::Reason => return self.reasoned(line),
         };
@@ -498,17 +500,18 @@ mod tests {
         let option = |role: &str| json!({ "value": role, "label": role, "role": role });
         let options = ["allow_always", "allow_once", "reject_once"].map(option);
         let field = json!({ "name": "p", "label": "?", "kind": "choice", "required": true, "options": options, "default": "allow_once" });
+        let risk = if dangerous { "dangerous" } else { "plain" };
         record(
-            &json!({ "purpose": "permission", "dangerous": dangerous, "fields": [field], "message": "rm -rf build" }),
+            &json!({ "purpose": "permission", "dangerous": dangerous, "risk": risk, "fields": [field], "message": "rm -rf build" }),
         )
     }
 
     #[test]
     fn what_is_dangerous_is_confirmed_by_the_whole_word() {
-        let (said, last) = play(&mut Dialogue::new(permission(true)), &["", "2", "y", "2", "yes"]);
+        let (said, last) = play(&mut Dialogue::new(permission(true)), &["", "2", "y", "/back", "2", "yes"]);
         assert!(said.starts_with("Choose 1 to 3 (? for help): \n“?” is required.\n"), "{said}");
         assert!(
-            said.contains("what it allows can do harm.\nType yes to go on: y\nNothing was sent.\n"),
+            said.contains("what it allows can do harm.\nType yes to go on: y\nNothing was sent. Type yes to send it, or /back.\n"),
             "{said}"
         );
         assert_eq!(last, answered(&json!({ "p": "allow_once" }), &json!({})));
@@ -520,6 +523,18 @@ mod tests {
         let dangerous = record(&json!({ "dangerous": true, "fields": [database()] }));
         let (said, last) = play(&mut Dialogue::new(dangerous), &["1"]);
         assert!(last == Reply::Say(Vec::new()), "{said}");
+    }
+
+    /// The word is typed again after a slip: it is no answer to the options, one of which may be called so.
+    #[test]
+    fn a_slip_in_the_word_stays_at_the_word() {
+        for slip in ["yse", "y", "", "no", "3", "s"] {
+            let mut dialogue = Dialogue::new(permission(true));
+            let (said, last) = play(&mut dialogue, &["2", slip]);
+            assert!(matches!(last, Reply::Say(_)) && dialogue.is_caution(), "{slip:?}: {said}");
+            let (said, last) = play(&mut dialogue, &["yes"]);
+            assert_eq!(last, answered(&json!({ "p": "allow_once" }), &json!({})), "{slip:?}: {said}");
+        }
     }
 
     #[test]

@@ -3,11 +3,14 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{JournalError, entries, stored::Stored, stored::millis};
+use super::{
+    JournalError, entries, fingerprint,
+    stored::{Accepted, Stored, millis},
+};
 use crate::{
     desk::{BridgeName, Earlier, QuestionId, Record, Settlement, Timestamp},
     limits,
-    question::{Outcome, Purpose, Reason},
+    question::{Outcome, Purpose, Question, Reason},
 };
 
 /// Tells whether a bridge is alive.
@@ -46,6 +49,23 @@ impl Candidate {
     }
 }
 
+/// How far a decision came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The asker has it.
+    Delivered,
+    /// The asker may have it: its delivery had begun, or nothing says that it had not.
+    Doubtful,
+    /// Nothing of it was given to the asker.
+    Waited,
+}
+
+impl Accepted {
+    fn found(self) -> Found {
+        Found::Decided(self.settlement, if self.waits { Reach::Waited } else { Reach::Doubtful })
+    }
+}
+
 /// What a candidate leads to.
 enum Found {
     /// It says nothing: an older one may.
@@ -53,29 +73,29 @@ enum Found {
     /// It is the last that was decided, and its decision is not to be used.
     End,
     /// It is the last that was decided.
-    Decided(Settlement, bool),
+    Decided(Settlement, Reach),
 }
 
 fn judge(candidate: &Candidate, is_alive: IsAlive<'_>) -> Found {
     let accepted = || {
         let decision = candidate.accepted.as_deref().filter(|_| !candidate.is_claimed)?;
-        serde_json::from_str::<Settlement>(decision).ok()
+        serde_json::from_str::<Accepted>(decision).ok()
     };
     match candidate.settlement() {
         Some(settlement) if entries::is_of_dead_agent(&settlement.outcome) => {
-            accepted().map_or(Found::Nothing, |decision| Found::Decided(decision, false))
+            accepted().map_or(Found::Nothing, Accepted::found)
         }
         Some(settlement) => match settlement.outcome {
             // What ended it without a decision of a person says nothing.
             Outcome::Rejected(reason) if reason != Reason::User => Found::Nothing,
             Outcome::Answered(_) | Outcome::Rejected(_) if candidate.is_left(is_alive) => {
-                Found::Decided(settlement, true)
+                Found::Decided(settlement, Reach::Delivered)
             }
             _ => Found::End,
         },
         None if candidate.settled.is_some() => Found::End,
         None => match accepted() {
-            Some(decision) if candidate.is_left(is_alive) => Found::Decided(decision, false),
+            Some(decision) if candidate.is_left(is_alive) => decision.found(),
             Some(_) => Found::End,
             None => Found::Nothing,
         },
@@ -105,7 +125,7 @@ pub(super) fn earlier(
         match judge(&candidate, is_alive) {
             Found::Nothing => {}
             Found::End => return Ok(None),
-            Found::Decided(decision, was_delivered) => {
+            Found::Decided(decision, reach) => {
                 let is_recent = now.since(decision.at) <= limits::journal::EARLIER_OFFERED;
                 let id = candidate.id.parse().ok().filter(|_| is_recent && candidate.is_usable);
                 return Ok(id.map(|id| Earlier {
@@ -113,7 +133,8 @@ pub(super) fn earlier(
                     outcome: decision.outcome,
                     by: decision.by,
                     at: decision.at,
-                    was_delivered,
+                    was_delivered: reach == Reach::Delivered,
+                    may_have_arrived: reach == Reach::Doubtful,
                 }));
             }
         }
@@ -121,8 +142,21 @@ pub(super) fn earlier(
     Ok(None)
 }
 
-/// Takes the undelivered decision of an earlier question for another. Returns whether it was there to be taken: it is of
-/// a dead bridge or agent, recent, about no permission (I12), and has no secret part.
+/// Returns whether the answer to a question may be given by itself to a later one: it is neither a permission nor dangerous
+/// (I12), and its person saw the same.
+fn is_given(earlier: &Question, later: &Question) -> bool {
+    earlier.purpose == Purpose::Question && !earlier.dangerous && fingerprint::are_seen_alike(earlier, later)
+}
+
+/// Returns the question of the latest record with this ID that is open.
+fn open_question(connection: &Connection, id: &QuestionId) -> Result<Option<Record>, JournalError> {
+    let sql = "SELECT record FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1";
+    let json = connection.query_row(sql, [id.to_string()], |row| row.get::<_, String>(0)).optional()?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
+}
+
+/// Takes the decision of an earlier question that waited for another. Returns whether it was there to be taken: it is of
+/// a dead bridge or agent, nothing of it was given to the asker, it is recent, has no secret part, and may be given by itself.
 pub(super) fn claim(
     connection: &Connection,
     (earlier, by): (&QuestionId, &QuestionId),
@@ -137,18 +171,19 @@ pub(super) fn claim(
         |row| Ok((Candidate::read(row)?, row.get::<_, Option<String>>(6)?, row.get::<_, i64>(7)?)),
     );
     let Some((candidate, open, row)) = found.optional()? else { return Ok(false) };
-    let Found::Decided(decision, false) = judge(&candidate, is_alive) else { return Ok(false) };
+    let Found::Decided(decision, Reach::Waited) = judge(&candidate, is_alive) else { return Ok(false) };
     let record: Option<Record> =
         open.or_else(|| candidate.settled.clone()).and_then(|json| serde_json::from_str(&json).ok());
-    let is_question = record.is_some_and(|record| record.question.purpose == Purpose::Question);
-    if !is_question || !candidate.is_usable || now.since(decision.at) > limits::journal::EARLIER_GIVEN {
+    let later = open_question(connection, by)?;
+    let is_given = record.zip(later).is_some_and(|(one, other)| is_given(&one.question, &other.question));
+    if !is_given || !candidate.is_usable || now.since(decision.at) > limits::journal::EARLIER_GIVEN {
         return Ok(false);
     }
     let claimed = connection.execute(
         "UPDATE question SET claimed = ?2 WHERE rowid = ?1 AND claimed IS NULL",
         params![row, by.to_string()],
     )?;
-    // From now on it is the decision of the other question, so that it survives the death of that one, too.
+    // From now on it is the decision of the other question, and waits there: so it survives the death of that one, too.
     connection.execute(
         "UPDATE question SET accepted = ?2 WHERE submissions = 0 AND rowid =
          (SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)",

@@ -94,19 +94,26 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, Journa
         Err(error) => return Err(at(path)(error)),
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    configure(&connection)?;
-    match schema::format(&connection) {
-        Ok(_) => Ok(Some(connection)),
+    match open_with(path, flags) {
+        Ok(connection) => Ok(Some(connection)),
+        // A process was killed while it made the file: what it did not complete has to be rolled back, which writes.
+        Err(_) if fs::metadata(with_end(path, "-journal")).is_ok_and(|journal| journal.len() > 0) => {
+            drop(open_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?);
+            open_with(path, flags).map(Some)
+        }
         // In a folder that cannot be written there is no place for the index of a log. Without a log, none is needed.
         Err(error) if is_for_want_of_an_index(&error) && is_without_log(path) => {
-            let connection =
-                Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?;
-            configure(&connection)?;
-            schema::format(&connection).map(|_| Some(connection))
+            open_with(Path::new(&immutable(path)), flags | OpenFlags::SQLITE_OPEN_URI).map(Some)
         }
         Err(error) => Err(error),
     }
+}
+
+/// Opens the file and reads what it says of itself, so that SQLite looks at what is beside the file.
+fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, JournalError> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    configure(&connection)?;
+    schema::found(&connection).map(|_| connection)
 }
 
 fn is_for_want_of_an_index(error: &JournalError) -> bool {

@@ -46,7 +46,7 @@ fn open(connection: &Connection, stored: &Stored) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Writes a decision that is about to be given to the asker.
+/// Writes a decision that is about to be given to the asker. From now on the asker may have it.
 ///
 /// Of two whose verdicts are not known, it cannot be said which the asker took: none is used again then.
 pub(super) fn accept(
@@ -61,6 +61,20 @@ pub(super) fn accept(
          WHERE id = ?1 AND opened = ?2 AND record IS NOT NULL",
         params![stored.record.id.to_string(), millis(stored.record.opened_at), decision],
     )?;
+    Ok(())
+}
+
+/// Writes whether a decision waits, and nothing of it was given to the asker; or that it is on its way.
+pub(super) fn waits(connection: &Connection, id: &QuestionId, is_so: bool) -> Result<(), JournalError> {
+    let set = if is_so {
+        "json_set(accepted, '$.waits', json('true'))"
+    } else {
+        "json_remove(accepted, '$.waits')"
+    };
+    let latest =
+        "(SELECT rowid FROM question WHERE id = ?1 AND record IS NOT NULL ORDER BY opened DESC LIMIT 1)";
+    let sql = format!("UPDATE question SET accepted = {set} WHERE accepted IS NOT NULL AND rowid = {latest}");
+    connection.execute(&sql, [id.to_string()])?;
     Ok(())
 }
 

@@ -26,6 +26,17 @@ pub enum JournalError {
     /// A newer version wrote it, in a way that this version does not know.
     #[error("the journal is of format {0}, which needs a newer askbridge: this version can only read it")]
     Newer(i32),
+    /// It has tables, and a format that no version writes: something else changed the file.
+    #[error(
+        "the journal was changed: it has tables, and its format is {format}, which no askbridge writes; \
+        `askbridge history verify` says what else is wrong in it; move it away for a new one: {file}"
+    )]
+    Changed {
+        /// The format.
+        format: i32,
+        /// The file.
+        file: String,
+    },
     /// SQLite reported an error.
     #[error("the journal: {0}")]
     Sqlite(#[from] rusqlite::Error),

@@ -103,12 +103,16 @@ impl Journal {
 fn lately_lost(options: &Options) -> Result<Vec<LostQuestion>, JournalError> {
     let Some(file) = &options.file else { return Ok(Vec::new()) };
     let Some(history) = History::open(file)? else { return Ok(Vec::new()) };
-    history.lately_lost(now(), |bridge| (options.is_alive)(bridge))
+    Ok(history.lately_unsettled(now(), options)?.lost)
 }
 
 impl Ledger for Journal {
     fn note(&self, record: &Arc<Record>) {
         self.push(Entry::Note(Arc::clone(record)));
+    }
+
+    fn missing(&self, count: u64) {
+        self.inner.shared.queue.add_missing(count);
     }
 
     fn accepting(
@@ -130,6 +134,15 @@ impl Ledger for Journal {
 
     fn refused(&self, id: &QuestionId) {
         self.push(Entry::Refused(id.clone()));
+    }
+
+    fn waits(&self, id: &QuestionId) {
+        self.push(Entry::Waits(id.clone()));
+    }
+
+    fn begins(&self, id: &QuestionId) -> BoxFuture<'static, ()> {
+        let entry = |reply| Entry::Begins(id.clone(), reply);
+        self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
     }
 
     fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {

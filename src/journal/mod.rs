@@ -22,6 +22,8 @@ mod lock;
 
 mod entries;
 
+mod homes;
+
 mod again;
 
 mod prune;
@@ -40,6 +42,8 @@ pub mod handle;
 
 pub mod reading;
 
+pub mod export;
+
 pub mod verify;
 
 #[cfg(test)]
@@ -55,5 +59,5 @@ pub use error::JournalError;
 pub use handle::Journal;
 pub use options::Options;
 pub use prune::prune;
-pub use reading::{Filter, Gap, History, Past};
+pub use reading::{Filter, Gap, History, Past, Unsettled};
 pub use verify::{Break, BreakKind, Verified};

@@ -2,10 +2,15 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::{desk::BridgeName, limits};
+use crate::{
+    control::{Home, Life},
+    desk::BridgeName,
+    limits,
+};
 
-/// Tells whether a bridge is alive. The journal's thread calls it: it may take some milliseconds.
-pub type IsAlive = Arc<dyn Fn(&BridgeName) -> bool + Send + Sync>;
+/// Tells whether a bridge lives, by its name and where it runs, if that was noted. The journal's thread calls it: it may
+/// take some milliseconds.
+pub type LifeOf = Arc<dyn Fn(&BridgeName, Option<&Home>) -> Life + Send + Sync>;
 
 /// What the journal is told.
 #[derive(Clone)]
@@ -18,8 +23,10 @@ pub struct Options {
     pub keep: Duration,
     /// Size beyond which the oldest settled questions are removed, in bytes.
     pub size: u64,
-    /// Tells whether a bridge is alive: its questions are not taken for lost.
-    pub is_alive: IsAlive,
+    /// Where the bridges of this process run; `None` where that is not known.
+    pub home: Option<Home>,
+    /// Tells whether a bridge lives: its questions are not taken for lost.
+    pub life: LifeOf,
     /// Another layer beneath SQLite.
     #[cfg(test)]
     pub(super) vfs: Option<&'static str>,
@@ -29,14 +36,15 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the defaults for a file. Every bridge counts as alive.
+    /// Returns the defaults for a file. Every bridge lives.
     pub fn new(file: Option<PathBuf>) -> Self {
         Options {
             file,
             texts: true,
             keep: limits::journal::KEEP,
             size: limits::journal::SIZE,
-            is_alive: Arc::new(|_| true),
+            home: None,
+            life: Arc::new(|_, _| Life::Lives),
             #[cfg(test)]
             vfs: None,
             #[cfg(test)]
@@ -47,13 +55,14 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options { file, texts, keep, size, .. } = self;
+        let Options { file, texts, keep, size, home, .. } = self;
         formatter
             .debug_struct("Options")
             .field("file", file)
             .field("texts", texts)
             .field("keep", keep)
             .field("size", size)
+            .field("home", home)
             .finish_non_exhaustive()
     }
 }

@@ -3,11 +3,8 @@
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{JournalError, Options, connection::Writing, stored::millis};
-use crate::{
-    desk::{BridgeName, Timestamp},
-    limits,
-};
+use super::{JournalError, Options, connection::Writing, homes, stored::millis};
+use crate::{control::Life, desk::Timestamp, limits};
 
 /// Bytes that a settlement takes beside its record: its columns, its hashes, and its entries in the indexes.
 const ROW: i64 = 300;
@@ -61,6 +58,7 @@ fn remove(
     for row in dead {
         transaction.execute("DELETE FROM question WHERE rowid = ?1 AND record IS NOT NULL", [row])?;
     }
+    homes::prune(&transaction)?;
     transaction.execute("DELETE FROM gap WHERE at < ?1", [before])?;
     let hash: Option<Vec<u8>> = transaction
         .query_row("SELECT hash FROM settlement WHERE seq = ?1", [last], |row| row.get(0))
@@ -115,7 +113,8 @@ fn dead(connection: &Connection, before: i64, options: &Options) -> Result<Vec<i
     let rows = statement
         .query_map(params![before, most], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
-    let is_dead =
-        |bridge: &str| bridge.parse::<BridgeName>().is_ok_and(|bridge| !(options.is_alive)(&bridge));
+    let is_dead = |bridge: &str| {
+        bridge.parse().is_ok_and(|bridge| homes::life(connection, options, &bridge) != Life::Lives)
+    };
     Ok(rows.into_iter().filter(|(_, bridge)| is_dead(bridge)).map(|(row, _)| row).collect())
 }

@@ -20,6 +20,8 @@ pub(super) enum Entry {
     Note(Arc<Record>),
     Accepting(Arc<Record>, Settlement, Option<oneshot::Sender<()>>),
     Refused(QuestionId),
+    Waits(QuestionId),
+    Begins(QuestionId, Option<oneshot::Sender<()>>),
     Settled(Arc<Record>, Option<oneshot::Sender<()>>),
     Earlier(Arc<Record>, oneshot::Sender<Option<Earlier>>),
     Claim(QuestionId, QuestionId, oneshot::Sender<bool>),
@@ -37,7 +39,9 @@ impl Entry {
             }
             Entry::Accepting(record, decision, _) => of(record) + decision.most_json(),
             Entry::Earlier(record, _) => of(record),
-            Entry::Refused(_) | Entry::Claim(..) | Entry::Flush(_) => limits::RECORD,
+            Entry::Refused(_) | Entry::Waits(_) | Entry::Begins(..) | Entry::Claim(..) | Entry::Flush(_) => {
+                limits::RECORD
+            }
         }
     }
 
@@ -45,8 +49,9 @@ impl Entry {
     pub(super) fn without_caller(self) -> Option<Self> {
         match self {
             Entry::Accepting(record, decision, _) => Some(Entry::Accepting(record, decision, None)),
+            Entry::Begins(id, _) => Some(Entry::Begins(id, None)),
             Entry::Settled(record, _) => Some(Entry::Settled(record, None)),
-            entry @ (Entry::Note(_) | Entry::Refused(_)) => Some(entry),
+            entry @ (Entry::Note(_) | Entry::Refused(_) | Entry::Waits(_)) => Some(entry),
             Entry::Earlier(..) | Entry::Claim(..) | Entry::Flush(_) => None,
         }
     }
@@ -76,6 +81,25 @@ struct State {
     has_ended: bool,
 }
 
+/// Entries at the end of the queue among which a later note looks for the one that it replaces. Few come between the
+/// opening of a question that is answered at once and its end.
+const LOOKED_AT: usize = 8;
+
+impl State {
+    /// Drops a note of the same question that still waits: the later one has all that it has. So a question that is answered
+    /// at once is written once.
+    fn drop_outdated(&mut self, entry: &Entry) {
+        let Entry::Note(later) = entry else { return };
+        let is_same = |known: &Record| known.id == later.id && known.opened_at == later.opened_at;
+        let is_outdated = |(known, _): &(Entry, usize)| matches!(known, Entry::Note(known) if is_same(known));
+        let first = self.entries.len().saturating_sub(LOOKED_AT);
+        let found = self.entries.range(first..).position(is_outdated);
+        if let Some((_, bytes)) = found.and_then(|place| self.entries.remove(first + place)) {
+            self.bytes -= bytes;
+        }
+    }
+}
+
 /// The queue.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
@@ -88,6 +112,7 @@ impl Queue {
     pub(super) fn push(&self, entry: Entry) {
         let bytes = entry.bytes();
         let mut state = self.lock();
+        state.drop_outdated(&entry);
         let fits = state.entries.len() < limits::journal::ENTRIES
             && state.bytes.saturating_add(bytes) <= limits::journal::BYTES;
         if fits && !state.has_ended {
@@ -176,5 +201,45 @@ impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that holds it can leave it half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::samples::{answered, open, question};
+
+    fn taken(queue: &Queue) -> Vec<String> {
+        let Taken::Entries(entries) = queue.take(Instant::now()) else { return Vec::new() };
+        let short = |entry: &Entry| match entry {
+            Entry::Note(record) => format!("{} {}", record.id, record.state.name()),
+            Entry::Earlier(record, _) => format!("earlier {}", record.id),
+            other => format!("{other:?}"),
+        };
+        entries.iter().map(short).collect()
+    }
+
+    #[test]
+    fn a_note_replaces_the_one_of_the_same_question_that_still_waits() {
+        let queue = Queue::default();
+        let (first, second) = (open("a-1", question("Why?")), open("a-2", question("Why?")));
+        queue.push(Entry::Note(Arc::clone(&first)));
+        queue.push(Entry::Earlier(Arc::clone(&first), oneshot::channel().0));
+        queue.push(Entry::Note(Arc::clone(&second)));
+        queue.push(Entry::Note(answered(&first, "x")));
+        assert_eq!(taken(&queue), ["earlier a-1", "a-2 open", "a-1 settled"]);
+        assert_eq!(queue.lock().bytes, 0);
+        assert_eq!(queue.take_missing(), 0);
+        // The same ID at another time is another question, and what is far away stays.
+        let again = Arc::new(Record {
+            opened_at: second.opened_at.after(std::time::Duration::from_secs(1)),
+            ..Record::clone(&first)
+        });
+        queue.push(Entry::Note(Arc::clone(&first)));
+        queue.push(Entry::Note(again));
+        (0..LOOKED_AT).for_each(|_| queue.push(Entry::Earlier(Arc::clone(&second), oneshot::channel().0)));
+        queue.push(Entry::Note(answered(&first, "x")));
+        let left = taken(&queue);
+        assert_eq!(left.iter().filter(|entry| entry.starts_with("a-1")).count(), 3, "{left:?}");
     }
 }

@@ -1,21 +1,18 @@
-//! The journal as it is read: what was asked and decided, what is lost, and everything for an export.
-//! What is shown of it, and how, is left to the commands.
+//! The journal as it is read: what was asked and decided, and what is lost.
+//! What is shown of it, and how, is left to the commands; the whole of it as lines is in `export`.
 
-use std::{
-    collections::{BTreeSet, VecDeque},
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::{
-    JournalError, Verified, chain, connection, schema,
+    JournalError, Options, Verified, connection, homes, schema,
+    stored::Accepted,
     verify::{self, time_of},
 };
 use crate::{
+    control::{Life, Waiting},
     desk::{Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp},
     limits,
 };
@@ -23,7 +20,7 @@ use crate::{
 /// The journal, open to read. Other processes go on writing meanwhile.
 #[derive(Debug)]
 pub struct History {
-    connection: Connection,
+    pub(super) connection: Connection,
     format: i32,
 }
 
@@ -38,6 +35,8 @@ pub struct Filter {
     pub by: Option<String>,
     /// Those that were settled at this time or later; of those that were not, those that were opened then.
     pub since: Option<Timestamp>,
+    /// Only those that were not settled.
+    pub unsettled: bool,
     /// The most that are listed, of the latest; `None` lists all.
     pub limit: Option<usize>,
 }
@@ -55,6 +54,9 @@ pub struct Past {
     /// What was decided, where it is not known that the asker got it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Settlement>,
+    /// Whether the asker may have got what was decided: its delivery had begun.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub may_have_arrived: bool,
     /// The question that took the decision over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<QuestionId>,
@@ -71,6 +73,17 @@ pub struct Gap {
     pub missing: i64,
 }
 
+/// Questions that were asked lately and are not settled in the journal.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Unsettled {
+    /// Those of agents that are lost, and that a person may still go on with: their bridge has ended, and no later
+    /// question replaced them. Oldest first.
+    pub lost: Vec<LostQuestion>,
+    /// The bridges whose questions are open, as far as that can be seen.
+    pub waiting: Vec<Waiting>,
+}
+
 const SETTLED: &str = "SELECT s.seq, s.record, q.accepted, q.claimed, s.at
     FROM settlement s LEFT JOIN question q ON q.id = s.id AND q.opened = s.opened";
 const UNSETTLED: &str = "SELECT NULL, q.record, q.accepted, q.claimed, q.opened
@@ -80,12 +93,25 @@ impl History {
     /// Opens the journal. Returns `None` where nothing was ever noted.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The file cannot be read, or its format was changed.
     pub fn open(path: &Path) -> Result<Option<Self>, JournalError> {
+        let Some(history) = Self::open_to_verify(path)? else { return Ok(None) };
+        schema::format(&history.connection).map(|_| Some(history))
+    }
+
+    /// Opens the journal to check it, whatever format it says that it has. Returns `None` where nothing was ever noted.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn open_to_verify(path: &Path) -> Result<Option<Self>, JournalError> {
         let Some(connection) = connection::open_for_reading(path)? else { return Ok(None) };
-        let format = schema::format(&connection)?;
-        // A process that was killed may have left an empty file.
-        Ok((format != 0).then_some(History { connection, format }))
+        Ok(match schema::found(&connection)? {
+            // A process that was killed may have left an empty file.
+            schema::Found::Empty => None,
+            schema::Found::Format(format) | schema::Found::Changed(format) => {
+                Some(History { connection, format })
+            }
+        })
     }
 
     /// Returns whether a newer version wrote it in a way that this version does not know: something may be missing in what
@@ -99,7 +125,7 @@ impl History {
     /// # Errors
     /// The file cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Past>, JournalError> {
-        let Filter { session, project, by, since, limit } = filter;
+        let Filter { session, project, by, since, unsettled: is_unsettled, limit } = filter;
         let most = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let since = since.map(super::stored::millis);
         let same = |table: &str, time: &str| {
@@ -116,7 +142,8 @@ impl History {
         );
         let unsettled =
             format!("{UNSETTLED} AND {} AND ?4 IS NULL ORDER BY q.opened DESC LIMIT ?5", same("q", "opened"));
-        let mut found = self.read(&settled, params![session, project, since, by, most])?;
+        let settled_most = if *is_unsettled { 0 } else { most };
+        let mut found = self.read(&settled, params![session, project, since, by, settled_most])?;
         found.extend(self.read(&unsettled, params![session, project, since, by, most])?);
         found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
         found.truncate(limit.unwrap_or(usize::MAX));
@@ -154,9 +181,8 @@ impl History {
         while let Some(row) = rows.next()? {
             // One that cannot be read hides no other: `verify` names it.
             match past(row) {
-                Ok(past) => found.push((row.get(4)?, past)),
-                Err(JournalError::Json(error)) => tracing::debug!("a record cannot be read: {error}"),
-                Err(error) => return Err(error),
+                Ok(past) => found.push(past),
+                Err(error) => tracing::debug!("a record cannot be read: {error}"),
             }
         }
         Ok(found)
@@ -186,45 +212,63 @@ impl History {
         Ok(())
     }
 
-    /// Returns the questions that were never settled and whose bridge is not alive, oldest first.
+    /// Returns the questions that were never settled, oldest first, without those of these bridges.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn lost(&self, alive: &[BridgeName]) -> Result<Vec<LostQuestion>, JournalError> {
+    pub fn unsettled(&self, alive: &[BridgeName]) -> Result<Vec<LostQuestion>, JournalError> {
         let unsettled = self.read(&format!("{UNSETTLED} ORDER BY q.opened"), [])?;
         let mut lost = Vec::new();
-        for (_, Past { mut record, accepted, claimed_by, .. }) in unsettled {
+        for (_, Past { mut record, accepted, may_have_arrived, claimed_by, .. }) in unsettled {
             if alive.contains(&record.bridge) {
                 continue;
             }
             let replaced_by = claimed_by.map_or_else(|| self.later(&record), |id| Ok(Some(id)))?;
             record.state = State::Lost;
-            lost.push(LostQuestion { record: Arc::new(record), accepted, replaced_by });
+            lost.push(LostQuestion { record: Arc::new(record), accepted, may_have_arrived, replaced_by });
         }
         Ok(lost)
     }
 
-    /// Returns the lost questions, oldest first, that a person may still go on with: an agent asked them, which may be
-    /// resumed; no later one replaced them; and they were asked within [`limits::LOST_SHOWN`].
+    /// Returns the questions asked within [`limits::LOST_SHOWN`] that were never settled: the lost ones, and how many each
+    /// bridge that may live still has.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn lately_lost(
-        &self,
-        now: Timestamp,
-        is_alive: impl Fn(&BridgeName) -> bool,
-    ) -> Result<Vec<LostQuestion>, JournalError> {
-        let mut lost = self.lost(&[])?;
-        lost.retain(|LostQuestion { record, replaced_by, .. }| {
-            record.id.asker == Asker::Agent
-                && replaced_by.is_none()
-                && now.since(record.opened_at) <= limits::LOST_SHOWN
-        });
+    pub fn lately_unsettled(&self, now: Timestamp, options: &Options) -> Result<Unsettled, JournalError> {
+        let open = self.recent(now)?;
         // A bridge may have many.
-        let bridges: BTreeSet<_> = lost.iter().map(|lost| lost.record.bridge.clone()).collect();
-        let alive: Vec<_> = bridges.into_iter().filter(is_alive).collect();
-        lost.retain(|lost| !alive.contains(&lost.record.bridge));
-        Ok(lost)
+        let bridges: BTreeSet<_> = open.iter().map(|lost| &lost.record.bridge).collect();
+        let (mut waiting, mut ended) = (Vec::new(), BTreeSet::new());
+        for bridge in bridges {
+            let life = homes::life(&self.connection, options, bridge);
+            if life == Life::Ended {
+                ended.insert(bridge.clone());
+                continue;
+            }
+            let home = homes::find(&self.connection, bridge).ok().flatten();
+            let questions = open.iter().filter(|lost| lost.record.bridge == *bridge).count();
+            waiting.push(Waiting { bridge: bridge.clone(), life, home, questions });
+        }
+        // Read again: an orderly bridge writes how its questions ended before it is seen to have ended.
+        let mut lost = if ended.is_empty() { Vec::new() } else { self.recent(now)? };
+        // Those of a program ended with it, and those that were asked again go on there.
+        lost.retain(|LostQuestion { record, replaced_by, .. }| {
+            record.id.asker == Asker::Agent && replaced_by.is_none() && ended.contains(&record.bridge)
+        });
+        Ok(Unsettled { lost, waiting })
+    }
+
+    /// Returns the questions that were never settled and were asked within [`limits::LOST_SHOWN`].
+    fn recent(&self, now: Timestamp) -> Result<Vec<LostQuestion>, JournalError> {
+        let mut unsettled = self.unsettled(&[])?;
+        unsettled.retain(|lost| now.since(lost.record.opened_at) <= limits::LOST_SHOWN);
+        Ok(unsettled)
+    }
+
+    /// Returns whether the bridge of this name lives.
+    pub fn life(&self, bridge: &BridgeName, options: &Options) -> Life {
+        homes::life(&self.connection, options, bridge)
     }
 
     /// Returns the last question that is the same and came later.
@@ -255,132 +299,19 @@ impl History {
     pub fn verify(&self) -> Result<Verified, JournalError> {
         verify::verify(&self.connection)
     }
-
-    /// Returns everything as lines of JSON, oldest first: settlements with their place in the chain, then what is not
-    /// settled, then gaps.
-    pub fn export(&self) -> Export<'_> {
-        Export { history: self, part: Part::Settled, after: i64::MIN, lines: VecDeque::new() }
-    }
 }
 
-fn past(row: &Row<'_>) -> Result<Past, JournalError> {
+/// Reads a question, and the time by which it is listed.
+fn past(row: &Row<'_>) -> Result<(i64, Past), JournalError> {
     let accepted: Option<String> = row.get(2)?;
+    let accepted: Option<Accepted> = accepted.map(|json| serde_json::from_str(&json)).transpose()?;
     let claimed: Option<String> = row.get(3)?;
-    Ok(Past {
+    let past = Past {
         seq: row.get(0)?,
         record: serde_json::from_str(&row.get::<_, String>(1)?)?,
-        accepted: accepted.map(|json| serde_json::from_str(&json)).transpose()?,
+        may_have_arrived: accepted.as_ref().is_some_and(|accepted| !accepted.waits),
+        accepted: accepted.map(|accepted| accepted.settlement),
         claimed_by: claimed.and_then(|id| id.parse().ok()),
-    })
-}
-
-/// Everything in the journal, line by line.
-#[derive(Debug)]
-pub struct Export<'a> {
-    history: &'a History,
-    part: Part,
-    after: i64,
-    lines: VecDeque<String>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Part {
-    Settled,
-    Unsettled,
-    Gaps,
-    Done,
-}
-
-/// A line of an export.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Line<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seq: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    record: Option<&'a RawValue>,
-    /// A record that is not JSON, as it stands in the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unreadable: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hash: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    accepted: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    claimed_by: Option<&'a str>,
-}
-
-impl Export<'_> {
-    /// Reads the next lines.
-    fn fill(&mut self) -> Result<(), JournalError> {
-        let sql = match self.part {
-            Part::Settled => {
-                "SELECT s.seq, s.seq, s.record, s.previous, s.hash, q.accepted, q.claimed
-                 FROM settlement s LEFT JOIN question q ON q.id = s.id AND q.opened = s.opened
-                 WHERE s.seq > ?1 ORDER BY s.seq LIMIT ?2"
-            }
-            Part::Unsettled => {
-                "SELECT rowid, NULL, record, NULL, NULL, accepted, claimed FROM question
-                 WHERE record IS NOT NULL AND rowid > ?1 ORDER BY rowid LIMIT ?2"
-            }
-            Part::Gaps => {
-                self.part = Part::Done;
-                for gap in self.history.gaps()? {
-                    self.lines.push_back(serde_json::to_string(&serde_json::json!({ "gap": gap }))?);
-                }
-                return Ok(());
-            }
-            Part::Done => return Ok(()),
-        };
-        let mut statement = self.history.connection.prepare(sql)?;
-        let most = i64::try_from(limits::journal::PAGE).unwrap_or(i64::MAX);
-        let mut rows = statement.query(params![self.after, most])?;
-        let mut count = 0;
-        while let Some(row) = rows.next()? {
-            (self.after, count) = (row.get(0)?, count + 1);
-            self.lines.push_back(line(row)?);
-        }
-        if count == 0 {
-            (self.part, self.after) = match self.part {
-                Part::Settled => (Part::Unsettled, i64::MIN),
-                _ => (Part::Gaps, i64::MIN),
-            };
-        }
-        Ok(())
-    }
-}
-
-fn line(row: &Row<'_>) -> Result<String, JournalError> {
-    let bytes =
-        |place| row.get::<_, Option<Vec<u8>>>(place).map(|bytes| bytes.map(|bytes| chain::hex(&bytes)));
-    let text: String = row.get(2)?;
-    let record = serde_json::from_str::<&RawValue>(&text).ok();
-    let accepted: Option<String> = row.get(5)?;
-    let claimed: Option<String> = row.get(6)?;
-    let line = Line {
-        seq: row.get(1)?,
-        record,
-        unreadable: record.is_none().then_some(&*text),
-        previous: bytes(3)?,
-        hash: bytes(4)?,
-        accepted: accepted.as_deref().and_then(|json| serde_json::from_str(json).ok()),
-        claimed_by: claimed.as_deref(),
     };
-    Ok(serde_json::to_string(&line)?)
-}
-
-impl Iterator for Export<'_> {
-    type Item = Result<String, JournalError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        while self.lines.is_empty() && !matches!(self.part, Part::Done) {
-            if let Err(error) = self.fill() {
-                self.part = Part::Done;
-                return Some(Err(error));
-            }
-        }
-        self.lines.pop_front().map(Ok)
-    }
+    Ok((row.get(4)?, past))
 }

@@ -6,13 +6,14 @@ use serde_json::json;
 
 use super::Options;
 use crate::{
+    control::Life,
     desk::{Record, Settlement, Submission},
     question::{Answer, Outcome, Provenance, Question, Value},
 };
 
-/// Returns options for a file, for which no bridge is alive.
+/// Returns options for a file, for which no bridge lives.
 pub(super) fn options(path: &Path) -> Options {
-    Options { is_alive: Arc::new(|_| false), ..Options::new(Some(path.to_owned())) }
+    Options { life: Arc::new(|_, _| Life::Ended), ..Options::new(Some(path.to_owned())) }
 }
 
 /// Returns a question with a text field `f`.

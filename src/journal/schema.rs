@@ -4,15 +4,17 @@
 //! tables more, each with a default: every version of the same major part reads and writes the file, and leaves alone what
 //! it does not know. A file of a greater major part is read as far as that works, and never written.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::JournalError;
 
 /// The format that this version writes.
-pub(super) const FORMAT: i32 = 100;
+pub(super) const FORMAT: i32 = 101;
 
 /// What leads from one format to the next, oldest first. Once released, a step is never changed.
-const STEPS: [(i32, &str); 1] = [(100, FIRST)];
+const STEPS: [(i32, &str); 2] = [(100, FIRST), (101, HOMES)];
 
 /// A question that is settled has no `record` any more: that is in its settlement.
 /// `accepted` is the decision that was given to the asker, until it is settled; `submissions` counts those whose verdict is
@@ -64,9 +66,112 @@ CREATE TABLE gap (
 );
 ";
 
+/// Where each bridge runs that may have open questions.
+const HOMES: &str = "
+CREATE TABLE bridge (
+    name TEXT PRIMARY KEY,
+    folder TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    namespace INTEGER NOT NULL
+) WITHOUT ROWID;
+";
+
+/// What a file says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It has no tables yet.
+    Empty,
+    /// It has tables, and this format.
+    Format(i32),
+    /// It has tables, and this number, which is the format of no version.
+    Changed(i32),
+}
+
+/// Returns what a file says of itself.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn found(connection: &Connection) -> Result<Found, JournalError> {
+    // One statement, so that no other process makes the tables between two.
+    let sql = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version";
+    let (format, tables) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
+    Ok(match (format, tables) {
+        (format, 0) if format < STEPS[0].0 => Found::Empty,
+        (format, _) if format < STEPS[0].0 => Found::Changed(format),
+        (format, _) => Found::Format(format),
+    })
+}
+
 /// Returns the format of a file; 0 where it is empty.
+///
+/// # Errors
+/// The file cannot be read, or was changed: it is not taken for an empty one.
 pub(super) fn format(connection: &Connection) -> Result<i32, JournalError> {
-    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+    match found(connection)? {
+        Found::Empty => Ok(0),
+        Found::Format(format) => Ok(format),
+        Found::Changed(format) => {
+            let file = connection.path().unwrap_or_default().to_owned();
+            Err(JournalError::Changed { format, file })
+        }
+    }
+}
+
+/// Checks that the tables are those of the format.
+///
+/// # Errors
+/// They are not: something would be read wrongly, or not at all.
+pub(super) fn check(connection: &Connection) -> Result<(), JournalError> {
+    let found = format(connection)?;
+    let (expected, mut tables) = (tables(&empty(found)?)?, tables(connection)?);
+    let changed =
+        expected.into_iter().find(|(name, definition)| tables.remove(name).as_ref() != Some(definition));
+    let different = changed.map(|(name, _)| name).or_else(|| tables.into_keys().next());
+    let is_known = STEPS.iter().any(|(format, _)| *format == found);
+    // A greater minor part has tables or columns more.
+    let may_differ = found > FORMAT && (different.is_some() || found / 100 > FORMAT / 100);
+    match different {
+        Some(name) if is_known => {
+            Err(JournalError::Broken(format!("`{name}` is not defined as format {found} defines it")))
+        }
+        _ if is_known || may_differ => Ok(()),
+        _ => Err(JournalError::Broken(format!(
+            "its format is {found}, and its tables are not those of that format"
+        ))),
+    }
+}
+
+/// Returns an empty journal of a format, as far as this version knows it.
+fn empty(format: i32) -> Result<Connection, JournalError> {
+    let connection = Connection::open_in_memory()?;
+    for (_, step) in STEPS.iter().filter(|(known, _)| *known <= format) {
+        connection.execute_batch(step)?;
+    }
+    Ok(connection)
+}
+
+/// Returns how each table and index is defined: the words and signs, as white space between them means nothing.
+fn tables(connection: &Connection) -> Result<BTreeMap<String, Vec<String>>, JournalError> {
+    let sql = "SELECT name, type || ' ' || tbl_name || ' ' || ifnull(sql, '') FROM sqlite_schema";
+    let mut statement = connection.prepare(sql)?;
+    let tables = statement.query_map([], |row| Ok((row.get(0)?, words(&row.get::<_, String>(1)?))))?;
+    Ok(tables.collect::<Result<_, _>>()?)
+}
+
+fn words(definition: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for char in definition.chars() {
+        let is_sign = !char.is_alphanumeric() && char != '_';
+        if is_sign {
+            words.push(if char.is_whitespace() { String::new() } else { char.to_string() });
+            words.push(String::new());
+        } else if let Some(word) = words.last_mut() {
+            word.push(char);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// Brings a file to the format of this version.
@@ -90,7 +195,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), JournalError> {
 }
 
 fn is_current(found: i32) -> Result<bool, JournalError> {
-    if found / 100 > FORMAT / 100 || found < 0 {
+    if found / 100 > FORMAT / 100 {
         return Err(JournalError::Newer(found));
     }
     Ok(found >= FORMAT)

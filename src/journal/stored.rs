@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use super::{chain::Hash, fingerprint};
 use crate::{
     desk::{Record, Settlement, Timestamp},
@@ -41,6 +43,17 @@ impl Stored {
         let json = serde_json::to_string(&record)?;
         Ok(Stored { record, json, fingerprint, is_usable, has_texts: texts })
     }
+}
+
+/// A decision of which it is not known that its asker has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Accepted {
+    #[serde(flatten)]
+    pub(super) settlement: Settlement,
+    /// Whether it waits, and nothing of it was given to the asker. A decision that does not say so may have arrived: it is
+    /// on its way as soon as it is accepted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) waits: bool,
 }
 
 /// Returns what is written of a decision about a question.
@@ -100,6 +113,7 @@ fn without_texts(question: &Question) -> Question {
     reduced.subject =
         subject.map(|subject| Box::new(Subject { kind: subject.kind.clone(), ..Subject::default() }));
     (reduced.dangerous, reduced.blocking) = (question.dangerous, question.blocking);
+    reduced.risk = question.risk;
     (reduced.timeout, reduced.notes) = (question.timeout, question.notes);
     reduced
 }

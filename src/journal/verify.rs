@@ -9,8 +9,10 @@ use serde::Serialize;
 use super::{
     JournalError,
     chain::{self, Cell, Fault, Verifier},
+    schema,
+    stored::millis,
 };
-use crate::desk::Timestamp;
+use crate::desk::{QuestionId, Record, Settlement, Timestamp};
 
 /// The columns that are hashed, in their order.
 pub(super) const HASHED: &str = "seq, id, opened, at, session, project, responder, name, texts, record";
@@ -88,6 +90,11 @@ pub enum BreakKind {
     },
     /// What was recorded of the last row is not what stands there.
     WrongHead,
+    /// The file has tables, and a format that no version writes: no bridge writes into it.
+    WrongFormat {
+        /// The format.
+        format: i32,
+    },
     /// SQLite cannot read on: the file is damaged.
     Damaged {
         /// What SQLite says.
@@ -109,6 +116,11 @@ impl fmt::Display for Break {
             }
             BreakKind::Cut { from, to } => write!(formatter, "the last rows are missing: {from} to {to}")?,
             BreakKind::WrongHead => write!(formatter, "row {seq} is not the one that was written last")?,
+            BreakKind::WrongFormat { format } => write!(
+                formatter,
+                "the file was changed: its format is {format}, which no askbridge writes, so that bridges keep no journal \
+                 until it is moved away"
+            )?,
             BreakKind::Damaged { message } => {
                 write!(formatter, "after row {seq} the file is damaged: {message}")?
             }
@@ -149,16 +161,16 @@ pub(super) fn verify(connection: &Connection) -> Result<Verified, JournalError> 
         })
         .collect();
     let mut broken = verifier.broken;
-    let damage = read.and_then(|()| check_pages(&transaction));
+    let checks = || {
+        check_pages(&transaction)?;
+        schema::check(&transaction)?;
+        check_questions(&transaction)
+    };
+    // A file of another format may lack what is read: that it was changed says more.
+    let damage = schema::format(&transaction).and(read).and_then(|()| checks());
     if let Err(error) = damage {
         broken += 1;
-        let seq = verifier.last();
-        breaks.push(Break {
-            seq,
-            kind: BreakKind::Damaged { message: error.to_string() },
-            id: None,
-            at: None,
-        });
+        breaks.push(Break { seq: verifier.last(), kind: error.into(), id: None, at: None });
     }
     let (seq, head) = last.unwrap_or_default();
     Ok(Verified {
@@ -229,11 +241,57 @@ fn bytes_of<'a>(value: &ValueRef<'a>) -> &'a [u8] {
     }
 }
 
-/// Checks the structure of the whole file.
+/// Checks the structure of the whole file, and that each index has every row: what is listed is found by them.
 fn check_pages(connection: &Connection) -> Result<(), JournalError> {
-    let mut found = connection.prepare("PRAGMA quick_check(1)")?;
+    let mut found = connection.prepare("PRAGMA integrity_check(1)")?;
     let said: String = found.query_row([], |row| row.get(0))?;
     if said == "ok" { Ok(()) } else { Err(JournalError::Broken(said)) }
+}
+
+/// Checks that each row beside the chain can be read, and is about the question in it. Its text has no hash: it changes
+/// until the question is settled.
+fn check_questions(connection: &Connection) -> Result<(), JournalError> {
+    let sql = "SELECT rowid, id, opened, bridge, session, project, record, accepted, claimed
+        FROM question ORDER BY rowid";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        let is_whole = is_whole(row).map_err(|error| error.to_string());
+        let problem = is_whole.map(|is_whole| (!is_whole).then(|| "it is about another question".to_owned()));
+        if let Some(problem) = problem.unwrap_or_else(Some) {
+            return Err(JournalError::Broken(format!(
+                "row {number} of `question` cannot be read: {problem}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the columns of a question's row are about the question in it.
+fn is_whole(row: &Row<'_>) -> Result<bool, JournalError> {
+    let (id, opened, bridge): (String, i64, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
+    let text = |place| row.get::<_, Option<String>>(place);
+    let (session, project) = (text(4)?, text(5)?);
+    let record: Option<Record> = text(6)?.map(|json| serde_json::from_str(&json)).transpose()?;
+    let _: Option<Settlement> = text(7)?.map(|json| serde_json::from_str(&json)).transpose()?;
+    let is_claimed_well = text(8)?.is_none_or(|claimed| claimed.parse::<QuestionId>().is_ok());
+    let is_same = |record: Record| {
+        let Record { id: own, bridge: of, question, opened_at, .. } = record;
+        (own.to_string(), of.as_str(), millis(opened_at)) == (id, &bridge, opened)
+            && (question.session.as_deref(), question.project.as_deref())
+                == (session.as_deref(), project.as_deref())
+    };
+    Ok(is_claimed_well && record.is_none_or(is_same))
+}
+
+impl From<JournalError> for BreakKind {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Changed { format, .. } => BreakKind::WrongFormat { format },
+            error => BreakKind::Damaged { message: error.to_string() },
+        }
+    }
 }
 
 impl From<Fault> for BreakKind {

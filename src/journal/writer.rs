@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::{
     JournalError, Options, again,
     connection::{self, Writing},
-    entries,
+    entries, homes,
     lock::Lock,
     prune,
     queue::{Entry, Taken},
@@ -20,7 +20,8 @@ use super::{
     stored::{self, Stored},
 };
 use crate::{
-    desk::{Earlier, QuestionId, Record},
+    control::Life,
+    desk::{BridgeName, Earlier, QuestionId, Record},
     limits,
 };
 
@@ -152,7 +153,10 @@ impl Writer<'_> {
         let options = self.options;
         let done = self.open().and_then(|writing| {
             let is_full = |entry: &Entry| {
-                matches!(entry, Entry::Settled(_, Some(_)) | Entry::Claim(..) | Entry::Flush(_))
+                matches!(
+                    entry,
+                    Entry::Settled(_, Some(_)) | Entry::Begins(..) | Entry::Claim(..) | Entry::Flush(_)
+                )
             };
             let is_full = entries.as_slice().iter().any(is_full);
             writing.sync(is_full)?;
@@ -269,21 +273,30 @@ fn apply(
     options: &Options,
 ) -> Result<Applied, JournalError> {
     let stored = |record: &Record| Stored::new(record, options.texts);
+    // One that cannot be seen from here is taken for dead, such as that of a container that was started anew.
+    let lives = |bridge: &BridgeName| homes::life(connection, options, bridge) == Life::Lives;
     match entry {
-        Entry::Note(record) | Entry::Settled(record, _) => entries::note(connection, &stored(record)?)?,
+        Entry::Note(record) | Entry::Settled(record, _) => {
+            if let Some(home) = options.home.as_ref().filter(|_| record.is_open()) {
+                homes::note(connection, &record.bridge, home)?;
+            }
+            entries::note(connection, &stored(record)?)?;
+        }
         Entry::Accepting(record, decision, _) => {
             let decision = stored::settlement(decision.clone(), &record.question, options.texts);
             entries::accept(connection, &stored(record)?, &decision)?;
         }
         Entry::Refused(id) => entries::refuse(connection, id)?,
+        Entry::Waits(id) => entries::waits(connection, id, true)?,
+        Entry::Begins(id, _) => entries::waits(connection, id, false)?,
         Entry::Earlier(record, _) => {
-            let earlier = again::earlier(connection, &stored(record)?, &*options.is_alive, now())?;
+            let earlier = again::earlier(connection, &stored(record)?, &lives, now())?;
             return Ok(Applied::Earlier(earlier));
         }
         // Its caller has given up: the answer stays for another.
         Entry::Claim(_, _, reply) if reply.is_closed() => return Ok(Applied::Claimed(false)),
         Entry::Claim(earlier, by, _) => {
-            let claimed = again::claim(connection, (earlier, by), &*options.is_alive, now())?;
+            let claimed = again::claim(connection, (earlier, by), &lives, now())?;
             return Ok(Applied::Claimed(claimed));
         }
         Entry::Flush(_) => {}
@@ -302,6 +315,10 @@ impl Replies {
             (Entry::Accepting(record, decision, reply), _) => {
                 self.done.extend(reply);
                 kept.push(Entry::Accepting(record, decision, None));
+            }
+            (Entry::Begins(id, reply), _) => {
+                self.done.extend(reply);
+                kept.push(Entry::Begins(id, None));
             }
             (Entry::Settled(record, reply), _) => {
                 self.done.extend(reply);

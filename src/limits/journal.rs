@@ -33,7 +33,7 @@ pub const PRUNE: Duration = Duration::from_secs(24 * 3600);
 pub const PRUNED: usize = 500;
 /// Size of the records that are removed from the journal in one transaction, but for one: each is overwritten.
 pub const PRUNED_BYTES: i64 = 4 * super::MIB as i64;
-/// Age up to which an answer that was never delivered is given to the same question by itself.
+/// Age up to which an answer of which nothing was delivered is given to the same question by itself.
 pub const EARLIER_GIVEN: Duration = Duration::from_secs(3600);
 /// Age up to which a decision is offered for the same question.
 pub const EARLIER_OFFERED: Duration = Duration::from_secs(24 * 3600);

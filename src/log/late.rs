@@ -1,7 +1,10 @@
 //! A subscriber of events that is made when the first is logged: most runs log nothing, and to make one takes 36 KiB and a
 //! fiftieth of the start of a bridge.
 
-use std::sync::OnceLock;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use tracing::{
     Dispatch, Event, Metadata, Subscriber,
@@ -10,18 +13,22 @@ use tracing::{
 };
 use tracing_subscriber::filter::Targets;
 
+use super::repeats::{Line, Repeats};
+
 /// Makes a subscriber when it is needed.
 pub(super) struct Late<M> {
     targets: Targets,
     level: LevelFilter,
+    repeats: Arc<Repeats>,
     make: M,
     made: OnceLock<Dispatch>,
 }
 
 impl<M: Fn() -> Dispatch> Late<M> {
     /// Returns a subscriber to what these targets enable, none of which is above this level. `make` makes what it is.
-    pub(super) fn new(targets: Targets, level: LevelFilter, make: M) -> Self {
-        Late { targets, level, make, made: OnceLock::new() }
+    /// Warnings that repeat are counted in `repeats`.
+    pub(super) fn new(targets: Targets, level: LevelFilter, repeats: Arc<Repeats>, make: M) -> Self {
+        Late { targets, level, repeats, make, made: OnceLock::new() }
     }
 
     fn made(&self) -> &Dispatch {
@@ -39,6 +46,11 @@ impl<M: Fn() -> Dispatch + 'static> Subscriber for Late<M> {
     }
 
     fn event(&self, event: &Event<'_>) {
+        match self.repeats.take(event, Instant::now()) {
+            Line::Written => {}
+            Line::Behind(summary) => summary.write(),
+            Line::Counted => return,
+        }
         self.made().event(event);
     }
 

@@ -167,7 +167,7 @@ impl Machine {
         open.retain(|record| record.question.id == id && !id.is_empty());
         let gaps = self.gaps().borrow().clone();
         match &open[..] {
-            [] if !gaps.unreachable.is_empty() || !gaps.older.is_empty() => Err(Missing::Unasked(gaps)),
+            [] if !gaps.has_asked_all() => Err(Missing::Unasked(gaps)),
             [] => Err(Missing::Refused(Refusal::NotFound)),
             [only] => Ok(Arc::clone(only)),
             several => {
@@ -199,7 +199,8 @@ impl Machine {
         let gaps = self.connections().gaps_for(typed);
         match () {
             () if found.is_unreadable || self.connections().is_unreadable(typed) => Missing::Unreadable,
-            () if !gaps.unreachable.is_empty() || !gaps.older.is_empty() => Missing::Unasked(gaps),
+            () if found.is_busy => Missing::Refused(Refusal::TooManyRequests),
+            () if !gaps.has_asked_all() => Missing::Unasked(gaps),
             () if is_lost || found.is_unknown => Missing::Refused(Refusal::Unavailable),
             () => Missing::Refused(Refusal::NotFound),
         }
@@ -231,6 +232,7 @@ impl Machine {
                 Ok(Some(_)) | Err(CallError::Refused(Refusal::NotFound)) => {}
                 Ok(None) => found.is_unreadable = true,
                 Err(CallError::Refused(Refusal::Ambiguous(several))) => found.ids.extend(several),
+                Err(CallError::Refused(Refusal::TooManyRequests)) => found.is_busy = true,
                 Err(_) => found.is_unknown = true,
             }
         }
@@ -255,9 +257,11 @@ impl Machine {
         let Some(record) = self.store().read(|_, snapshot| snapshot.get(id).cloned()) else {
             return self.find(&IdPrefix::from(id));
         };
-        match record.state {
-            State::Settled => Snapshot::judge_late(&record, submission).map(|()| record),
-            _ => Err(Refusal::Unavailable),
+        match Snapshot::judge_late(&record, submission) {
+            Ok(()) => Ok(record),
+            // How it ended is known, and nothing that a secret could be compared with.
+            Err(Refusal::Unavailable) if record.state == State::Settled => Err(Refusal::Conflict(record)),
+            Err(refusal) => Err(refusal),
         }
     }
 
@@ -304,6 +308,8 @@ struct Found {
     ids: Vec<QuestionId>,
     /// Whether a bridge has a question that needs a newer askbridge.
     is_unreadable: bool,
+    /// Whether a bridge was too busy to say whether it has the question.
+    is_busy: bool,
     /// Whether a bridge did not say whether it has the question.
     is_unknown: bool,
 }
@@ -363,8 +369,7 @@ impl Inbox for Machine {
             return found;
         }
         let gaps = self.connections().gaps_for(typed);
-        let may_be_hidden = !gaps.unreachable.is_empty() || !gaps.older.is_empty();
-        match may_be_hidden || !self.connections().hidden(typed).is_empty() {
+        match !gaps.has_asked_all() || !self.connections().hidden(typed).is_empty() {
             true => Err(Refusal::Unavailable),
             false => Err(Refusal::NotFound),
         }
@@ -399,9 +404,9 @@ mod tests {
 
     use tempfile::TempDir;
     use tokio::{
-        io::copy_bidirectional,
+        io::{AsyncWriteExt, copy_bidirectional},
         net::{UnixListener, UnixStream},
-        time::Instant,
+        time::{Instant, interval_at},
     };
 
     use super::*;
@@ -425,6 +430,11 @@ mod tests {
     fn answer() -> Submission {
         let values = [("q0".to_owned(), Value::Text("yes".to_owned()))].into();
         Submission::Answer(Answer { values, ..Answer::default() })
+    }
+
+    /// Lets this time pass on the paused clock.
+    async fn pass(time: Duration) {
+        interval_at(Instant::now() + time, time).tick().await;
     }
 
     #[tokio::test]
@@ -490,6 +500,107 @@ mod tests {
             let gaps = Gaps { unreachable: vec![frozen.clone()], ..Gaps::default() };
             assert_eq!(*machine.gaps().borrow(), gaps, "a dead bridge is not one that does not reply");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bridge_that_replies_late_is_waited_for_and_one_that_does_not_is_named() {
+        for depth in [Some(Depth::Outline), Some(Depth::Whole), None] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut bridge = PlayedBridge::start(folder.path(), "b");
+            bridge.open("a").await;
+            // It lives, and has had no turn on a CPU since it was connected to.
+            let path = folder.path().join("late.sock");
+            let listener = listen(&path);
+            let late = async {
+                pass(Duration::from_secs(1)).await;
+                let mut late = PlayedBridge::on(listener, None, path, "late");
+                late.open("a").await;
+                std::future::pending::<()>().await;
+            };
+            let open = async {
+                match depth {
+                    Some(depth) => Machine::glance(folder.path(), depth, limits::PATIENCE).await,
+                    None => Machine::open_soon(folder.path()).await,
+                }
+            };
+            let mut late = std::pin::pin!(late);
+            let machine = tokio::select! {
+                machine = soon(open) => machine.unwrap(),
+                () = &mut late => panic!("it goes on"),
+            };
+            assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 2, "{depth:?}");
+            assert!(machine.gaps().borrow().is_empty(), "{depth:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_bridge_that_is_too_busy_is_not_one_that_does_not_reply() {
+        let folder = tempfile::tempdir().unwrap();
+        let bridge = PlayedBridge::start(folder.path(), "b");
+        let mut streams = Vec::new();
+        for _ in 0..limits::CONNECTIONS {
+            streams.push(bridge.stream().await);
+        }
+        let busy = Gaps { busy: vec![bridge.path.clone()], ..Gaps::default() };
+        for watches in [false, true] {
+            let machine = match watches {
+                true => open(&folder).await,
+                false => {
+                    soon(Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE)).await.unwrap()
+                }
+            };
+            assert_eq!(*machine.gaps().borrow(), busy, "{watches}");
+            assert!(!machine.gaps().borrow().has_asked_all());
+            assert_eq!(machine.seek(&typed("b-1")).await, Err(Missing::Unasked(busy.clone())));
+            assert_eq!(machine.find(&typed("b-1")), Err(Refusal::Unavailable));
+        }
+        drop(streams);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bridge_whose_replies_are_not_read_says_that_it_is_too_busy() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        let mut bytes = 0;
+        while bytes < limits::REPLIES_BYTES / 4 {
+            bridge.open(&"x".repeat(100_000)).await;
+            bytes += 100_000;
+        }
+        // Each holds more than a quarter of the room.
+        let mut unread = Vec::new();
+        for _ in 0..4 {
+            let mut stream = bridge.stream().await;
+            let call = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"question_list\"}\n";
+            stream.write_all(call).await.unwrap();
+            unread.push(stream);
+        }
+        let glance = Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE);
+        let machine = soon(glance).await.unwrap();
+        let busy = Gaps { busy: vec![bridge.path.clone()], ..Gaps::default() };
+        assert_eq!(*machine.gaps().borrow(), busy);
+        drop(unread);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bridge_with_a_long_queue_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("busy.sock");
+        let listener = listen(&path);
+        rustix::net::listen(&listener, 0).unwrap();
+        let queued = std::os::unix::net::UnixStream::connect(&path).unwrap();
+        let later = async {
+            pass(limits::PATIENCE / 2).await;
+            let mut bridge = PlayedBridge::on(listener, None, path, "busy");
+            bridge.open("a").await;
+            std::future::pending::<()>().await;
+        };
+        let machine = tokio::select! {
+            machine = soon(Machine::glance(folder.path(), Depth::Outline, limits::PATIENCE)) => machine.unwrap(),
+            () = later => panic!("it goes on"),
+        };
+        assert!(machine.gaps().borrow().is_empty());
+        assert_eq!(machine.store().read(|_, snapshot| snapshot.open_count()), 1);
+        drop(queued);
     }
 
     #[tokio::test]

@@ -105,6 +105,7 @@ impl Connections {
             }
             Greeting::Older => self.miss(bridge, path, Peer::Older),
             Greeting::Gone => self.forget(bridge),
+            Greeting::Busy => self.miss(bridge, path, Peer::Busy),
             Greeting::Unreachable => self.miss(bridge, path, Peer::Unreachable),
         }
     }
@@ -135,6 +136,10 @@ impl Connections {
             Greeting::Gone => {
                 self.forget(bridge);
                 return Met::Gone;
+            }
+            Greeting::Busy => {
+                self.miss(bridge, path, Peer::Busy);
+                return Met::Unreachable;
             }
             Greeting::Unreachable => {
                 self.miss(bridge, path, Peer::Unreachable);

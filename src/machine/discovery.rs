@@ -16,6 +16,7 @@ use thiserror::Error;
 use tokio::net::UnixStream;
 
 use crate::{
+    control::{Home, Life, processes},
     desk::{BridgeName, IdPrefix},
     limits,
 };
@@ -199,13 +200,42 @@ pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf
     is_socket(&path).then_some((bridge, path))
 }
 
-/// Returns whether a bridge of this name listens in any directory of this user's. It may take some milliseconds.
-pub fn is_alive(bridge: &BridgeName) -> bool {
+/// Returns where the bridges of this process run. `None` where there is no folder for their sockets.
+pub fn home() -> Option<Home> {
+    let pid = std::process::id();
+    let started = processes::read(pid).map_or(0, |process| process.started);
+    Some(Home { folder: folder().ok()?, pid, started, namespace: processes::namespace() })
+}
+
+/// Returns whether a bridge lives: it listens in a directory of this user's or where it was noted to, or its process
+/// runs. It may take some milliseconds.
+pub fn life(bridge: &BridgeName, home: Option<&Home>) -> Life {
     // A bridge of the desktop has a runtime directory, and a command of cron has none.
     let of_system = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
     let folders = [path_of("XDG_RUNTIME_DIR"), state_folder(), Some(of_system)];
-    let name = Path::new("askbridge").join(bridge.as_str()).with_extension(NAMED);
-    folders.into_iter().flatten().any(|folder| listens(&folder.join(&name)))
+    let folders = folders.into_iter().flatten().map(|folder| folder.join("askbridge"));
+    let mut sockets = folders
+        .chain(home.map(|home| home.folder.clone()))
+        .map(|folder| folder.join(bridge.as_str()).with_extension(NAMED));
+    if sockets.any(|socket| listens(&socket)) {
+        return Life::Lives;
+    }
+    home.map_or(Life::Ended, |home| life_of_process(home, bridge))
+}
+
+fn life_of_process(home: &Home, bridge: &BridgeName) -> Life {
+    match processes::namespace() {
+        // Nothing is known of processes here.
+        0 => Life::Ended,
+        here if here == home.namespace => match processes::read(home.pid) {
+            Ok(process) if process.started == home.started && !process.has_ended => Life::Lives,
+            Err(error) if error.kind() != ErrorKind::NotFound => Life::Unseen,
+            _ => Life::Ended,
+        },
+        // In a container, say. Where its socket is in sight, it refused the connection.
+        _ if is_socket(&home.folder.join(bridge.as_str()).with_extension(NAMED)) => Life::Ended,
+        _ => Life::Unseen,
+    }
 }
 
 fn listens(path: &Path) -> bool {

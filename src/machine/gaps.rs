@@ -11,8 +11,10 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gaps {
-    /// The sockets of bridges that could not be asked.
+    /// The sockets of bridges that did not reply.
     pub unreachable: Vec<PathBuf>,
+    /// The sockets of bridges that were too busy: they had too many connections or calls.
+    pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol from before protocols had versions.
     pub older: Vec<PathBuf>,
     /// How many open questions need a newer askbridge.
@@ -25,6 +27,16 @@ impl Gaps {
     /// Leaves out nothing but so many questions that need a newer askbridge.
     pub fn of_unreadable(unreadable: usize) -> Self {
         Gaps { unreadable, ..Gaps::default() }
+    }
+
+    /// Returns whether nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        *self == Gaps::default()
+    }
+
+    /// Returns whether each bridge could be asked.
+    pub fn has_asked_all(&self) -> bool {
+        self.unreachable.is_empty() && self.busy.is_empty() && self.older.is_empty()
     }
 }
 

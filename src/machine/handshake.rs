@@ -1,6 +1,6 @@
 //! The first words with a bridge: which protocol it speaks, whether its name is that of its socket, and its changes.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc, time::Instant};
+use std::{collections::BTreeSet, io, path::Path, sync::Arc, time::Instant};
 
 use tokio::{
     net::UnixStream,
@@ -13,7 +13,7 @@ use crate::{
         client::{CallError, Changes, Client, ConnectError, Depth, read_once},
         protocol::{BridgeStatus, Delta, PROTOCOL, Readable, Reply},
     },
-    desk::{BridgeName, IdPrefix, QuestionId, Record},
+    desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal},
     limits,
 };
 
@@ -72,7 +72,9 @@ pub(super) enum Greeting<T> {
     Older,
     /// No process listens there any more.
     Gone,
-    /// The bridge accepts no connection, or is not understood.
+    /// The bridge has too many connections or calls now.
+    Busy,
+    /// The bridge cannot be connected to, or is not understood.
     Unreachable,
 }
 
@@ -97,10 +99,11 @@ pub(super) async fn look(
 }
 
 async fn meet<T>(path: &Path, talk: impl AsyncFnOnce(UnixStream) -> Result<T, Failure>) -> Greeting<T> {
-    match discovery::connect(path).await {
+    match reach(path).await {
         Ok(Some(stream)) => match talk(stream).await {
             Ok(met) => return Greeting::Met(met),
             Err(Failure::Older) => return Greeting::Older,
+            Err(Failure::Busy) => return Greeting::Busy,
             Err(Failure::Other(error)) => {
                 tracing::debug!(socket = %path.display(), error, "the handshake with a bridge failed");
             }
@@ -118,9 +121,24 @@ async fn meet<T>(path: &Path, talk: impl AsyncFnOnce(UnixStream) -> Result<T, Fa
     }
 }
 
+/// Connects to the bridge behind a socket. One that has not accepted the connections before this one lives: it is waited
+/// for, however long that takes.
+async fn reach(path: &Path) -> io::Result<Option<UnixStream>> {
+    let mut back_off = limits::DEBOUNCE;
+    loop {
+        match discovery::connect(path).await {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            reached => return reached,
+        }
+        sleep(back_off).await;
+        back_off = limits::DISCOVERY_INTERVAL.min(2 * back_off);
+    }
+}
+
 /// Why a handshake failed.
 enum Failure {
     Older,
+    Busy,
     Other(String),
 }
 
@@ -128,6 +146,7 @@ impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::OlderProtocol => Failure::Older,
+            ConnectError::Busy => Failure::Busy,
             other => Failure::Other(other.to_string()),
         }
     }
@@ -135,7 +154,10 @@ impl From<ConnectError> for Failure {
 
 impl From<CallError> for Failure {
     fn from(error: CallError) -> Self {
-        Failure::Other(error.to_string())
+        match error {
+            CallError::Refused(Refusal::TooManyRequests) => Failure::Busy,
+            other => Failure::Other(other.to_string()),
+        }
     }
 }
 
@@ -182,7 +204,8 @@ pub(super) async fn silence(client: &Client) {
     loop {
         sleep(limits::HANDSHAKE_TIMEOUT).await;
         match timeout(limits::HANDSHAKE_TIMEOUT, client.status()).await {
-            Ok(Ok(_)) => {}
+            // A bridge that is too busy is not silent.
+            Ok(Ok(_) | Err(CallError::Refused(_))) => {}
             _ => return,
         }
     }

@@ -35,6 +35,7 @@ pub(super) enum Peer {
     /// The bridge was read once, and is not connected.
     Read(Box<Greeted>),
     Unreachable,
+    Busy,
     Older,
 }
 
@@ -48,7 +49,7 @@ impl Link {
         let mut status = match &self.peer {
             Peer::Connected(connection, _) => connection.greeted.status(),
             Peer::Read(greeted) => greeted.status(),
-            Peer::New | Peer::Unreachable | Peer::Older => return None,
+            Peer::New | Peer::Unreachable | Peer::Busy | Peer::Older => return None,
         };
         status.unreadable = self.unreadable.count();
         Some(status)
@@ -91,6 +92,7 @@ pub(super) fn gaps<'a>(links: impl Iterator<Item = &'a Link>) -> Gaps {
     for link in links {
         match link.peer {
             Peer::Unreachable => gaps.unreachable.push(link.path.clone()),
+            Peer::Busy => gaps.busy.push(link.path.clone()),
             Peer::Older => gaps.older.push(link.path.clone()),
             Peer::New | Peer::Connected(..) | Peer::Read(_) => {}
         }

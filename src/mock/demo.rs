@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    ClientKind, DemoSettings, Fallback,
+    AskConsent, ClientKind, DemoSettings, Fallback,
     client::{ClientError, Conversation, ConversationSettings, Process, Screen, ScriptedAnswers},
     tour::{ELSEWHERE, Inbox},
 };
@@ -35,8 +35,8 @@ Exit codes:
   2  the command line was not understood";
 
 /// Runs the demonstration until the agent's turn has ended.
-pub fn run(settings: &DemoSettings) -> ExitCode {
-    match demonstrate(settings) {
+pub fn run(settings: &DemoSettings, consent: AskConsent) -> ExitCode {
+    match demonstrate(settings, consent) {
         Ok(()) => ExitCode::from(exit::OK),
         Err(ClientError::Screen(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::from(exit::OK)
@@ -49,12 +49,13 @@ pub fn run(settings: &DemoSettings) -> ExitCode {
     }
 }
 
-fn demonstrate(settings: &DemoSettings) -> Result<(), ClientError> {
+fn demonstrate(settings: &DemoSettings, consent: AskConsent) -> Result<(), ClientError> {
     let conversation = ConversationSettings {
         name: "askbridge-demo",
         peer: "bridge",
         kind: settings.kind,
         permission: None,
+        consent: Some(consent),
         wire: settings.wire,
         patience: Some(PATIENCE),
         deadline: None,

@@ -37,6 +37,9 @@ pub mod demo;
 
 mod tour;
 
+mod consent;
+
+pub use consent::{AskConsent, Consent, Consented};
 pub use settings::{
     AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, PermissionAnswer,
 };

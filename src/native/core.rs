@@ -11,7 +11,7 @@ use super::{
 use crate::{
     desk::Opening,
     engine::{Action, Base, Config, Line, Peer},
-    limits,
+    guard, limits,
     question::{Purpose, Question, Reason},
     wire::{envelope::is_json, frame::Verdict, id::RequestId},
 };
@@ -155,8 +155,7 @@ impl<S: Spoken> Core<S> {
         if self.base.desk.check_room(question.session.as_deref(), weight).is_err() {
             return;
         }
-        // The shorter one, where both the agent and the user have one.
-        let timeout = [question.timeout, self.config.timeout].into_iter().flatten().min();
+        let timeout = self.base.timeout(&question);
         let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: false };
         let number = self.base.desk.open(opening, now);
         self.base.tell();
@@ -169,6 +168,7 @@ impl<S: Spoken> Core<S> {
         question.project = folder.cloned();
         let agent = self.base.introductions().agent.as_ref().and_then(|agent| agent.name.as_deref());
         question.agent = Some(agent.unwrap_or(S::AGENT).into());
+        guard::assess(&mut question);
         question.shrink_to_fit();
         question
     }

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::value::RawValue;
-
 use super::{core::Core, spoken::Spoken};
 use crate::{
     desk::{Submission, Submitted},
@@ -90,7 +88,8 @@ impl<S: Spoken> Core<S> {
     /// Rejects a request that comes when nothing can be asked any more.
     pub(super) fn refuse(&mut self, id: &str, reply: &S::Reply, question: &Question, reason: Reason) {
         let result = self.spoken.write_rejection(reply, question, reason.into());
-        self.send(id, question, &result, reason != Reason::ClientGone);
+        self.base.actions.push(Action::Send(Peer::Agent, self.spoken.response(id, &result)));
+        self.responded(id, question, reason != Reason::ClientGone);
     }
 
     /// Sends the agent its response, and takes the request back from the host, which still shows it.
@@ -106,12 +105,13 @@ impl<S: Spoken> Core<S> {
             Outcome::Failed | Outcome::Unknown(_) => return,
         };
         let is_host_there = *outcome != Outcome::Rejected(Reason::ClientGone);
-        self.send(open.id.as_str(), &open.question, &result, is_host_there);
-        self.base.actions.push(Action::Deliver(number));
+        let response = self.spoken.response(open.id.as_str(), &result);
+        self.base.actions.push(Action::Respond(number, response));
+        self.responded(open.id.as_str(), &open.question, is_host_there);
     }
 
-    fn send(&mut self, id: &str, question: &Question, result: &RawValue, is_host_there: bool) {
-        self.base.actions.push(Action::Send(Peer::Agent, self.spoken.response(id, result)));
+    /// Takes note of a request that has its response, and takes it back from a host that still shows it.
+    fn responded(&mut self, id: &str, question: &Question, is_host_there: bool) {
         self.pending.remember(id, question);
         if is_host_there {
             self.take_back(id);

@@ -84,7 +84,7 @@ mod tests {
             stdin: hostile.to_owned(),
         };
         let script = "cd / && { printf '%s\\n' \"$2\" \"$QUESTION_TITLE\"; cat; } >\"$1\"";
-        run(&shell(script), given, Duration::from_secs(30)).await.expect("it runs");
+        run(&shell(script), given, Duration::from_secs(120)).await.expect("it runs");
         let told = std::fs::read_to_string(file).expect("a file");
         assert_eq!(told, format!("{hostile}\n{hostile}\n{hostile}"));
     }
@@ -106,13 +106,13 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         };
-        timeout(Duration::from_secs(30), group_is_gone).await.expect("all of it is killed");
+        timeout(Duration::from_secs(120), group_is_gone).await.expect("all of it is killed");
     }
 
     #[tokio::test]
     async fn it_is_said_how_a_program_failed() {
         let failed = async |words: &[String]| {
-            run(words, Given::default(), Duration::from_secs(30)).await.expect_err("it fails")
+            run(words, Given::default(), Duration::from_secs(120)).await.expect_err("it fails")
         };
         assert_eq!(failed(&shell("exit 3")).await, "sh ended with exit code 3");
         assert_eq!(failed(&shell("kill -9 $$")).await, "sh was ended by signal 9");

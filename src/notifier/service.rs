@@ -30,6 +30,7 @@ use crate::{
     desk::{QuestionId, Record, State},
     limits,
     notify::{Around, Plan, Starts, ruled},
+    real_files::RealFiles,
     rule::Rule,
     settings::NotifySettings,
     settings_files,
@@ -176,7 +177,7 @@ impl Running {
             self.settings.insert(project.clone(), Held { read: Instant::now(), version, settings, rules });
         }
         let held = self.settings.get(&project)?;
-        let settings = ruled(held.settings.clone()?, &held.rules, record);
+        let settings = ruled(held.settings.clone()?, &held.rules, record, &RealFiles);
         Plan::new(&settings, &record.question, has_terminal)
     }
 

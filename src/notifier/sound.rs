@@ -7,7 +7,7 @@ use super::{
     programs::{Given, run},
     telling::Telling,
 };
-use crate::{limits, notify::Message, settings::kinds::Disclosure};
+use crate::{limits, notify::Message, present::text::headline, settings::kinds::Disclosure};
 
 /// Plays or speaks.
 pub(super) async fn tell(telling: &Telling, message: &Message) -> Result<(), String> {
@@ -22,13 +22,13 @@ pub(super) async fn beat(telling: &Telling) -> Result<(), String> {
     run(&heartbeat.command, given(telling, &telling.message(Disclosure::Title)), most).await
 }
 
-/// Returns what such a program is given: it stays on this machine.
+/// Returns what such a program is given: it stays on this machine. The title is that of the question, on one line.
 pub(super) fn given(telling: &Telling, message: &Message) -> Given {
     Given {
         arguments: Vec::new(),
         variables: vec![
             ("QUESTION_ID", telling.record.id.to_string().into()),
-            ("QUESTION_TITLE", message.text().replace('\n', ": ").into()),
+            ("QUESTION_TITLE", headline(&telling.record).into()),
         ],
         stdin: message.text() + "\n",
     }

@@ -5,10 +5,10 @@
 
 use crate::{
     desk::{Record, Submission},
-    form::caution::caution,
+    form::caution::{caution, role},
     limits,
     present::text::{asked, headline, line, project, short},
-    question::{Answer, FieldOption, Kind, Purpose, Question, Value, subject},
+    question::{Answer, FieldOption, Kind, Purpose, Question, Role, Value, subject},
     settings::kinds::Disclosure,
     terminal::printable,
 };
@@ -57,7 +57,12 @@ impl Message {
             Disclosure::Title => (headline(record), Vec::new()),
             Disclosure::All => (whole(question), buttons(question)),
         };
-        Message { title, body, buttons, is_urgent: question.dangerous && text != Disclosure::None }
+        Message {
+            title,
+            body,
+            buttons,
+            is_urgent: question.risk().is_dangerous() && text != Disclosure::None,
+        }
     }
 
     /// Returns what is told of so many questions that are not told one by one.
@@ -122,7 +127,7 @@ fn buttons(question: &Question) -> Vec<Button> {
     };
     let answer = |value| Answer { values: [(field.name.clone(), value)].into(), ..Answer::default() };
     let choices = choices.into_iter().map(|(label, value)| (label, answer(value)));
-    let all: Vec<_> = choices.filter(|(_, answer)| caution(question, answer).is_none()).collect();
+    let all: Vec<_> = choices.filter(|(_, answer)| is_one_tap(question, answer)).collect();
     if all.len() > limits::NOTIFY_BUTTONS {
         return Vec::new();
     }
@@ -131,6 +136,12 @@ fn buttons(question: &Question) -> Vec<Button> {
         submission: Submission::Answer(answer),
     };
     all.into_iter().map(button).collect()
+}
+
+/// Returns whether an answer may be one tap away: a tap never allows what acts (I12).
+fn is_one_tap(question: &Question, answer: &Answer) -> bool {
+    let refuses = matches!(role(question, answer), Some(Role::RejectOnce | Role::RejectAlways));
+    caution(question, answer).is_none() && (refuses || !question.risk().is_guarded())
 }
 
 fn chosen(option: &FieldOption) -> (String, Value) {
@@ -175,12 +186,13 @@ mod tests {
         })
     }
 
-    fn permission(dangerous: bool) -> Json {
+    fn permission(risk: &str) -> Json {
         let roles = ["allow_once", "allow_always", "reject_once"];
         let mut json =
             choice(&roles.map(|role| json!({ "value": role, "label": role, "role": role })).to_vec().into());
         json["purpose"] = "permission".into();
-        json["dangerous"] = dangerous.into();
+        json["dangerous"] = (risk != "plain").into();
+        json["risk"] = risk.into();
         json["subject"] = json!({ "command": "rm -rf build" });
         json
     }
@@ -191,7 +203,7 @@ mod tests {
 
     #[test]
     fn no_more_leaves_the_machine_than_is_set() {
-        let record = record(permission(true));
+        let record = record(permission("dangerous"));
         let none = Message::new(&record, "/x", Disclosure::None);
         assert_eq!(none.text(), "A permission waits in sh␛op");
         assert!(none.buttons.is_empty() && !none.is_urgent);
@@ -205,8 +217,10 @@ mod tests {
     #[test]
     fn what_allows_too_much_has_no_button() {
         let of = |json| Message::new(&record(json), "", Disclosure::All);
-        assert_eq!(labels(&of(permission(false))), ["allow_once", "reject_once"]);
-        assert_eq!(labels(&of(permission(true))), ["reject_once"]);
+        assert_eq!(labels(&of(permission("plain"))), ["allow_once", "reject_once"]);
+        for risk in ["acts", "dangerous", "of_next_year"] {
+            assert_eq!(labels(&of(permission(risk))), ["reject_once"], "{risk}");
+        }
         let mut dangerous = choice(&json!([{ "value": "a", "label": "A" }]));
         dangerous["dangerous"] = true.into();
         assert!(of(dangerous).buttons.is_empty());

@@ -2,13 +2,14 @@
 
 use crate::{
     desk::Record,
+    guard::Files,
     rule::{Rule, What, decide},
     settings::NotifySettings,
 };
 
 /// Returns the settings for one question: where a rule names the ways in which its person is told, with these alone.
-pub fn ruled(settings: NotifySettings, rules: &[Rule], record: &Record) -> NotifySettings {
-    match decide(rules, record).map(|decision| decision.what) {
+pub fn ruled(settings: NotifySettings, rules: &[Rule], record: &Record, files: &dyn Files) -> NotifySettings {
+    match decide(rules, record, files).map(|decision| decision.what) {
         Some(What::Notify(ways)) => settings.only(&ways),
         _ => settings,
     }
@@ -23,6 +24,14 @@ mod tests {
         notify::Way,
         settings::{Settings, SettingsFile, Sources},
     };
+
+    struct NoFiles;
+
+    impl Files for NoFiles {
+        fn resolve(&self, _: &std::path::Path) -> Option<std::path::PathBuf> {
+            None
+        }
+    }
 
     #[test]
     fn a_rule_names_the_ways_for_its_questions() {
@@ -44,7 +53,7 @@ mod tests {
             let record =
                 Record::new("b-1".parse().expect("an ID"), std::sync::Arc::new(question), Default::default());
             let settings = NotifySettings::of(&all, None).expect("settings");
-            Way::set(&ruled(settings, all.rules(), &record), true)
+            Way::set(&ruled(settings, all.rules(), &record, &NoFiles), true)
         };
         assert_eq!(ways("Codex"), [Way::Ntfy], "a way that is not set up stays away");
         assert_eq!(ways("Claude"), [Way::Terminal, Way::Desktop, Way::Ntfy]);

@@ -9,6 +9,8 @@ pub mod attach;
 
 mod answering;
 
+mod file;
+
 mod secret;
 
 mod listeners;

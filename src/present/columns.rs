@@ -40,7 +40,7 @@ impl Column {
         self.width = cells.chain([self.head.len()]).max().unwrap_or(0);
     }
 
-    /// Cuts each cell that is wider than this, or that stacks more marks than any script does.
+    /// Cuts each cell that is wider than this.
     fn cut(&mut self, most: usize) {
         for cell in &mut self.cells {
             *cell = cut(cell, most).into_owned();

@@ -66,6 +66,11 @@ pub struct Report {
     pub version: String,
     /// Whether nothing is a problem.
     pub healthy: bool,
+    /// Whether the questions of an agent come here: a bridge runs, or an agent is set up to ask here.
+    pub connected: bool,
+    /// What to do first, where none do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<String>,
     /// The findings, by area.
     pub findings: Vec<Finding>,
 }
@@ -73,7 +78,7 @@ pub struct Report {
 impl Report {
     /// Starts a report.
     pub fn new(version: &str) -> Self {
-        Report { version: version.to_owned(), healthy: true, findings: Vec::new() }
+        Report { version: version.to_owned(), healthy: true, ..Report::default() }
     }
 
     /// Adds a finding.
@@ -105,7 +110,8 @@ impl Report {
                 push(&mut out, format_args!("{:start$}-> {advice}\n", ""));
             }
         }
-        push(&mut out, format_args!("\n{}\n", self.summary()));
+        let summary = wrap::wrapped(&printable_line(&self.summary()), 0, 0, columns);
+        push(&mut out, format_args!("\n{summary}\n"));
         out
     }
 
@@ -118,7 +124,16 @@ impl Report {
         };
         let found = [words(count(Level::Problem), "problem"), words(count(Level::Warning), "warning")];
         let found: Vec<_> = found.into_iter().flatten().collect();
-        if found.is_empty() { "everything works".to_owned() } else { found.join(", ") }
+        let found = Some(found.join(", ")).filter(|found| !found.is_empty());
+        match (found, self.connected) {
+            (None, true) => "everything works".to_owned(),
+            (Some(found), true) => found,
+            (found, false) => {
+                let found = found.map(|found| found + "; ").unwrap_or_default();
+                let first = self.first.as_ref().map(|first| format!(": {first}")).unwrap_or_default();
+                format!("{found}no agent is connected yet{first}")
+            }
+        }
     }
 }
 
@@ -146,11 +161,19 @@ mod tests {
         report.add("program", Level::Ok, "askbridge 0.1.0", None);
         report.add("folder", Level::Problem, "/run/\u{1b}x can be entered by others", Some("chmod 700 it"));
         report.add("folder", Level::Warning, "a warning of several words", None);
+        report.connected = true;
         let text = "program\n  ok       askbridge 0.1.0\n\nfolder\n  problem  /run/␛x can be entered by others\n           \
                     -> chmod 700 it\n  warning  a warning of several words\n\n1 problem, 1 warning\n";
         assert_eq!(report.text(usize::MAX, false), text);
         assert!(!report.healthy);
         assert!(report.text(30, false).lines().all(|line| line.chars().count() <= 30));
-        assert_eq!(Report::new("0").text(80, false), "\neverything works\n");
+        let last = |connected, first: Option<&str>, level| {
+            let mut report = Report { connected, first: first.map(str::to_owned), ..Report::new("0") };
+            report.add("a", level, "b", None);
+            report.text(80, false).lines().last().map(str::to_owned).unwrap_or_default()
+        };
+        assert_eq!(last(true, None, Level::Note), "everything works");
+        assert_eq!(last(false, Some("do this"), Level::Ok), "no agent is connected yet: do this");
+        assert_eq!(last(false, None, Level::Problem), "1 problem; no agent is connected yet");
     }
 }

@@ -1,34 +1,42 @@
 //! What a listing leaves out, in words: a line for each reason.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{machine::Gaps, terminal::printable_line};
 
 /// Returns a line for each reason why questions are left out.
 pub fn lines(gaps: &Gaps) -> Vec<String> {
-    let unreachable = unreachable(gaps).map(|sockets| format!("questions may be missing: {sockets}"));
-    let mut lines: Vec<_> =
-        unreachable.into_iter().chain(gaps.older.iter().map(|path| older(path))).collect();
+    let missing = unreachable(gaps).chain(busy(gaps)).map(|why| format!("questions may be missing: {why}"));
+    let mut lines: Vec<_> = missing.chain(gaps.older.iter().map(|path| older(path))).collect();
     lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
     let full = "left out: there is no room for more";
     lines.extend(count(gaps.left_out, &format!("is {full}"), &format!("are {full}")));
     lines
 }
 
-/// Says which bridges did not reply, on one line.
+/// Says which bridges could not be asked, on one line.
 pub fn unasked(gaps: &Gaps) -> String {
     let older = gaps.older.iter().map(|path| older(path));
-    unreachable(gaps).into_iter().chain(older).collect::<Vec<_>>().join("; ")
+    unreachable(gaps).chain(busy(gaps)).chain(older).collect::<Vec<_>>().join("; ")
 }
 
-fn unreachable(gaps: &Gaps) -> Option<String> {
-    let sockets: Vec<_> = gaps.unreachable.iter().map(|path| path.display().to_string()).collect();
-    let count = match sockets.len() {
-        0 => return None,
-        1 => "a bridge".to_owned(),
-        several => format!("{several} bridges"),
+fn unreachable(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {
+    bridges(&gaps.unreachable, "did not reply", "did not reply")
+}
+
+fn busy(gaps: &Gaps) -> impl Iterator<Item = String> + use<> {
+    bridges(&gaps.busy, "is too busy", "are too busy")
+}
+
+/// Says something of the bridges behind these sockets, if there are any.
+fn bridges(sockets: &[PathBuf], one: &str, several: &str) -> impl Iterator<Item = String> + use<> {
+    let names: Vec<_> = sockets.iter().map(|path| path.display().to_string()).collect();
+    let which = match names.len() {
+        0 => None,
+        1 => Some(format!("a bridge {one}")),
+        count => Some(format!("{count} bridges {several}")),
     };
-    Some(printable_line(&format!("{count} did not reply: {}", sockets.join(", "))).into_owned())
+    which.map(|which| printable_line(&format!("{which}: {}", names.join(", "))).into_owned()).into_iter()
 }
 
 /// Says that a bridge speaks an older protocol, and what to do.
@@ -58,15 +66,22 @@ mod tests {
         gaps.unreadable = 2;
         gaps.left_out = 1;
         gaps.unreachable = vec!["/r/a.sock".into(), "/r/b.sock".into()];
+        gaps.busy = vec!["/r/c.sock".into()];
         gaps.older = vec!["/r/old.sock".into()];
         assert_eq!(
             lines(&gaps),
             [
                 "questions may be missing: 2 bridges did not reply: /r/a.sock, /r/b.sock",
+                "questions may be missing: a bridge is too busy: /r/c.sock",
                 "/r/old.sock speaks an older protocol: restart the agent that it wraps",
                 "2 questions need a newer askbridge",
                 "1 question is left out: there is no room for more",
             ]
+        );
+        assert_eq!(
+            unasked(&gaps),
+            "2 bridges did not reply: /r/a.sock, /r/b.sock; a bridge is too busy: /r/c.sock; \
+             /r/old.sock speaks an older protocol: restart the agent that it wraps"
         );
     }
 }

@@ -1,14 +1,15 @@
 //! The open questions as JSON: the records, and beside each what a list shows of it.
 //! When it is printed is left to `command`.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use serde::Serialize;
 
-use super::{bridges::Bridges, text};
+use super::{bridges::Bridges, elsewhere::Elsewhere, text};
 use crate::{
     control::protocol::PROTOCOL,
     desk::{LostQuestion, Record},
+    machine::Gaps,
 };
 
 /// What `askbridge list --json` prints.
@@ -23,10 +24,23 @@ pub struct QuestionList {
     pub revision: u64,
     /// The open questions, oldest first.
     pub questions: Vec<ListedQuestion>,
+    /// Whether all open questions of the bridges in the directory of the sockets are listed. Where they are not, the
+    /// members below say why.
+    pub complete: bool,
+    /// The sockets of bridges that did not reply.
+    pub unreachable: Vec<PathBuf>,
+    /// The sockets of bridges that were too busy to reply: they had too many connections or calls.
+    pub busy: Vec<PathBuf>,
+    /// The sockets of bridges that speak a protocol of a version before 1.
+    pub older: Vec<PathBuf>,
     /// How many open questions are not listed because they need a newer askbridge.
     pub unreadable: usize,
+    /// How many open questions are not listed because there is no room for them.
+    pub left_out: usize,
     /// Questions that were open when their bridges ended, within the last day, oldest first. They cannot be answered.
     pub lost: Vec<LostQuestion>,
+    /// Bridges that have open questions, and that this command could not ask: they are not where it looked.
+    pub elsewhere: Vec<Elsewhere>,
 }
 
 /// An open question: its record, and what a list shows of it.
@@ -53,7 +67,7 @@ pub struct ListedQuestion {
 
 impl QuestionList {
     /// Lists these questions.
-    pub fn new(revision: u64, open: Vec<Arc<Record>>, bridges: &Bridges, unreadable: usize) -> Self {
+    pub fn new(revision: u64, open: Vec<Arc<Record>>, bridges: &Bridges, gaps: &Gaps) -> Self {
         let listed = |record: Arc<Record>| ListedQuestion {
             agent: bridges.agent(&record),
             project: record.question.project.clone(),
@@ -62,7 +76,19 @@ impl QuestionList {
             record,
         };
         let questions = open.into_iter().map(listed).collect();
-        QuestionList { protocol: PROTOCOL, revision, questions, unreadable, lost: Vec::new() }
+        QuestionList {
+            protocol: PROTOCOL,
+            revision,
+            questions,
+            complete: gaps.is_empty(),
+            unreachable: gaps.unreachable.clone(),
+            busy: gaps.busy.clone(),
+            older: gaps.older.clone(),
+            unreadable: gaps.unreadable,
+            left_out: gaps.left_out,
+            lost: Vec::new(),
+            elsewhere: Vec::new(),
+        }
     }
 }
 

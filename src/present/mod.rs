@@ -20,6 +20,8 @@ pub mod table;
 
 pub mod past;
 
+pub mod elsewhere;
+
 pub mod listing;
 
 pub mod status;

@@ -6,7 +6,11 @@ use super::{
     columns::{Column, Columns, Step},
     text::{self, NONE, span},
 };
-use crate::desk::{LostQuestion, Record, Settlement, Timestamp};
+use crate::{
+    control::Life,
+    desk::{LostQuestion, Record, Settlement, Timestamp},
+    terminal::cut,
+};
 
 /// The heads of the columns, in their order.
 const HEADS: [&str; 5] = ["ID", "AGENT", "PROJECT", "AGO", "QUESTION"];
@@ -17,6 +21,11 @@ const LEAST: usize = 24;
 /// The least columns of an agent or a project before it is left out.
 const NAME: usize = 12;
 
+/// How many lost questions a list names: the rest of them is counted.
+const LOST: usize = 5;
+/// Columns of a line about a lost question where there is no terminal to say how many there are.
+const LOST_COLUMNS: usize = 200;
+
 /// A question of the past.
 #[derive(Clone, Copy, Debug)]
 pub struct Past<'a> {
@@ -24,8 +33,10 @@ pub struct Past<'a> {
     pub record: &'a Record,
     /// What was decided, where it is not known that the asker got it.
     pub accepted: Option<&'a Settlement>,
+    /// Whether the asker may have got that.
+    pub may_have_arrived: bool,
     /// Whether its bridge still runs.
-    pub is_alive: bool,
+    pub life: Life,
 }
 
 impl Past<'_> {
@@ -39,9 +50,13 @@ impl Past<'_> {
         let question = &self.record.question;
         match (&self.record.settlement, self.accepted) {
             (Some(settlement), _) => answer::settlement(question, settlement),
-            (None, _) if self.is_alive => "open".to_owned(),
+            (None, _) if self.life == Life::Lives => "open".to_owned(),
+            (None, _) if self.life == Life::Unseen => {
+                "not settled; whether its bridge still runs cannot be seen from here".to_owned()
+            }
             (None, Some(accepted)) => {
-                format!("lost: {}, and never delivered", answer::settlement(question, accepted))
+                let arrived = if self.may_have_arrived { "and perhaps" } else { "and never" };
+                format!("lost: {}, {arrived} delivered", answer::settlement(question, accepted))
             }
             (None, None) => "lost: its bridge ended before it was settled".to_owned(),
         }
@@ -54,7 +69,7 @@ pub fn table(past: &[Past<'_>], now: Timestamp, room: Option<usize>) -> Vec<Stri
     let mut cells: [Vec<String>; 5] = Default::default();
     for one in past {
         let question = &one.record.question;
-        let mark = if question.dangerous { "! " } else { "" };
+        let mark = if question.risk().is_dangerous() { "! " } else { "" };
         let row = [
             one.record.id.to_string(),
             question
@@ -88,27 +103,38 @@ pub fn table(past: &[Past<'_>], now: Timestamp, room: Option<usize>) -> Vec<Stri
     columns.lines()
 }
 
-/// Returns what is said of questions that were lost: each with its age and how to go on.
-pub fn lost(lost: &[LostQuestion], now: Timestamp) -> Vec<String> {
-    let said = lost.iter().map(|lost| {
+/// Returns what is said of questions that were lost, which come oldest first: the latest of them, each on a line of so many
+/// columns, how to see all, and how to go on.
+pub fn lost(lost: &[LostQuestion], now: Timestamp, room: Option<usize>) -> Vec<String> {
+    if lost.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![match lost.len() {
+        1 => "lost: 1 question was open when its bridge ended".to_owned(),
+        several => format!("lost: {several} questions were open when their bridges ended"),
+    }];
+    lines.extend(lost.iter().rev().take(LOST).map(|lost| {
         let Record { id, question, opened_at, .. } = &*lost.record;
         let asked = text::line(question.headline().trim());
         let accepted = lost.accepted.as_ref();
         let answered = accepted.map(|it| format!(" ({})", answer::settlement(question, it)));
-        format!("{id}  asked {} ago: {asked}{}", span(now.since(*opened_at)), answered.unwrap_or_default())
-    });
-    let mut lines: Vec<_> = said.collect();
-    if lines.is_empty() {
-        return lines;
+        let age = span(now.since(*opened_at));
+        let line = format!("{id}  asked {age} ago: {asked}{}", answered.unwrap_or_default());
+        cut(&line, room.unwrap_or(LOST_COLUMNS)).into_owned()
+    }));
+    let more = lost.len().saturating_sub(LOST);
+    if more > 0 {
+        lines.push(format!("and {more} more: askbridge history --lost shows all"));
     }
-    let head = match lines.len() {
-        1 => "lost: 1 question was open when its bridge ended".to_owned(),
-        several => format!("lost: {several} questions were open when their bridges ended"),
-    };
-    lines.insert(0, head);
     lines.push("To go on, resume the session in its client, so that the agent asks again.".to_owned());
-    if lost.iter().any(|lost| lost.accepted.is_some()) {
+    if lost.iter().any(LostQuestion::is_given_again) {
         lines.push("An answer that never reached the agent is given then, by itself.".to_owned());
+    }
+    if lost.iter().any(|lost| lost.has_answer() && !lost.is_given_again()) {
+        lines.push(
+            "An answer that may have reached it, or could do harm, is shown then, to be given again."
+                .to_owned(),
+        );
     }
     lines
 }

@@ -3,6 +3,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use anstyle::Style;
+
 use super::{
     answer,
     ending::ending,
@@ -85,14 +87,18 @@ impl Shown<'_> {
         self.head(out)?;
         let question = &self.record.question;
         let heading = question.heading();
+        let is_permission = question.purpose == Purpose::Permission;
+        if let Some(command) = subject::command(question).filter(|_| is_permission) {
+            let bold = if self.colour { Style::new().bold() } else { Style::new() };
+            writeln!(out, "\n{bold}{command}{bold:#}")?;
+        }
         if let Some(title) = question.title.as_deref().filter(|title| *title != heading) {
             self.paragraph(title, out)?;
         }
         // The labels below say more than a heading that an agent writes over every form.
         let is_formula = question.headline() != heading;
-        let is_permission = question.purpose == Purpose::Permission;
         let is_below = question.fields.len() == 1 && question.fields[0].label == heading && !is_permission;
-        if !is_formula && !is_below {
+        if !is_formula && !is_below && !subject::is_command(question, heading) {
             self.paragraph(heading, out)?;
         }
         match is_permission {
@@ -123,15 +129,8 @@ impl Shown<'_> {
         if let Some(session) = &question.session {
             self.line(&format!("session {}", printable_line(session)), 0, out)?;
         }
-        if question.dangerous {
-            self.line(
-                match question.purpose {
-                    Purpose::Permission => "dangerous: what it allows can do harm",
-                    _ => "dangerous: a wrong answer can do harm",
-                },
-                0,
-                out,
-            )?;
+        if let Some(risk) = text::risk(question) {
+            self.line(&risk, 0, out)?;
         }
         Ok(())
     }
@@ -165,10 +164,14 @@ impl Shown<'_> {
 
     /// Returns how the same question ended before.
     fn earlier(&self, earlier: &Earlier) -> String {
-        let Earlier { id, outcome, by, at, was_delivered, .. } = earlier;
+        let Earlier { id, outcome, by, at, was_delivered, may_have_arrived } = earlier;
         let settled = Settlement::new(outcome.clone(), by.clone(), *at);
         let said = answer::settlement(&self.record.question, &settled);
-        let arrived = if *was_delivered { "" } else { ", which did not reach the agent then" };
+        let arrived = match (was_delivered, may_have_arrived) {
+            (true, _) => "",
+            (false, true) => ", which may not have reached the agent then",
+            (false, false) => ", which did not reach the agent then",
+        };
         format!("asked before as {id}, {} ago{arrived}: {said}", span(self.now.since(*at)))
     }
 

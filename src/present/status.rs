@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{
     columns::{Column, Columns, Step},
+    elsewhere::{self, Elsewhere},
     text::{self, NONE, span},
 };
 use crate::{control::BridgeStatus, desk::QuestionId, machine::Gaps, terminal::printable_line};
@@ -31,11 +32,15 @@ pub struct MachineStatus {
     pub bridges: Vec<BridgeStatus>,
     /// The sockets of bridges that did not reply.
     pub unreachable: Vec<PathBuf>,
+    /// The sockets of bridges that were too busy to reply: they had too many connections or calls.
+    pub busy: Vec<PathBuf>,
     /// The sockets of bridges that speak a protocol of a version before 1.
     pub older: Vec<PathBuf>,
     /// The IDs of the open questions that need a newer askbridge, as far as they can be read.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub unreadable: Vec<QuestionId>,
+    /// Bridges that have open questions, and that could not be asked: they are not in that directory.
+    pub elsewhere: Vec<Elsewhere>,
 }
 
 impl MachineStatus {
@@ -50,8 +55,10 @@ impl MachineStatus {
             directory: directory.to_owned(),
             bridges,
             unreachable: gaps.unreachable.clone(),
+            busy: gaps.busy.clone(),
             older: gaps.older.clone(),
             unreadable,
+            elsewhere: Vec::new(),
         }
     }
 
@@ -59,12 +66,19 @@ impl MachineStatus {
     pub fn lines(&self, room: Option<usize>) -> Vec<String> {
         let directory = self.directory.display().to_string();
         let directory = printable_line(&directory);
-        if self.bridges.is_empty() && self.unreachable.is_empty() && self.older.is_empty() {
-            return vec![format!("no bridge runs (looked in {directory})")];
+        let elsewhere = elsewhere::lines(&self.elsewhere, &self.directory);
+        let unasked = [&self.unreachable, &self.busy, &self.older];
+        if self.bridges.is_empty() && unasked.iter().all(|sockets| sockets.is_empty()) {
+            let none = match elsewhere.is_empty() {
+                true => format!("no bridge runs (looked in {directory})"),
+                false => format!("no bridge runs in {directory}"),
+            };
+            return [none].into_iter().chain(elsewhere).collect();
         }
         let mut lines = if self.bridges.is_empty() { Vec::new() } else { self.table(room) };
         let mut notes = vec![format!("looked in {directory}")];
         notes.extend(self.unreachable.iter().map(|path| format!("did not reply: {}", socket(path))));
+        notes.extend(self.busy.iter().map(|path| format!("is too busy: {}", socket(path))));
         notes.extend(self.older.iter().map(|path| super::gaps::older(path)));
         notes.extend(self.unreadable.iter().map(|id| format!("{id} needs a newer askbridge")));
         let unnamed = self.bridges.iter().map(|bridge| bridge.unreadable).sum::<usize>();
@@ -73,6 +87,7 @@ impl MachineStatus {
             1 => notes.push("1 more question without a readable ID needs a newer askbridge".to_owned()),
             more => notes.push(format!("{more} more questions without a readable ID need a newer askbridge")),
         }
+        notes.extend(elsewhere);
         if !lines.is_empty() {
             lines.push(String::new());
         }
@@ -132,7 +147,11 @@ mod tests {
             bridge("k3f9q2", "npx @zed-industries/claude-code-acp", "/data/me/src/payments", 2),
             bridge("m4b7xa", "/opt/bin/\u{1b}agent --acp", "/data/me/a-project-with-a-long-name", 0),
         ];
-        let gaps = Gaps { unreachable: vec!["/run/mute.sock".into()], ..Gaps::default() };
+        let gaps = Gaps {
+            unreachable: vec!["/run/mute.sock".into()],
+            busy: vec!["/run/busy.sock".into()],
+            ..Gaps::default()
+        };
         let unreadable = vec!["k3f9q2-4".parse().expect("an ID")];
         MachineStatus::new(Path::new("/run"), bridges, &gaps, unreadable)
     }
@@ -142,6 +161,7 @@ mod tests {
         let notes = "
 looked in /run
 did not reply: /run/mute.sock
+is too busy: /run/busy.sock
 k3f9q2-4 needs a newer askbridge
 1 more question without a readable ID needs a newer askbridge";
         let whole = "BRIDGE  PID   VERSION  AGENT            OPEN  UP  FOLDER

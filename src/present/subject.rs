@@ -1,4 +1,5 @@
-//! What a permission is for, as a person reads it on a terminal: the command, the folder, the changes of files.
+//! What a permission is for, as a person reads it on a terminal: the command, the folder, the changes of files. The command
+//! stands above the words of the agent, the rest below them.
 //! Its options are left to `question.rs`.
 
 use std::{
@@ -52,7 +53,6 @@ impl About<'_> {
         for (place, location) in subject.locations.iter().enumerate() {
             self.line(if place == 0 { "Files" } else { "" }, Some(location), out)?;
         }
-        self.text("Command", subject.command.as_deref().filter(|it| **it != *self.question.message), out)?;
         self.text("Plan", subject.plan.as_deref(), out)?;
         for diff in &subject.diffs {
             self.diff(diff, out)?;
@@ -137,6 +137,20 @@ impl About<'_> {
             _ => Style::new(),
         }
     }
+}
+
+/// Returns the command that a permission is for, behind a prompt and in as many lines as it has. It stands above the words
+/// of the agent, which may say anything.
+pub fn command(question: &Question) -> Option<String> {
+    let command = question.subject.as_deref()?.command.as_deref()?;
+    let command = wrap::indented(&printable(command), INDENT, usize::MAX);
+    // A line break would change what it says, so that it is not wrapped.
+    Some(format!("$ {}", command.strip_prefix("  ").unwrap_or(&command)))
+}
+
+/// Returns whether a text is the command that a permission is for, and no more than that.
+pub fn is_command(question: &Question, text: &str) -> bool {
+    question.subject.as_deref().is_some_and(|subject| subject.command.as_deref() == Some(text))
 }
 
 /// Returns what choosing an option of a permission means.

@@ -11,7 +11,7 @@ use super::ending::{ending, separable};
 use crate::{
     control::BridgeStatus,
     desk::{Record, Refusal, Settlement, State, Timestamp},
-    question::{Answer, Question, Value},
+    question::{Answer, Purpose, Question, Risk, Value},
     terminal::{cut, printable_json, printable_line},
 };
 
@@ -181,6 +181,19 @@ pub fn refusal(refusal: &Refusal) -> String {
             "there is no such question: `askbridge list` shows those that are open".to_owned()
         }
         _ => refusal.to_string(),
+    }
+}
+
+/// Says what a question risks, and why. `None` where it is plain.
+pub fn risk(question: &Question) -> Option<String> {
+    let why = question.risk_reason.as_deref().map(printable_line);
+    match (question.risk(), question.purpose) {
+        (Risk::Plain, _) => None,
+        (Risk::Acts, _) => why.map(|why| why.into_owned()),
+        (_, Purpose::Permission) => {
+            Some(format!("dangerous: {}", why.as_deref().unwrap_or("what it allows can do harm")))
+        }
+        _ => Some("dangerous: a wrong answer can do harm".to_owned()),
     }
 }
 

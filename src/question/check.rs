@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Field, FieldOption, Kind, Question, Value};
+use super::{Answer, Field, FieldOption, Kind, Question, Value, formats};
 use crate::limits;
 
 /// An error in the answer to one field.
@@ -109,7 +109,7 @@ fn wanted(kind: &Kind) -> &'static str {
 }
 
 fn check_typed(field: &Field, text: &str) -> Result<(), String> {
-    let Kind::Text { min_length, max_length, .. } = &field.kind else { return Ok(()) };
+    let Kind::Text { min_length, max_length, format, .. } = &field.kind else { return Ok(()) };
     if text.is_empty() {
         // An empty text is a field that was left empty.
         return if field.required { Err("is required".to_owned()) } else { Ok(()) };
@@ -118,10 +118,12 @@ fn check_typed(field: &Field, text: &str) -> Result<(), String> {
     if let Some(least) = min_length.filter(|least| length < *least as usize) {
         return Err(format!("must have at least {}, has {length}", count(least as usize, "character")));
     }
-    match max_length.filter(|most| length > *most as usize) {
-        Some(most) => Err(format!("must have at most {}, has {length}", count(most as usize, "character"))),
-        None => Ok(()),
+    if let Some(most) = max_length.filter(|most| length > *most as usize) {
+        return Err(format!("must have at most {}, has {length}", count(most as usize, "character")));
     }
+    // No input shows what is wrong with a secret while it is typed, so its format is left to the agent.
+    let wanted = format.as_deref().filter(|_| !field.secret).and_then(|format| formats::unlike(format, text));
+    wanted.map_or(Ok(()), |wanted| Err(format!("must be {wanted}")))
 }
 
 /// Matches a value against its field's pattern. `room` is how many bytes may still be matched: values beyond that are
@@ -290,6 +292,23 @@ mod tests {
                 (r#""äöüß""#, "must have at most 3 characters, has 4"),
             ],
         );
+    }
+
+    #[test]
+    fn texts_have_the_format_that_the_field_wants() {
+        let date = r#""kind":"text","format":"date""#;
+        let tomorrow = "must be a date such as 2026-11-23";
+        holds(date, &[(r#""2026-11-23""#, ""), (r#""tomorrow""#, tomorrow), (r#""""#, ""), ("", "")]);
+        holds(
+            r#""kind":"text","format":"email""#,
+            &[
+                (r#""ada@example.com""#, ""),
+                (r#""ada""#, "must be an e-mail address such as ada@example.com"),
+            ],
+        );
+        // A format that is not known here, and that of a secret, is left to the agent.
+        holds(r#""kind":"text","format":"ipv4""#, &[(r#""x""#, "")]);
+        holds(r#""kind":"text","format":"email","secret":true"#, &[(r#""x""#, "")]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::{
     origin::Origin,
     patterns::Patterns,
     purpose::Purpose,
+    risk::Risk,
     subject::Subject,
     unknown,
 };
@@ -57,8 +58,14 @@ pub struct Question {
     pub subject: Option<Box<Subject>>,
     /// The protocol that the question came in.
     pub origin: Origin,
-    /// Whether a wrong answer can do harm.
+    /// Whether a wrong answer can do harm, of either degree.
     pub dangerous: bool,
+    /// What a wrong answer may lead to. Absent where a bridge of another version has not looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Risk>,
+    /// Why it is not plain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk_reason: Option<String>,
     /// Whether the agent waits for the answer. If not, it goes on working meanwhile.
     pub blocking: bool,
     /// How long the agent is willing to wait, in milliseconds.
@@ -266,10 +273,21 @@ impl Question {
             subject: None,
             origin,
             dangerous: false,
+            risk: None,
+            risk_reason: None,
             blocking: true,
             timeout: None,
             notes: true,
             patterns: Patterns::default(),
+        }
+    }
+
+    /// Returns its risk. Where nobody has looked, a permission is dangerous.
+    pub fn risk(&self) -> Risk {
+        match (self.risk, self.purpose) {
+            (Some(risk), _) => risk,
+            (None, Purpose::Question) if !self.dangerous => Risk::Plain,
+            (None, _) => Risk::Dangerous,
         }
     }
 

@@ -4,8 +4,8 @@ use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Questio
 
 /// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and what is between.
 /// Each is held against the largest part by a test.
-const QUESTION: usize = 400;
-const SUBJECT: usize = 180;
+const QUESTION: usize = 450;
+const SUBJECT: usize = 195;
 const DIFF: usize = 50;
 const FIELD: usize = 300;
 const OPTION: usize = 130;
@@ -36,11 +36,12 @@ impl Question {
     /// asks for each permission that passes.
     pub fn most_json(&self) -> usize {
         let Question { session, agent, project, request, id, title, message, submit, tool_call, .. } = self;
+        let reason = &self.risk_reason;
         let fields: usize = self.fields.iter().map(field).sum();
         let subject = self.subject.as_deref().map_or(0, subject);
         let texts = [id, message]
             .into_iter()
-            .chain([session, request, title, submit, tool_call].into_iter().flatten());
+            .chain([session, request, title, submit, tool_call, reason].into_iter().flatten());
         let names = [agent, project].into_iter().flatten().map(|name| text(name));
         QUESTION + texts.map(|it| text(it)).chain(names).sum::<usize>() + fields + subject
     }
@@ -94,8 +95,9 @@ fn subject(subject: &Subject) -> usize {
         plan,
         content,
         raw_input,
+        unclear,
     } = subject;
-    let texts = [kind, title, description, command, folder, patch, plan, content, raw_input];
+    let texts = [kind, title, description, command, folder, patch, plan, content, raw_input, unclear];
     let diff = |diff: &Diff| DIFF + text(&diff.path) + optional(diff.old.as_ref()) + text(&diff.new);
     SUBJECT
         + texts.into_iter().map(|text| optional(text.as_ref())).sum::<usize>()

@@ -7,6 +7,8 @@ pub mod origin;
 
 pub mod purpose;
 
+pub mod risk;
+
 pub mod subject;
 
 pub mod patterns;
@@ -31,6 +33,8 @@ pub mod outcome;
 
 pub mod check;
 
+mod formats;
+
 pub mod typed;
 
 pub mod input;
@@ -45,4 +49,5 @@ pub use origin::Origin;
 pub use outcome::{Outcome, Provenance, Reason, Responder};
 pub use patterns::Patterns;
 pub use purpose::Purpose;
+pub use risk::Risk;
 pub use subject::{Diff, Subject};

@@ -44,6 +44,9 @@ pub struct Subject {
     /// The input of the tool, as JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_input: Option<String>,
+    /// What of the agent's request could not be read, or does not agree with the rest of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unclear: Option<String>,
 }
 
 /// The change of one file: the part that differs, with a few lines around it.
@@ -165,6 +168,15 @@ pub fn cut(text: &str, most: usize) -> String {
     let most = most.saturating_sub(MARK);
     let kept = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     format!("{}\n… {} more bytes are not shown", &text[..kept], text.len() - kept)
+}
+
+/// Returns a word as a shell would read it as one.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }
 
 #[cfg(test)]

@@ -44,8 +44,11 @@ impl Action {
             Action::Notify(ways) => return Ok(What::Notify(ways.clone())),
             _ => {}
         }
-        if question.dangerous && conditions.dangerous != Some(true) {
-            return Err("it is marked as dangerous, and the rule does not say `dangerous = true`".to_owned());
+        if question.risk().is_dangerous() && conditions.dangerous != Some(true) {
+            return Err(match &question.risk_reason {
+                Some(why) => format!("it is dangerous ({why}), and the rule does not say `dangerous = true`"),
+                None => "it is dangerous, and the rule does not say `dangerous = true`".to_owned(),
+            });
         }
         if let Purpose::Other(purpose) = question.purpose {
             return Err(format!("its purpose {:?} is not known here", purpose.as_str()));
@@ -157,15 +160,16 @@ mod tests {
             (answer("allow once"), runs(), ONCE),
             (answer("allow always"), runs(), "that would allow it from now on, which a rule never does"),
             (answer("reject always"), runs(), r#"{"option":"reject_always"}"#),
+            (json!({ "command": "cargo test *", "then": "allow" }), runs(), ONCE),
             (
-                json!({ "command": "cargo test *", "then": "allow" }),
-                runs(),
-                "it is marked as dangerous, and the rule does not say `dangerous = true`",
+                json!({ "command": "cargo *", "then": "allow" }),
+                permission("cargo publish"),
+                "it is dangerous (`cargo` publishes, or speaks for you), and the rule does not say `dangerous = true`",
             ),
             (
                 json!({ "agent": "Codex", "then": "deny" }),
-                runs(),
-                "it is marked as dangerous, and the rule does not say `dangerous = true`",
+                with(runs(), &json!({ "dangerous": true })),
+                "it is dangerous (it was marked as one that can do harm), and the rule does not say `dangerous = true`",
             ),
             (json!({ "dangerous": true, "then": "deny", "reason": "no" }), runs(), "reject no"),
             (json!({ "tool": "read", "then": "deny" }), reads(), "reject "),
@@ -243,7 +247,7 @@ mod tests {
             |members: Json| with(reads(), &json!({ "subject": with(json!({ "kind": "read" }), &members) }));
         let diff = |path: &str| json!({ "diffs": [{ "path": path, "line": 1, "new": "x" }] });
         for (subject, is_allowed) in [
-            (json!({}), true),
+            (json!({}), false),
             (json!({ "locations": ["/people/ada/src/shop"] }), true),
             (json!({ "locations": ["src/a.rs"] }), true),
             (json!({ "locations": ["/people/ada/src/shop/a", "/people/ada/.ssh/id"] }), false),

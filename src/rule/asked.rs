@@ -1,19 +1,36 @@
 //! A question as rules look at it. The words of its command are split once for all rules.
 
-use std::cell::OnceCell;
+use std::{
+    cell::OnceCell,
+    path::{Path, PathBuf},
+};
 
 use super::command;
-use crate::question::{Question, Subject};
+use crate::{
+    guard::{Files, path},
+    question::{Question, Subject},
+};
 
 /// A question that rules look at.
 pub(super) struct Asked<'a> {
     pub(super) question: &'a Question,
     words: OnceCell<Option<Vec<String>>>,
+    files: &'a dyn Files,
+    folder: OnceCell<Option<PathBuf>>,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn new(question: &'a Question) -> Self {
-        Asked { question, words: OnceCell::new() }
+    pub(super) fn new(question: &'a Question, files: &'a dyn Files) -> Self {
+        Asked { question, words: OnceCell::new(), files, folder: OnceCell::new() }
+    }
+
+    /// Returns whether a name plainly is a file in the folder of the session, and leads to one there.
+    pub(super) fn is_inside(&self, named: &str) -> bool {
+        let Some(project) = self.question.project.as_deref() else { return false };
+        let Some(path) = path::inside(project, named) else { return false };
+        let folder = self.folder.get_or_init(|| self.files.resolve(Path::new(project)));
+        let resolved = self.files.resolve(Path::new(&path));
+        folder.as_ref().zip(resolved).is_some_and(|(folder, resolved)| resolved.starts_with(folder))
     }
 
     /// Returns what a permission is about.

@@ -18,6 +18,11 @@ impl BrokenRule {
         BrokenRule { place, conditions }
     }
 
+    /// Returns what may have been a rule, of which nothing could be read.
+    pub fn of_anything(place: String) -> Self {
+        BrokenRule { place, conditions: Conditions::default() }
+    }
+
     /// Says what that means for the rules behind it.
     pub fn consequence(&self) -> &'static str {
         match self.conditions.is_empty() {

@@ -1,13 +1,10 @@
 //! The conditions of a rule: all that it has must hold. What happens then is left to `action`.
 
-use std::path::{Component, Path};
-
-use super::{
-    asked::Asked,
-    command::{CommandPattern, simple},
-    pattern::AnyOf,
+use super::{asked::Asked, command::CommandPattern, pattern::AnyOf};
+use crate::{
+    guard::{command::simple, named, path},
+    question::{Origin, Purpose, Subject},
 };
-use crate::question::{Origin, Purpose};
 
 /// What a rule asks of a question. What is absent is not asked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,11 +37,6 @@ pub(super) enum Missed {
     Dangerous,
 }
 
-/// What the mark begins with that stands for files that are left out.
-const MORE: char = '…';
-/// The kind of a tool that runs commands.
-const EXECUTE: &str = "execute";
-
 impl Conditions {
     /// Returns whether there is none.
     pub(super) fn is_empty(&self) -> bool {
@@ -64,7 +56,8 @@ impl Conditions {
             None => true,
         };
         // Where a path goes up, its beginning says nothing about where it leads.
-        let project = question.project.as_deref().filter(|folder| self.project.is_none() || is_plain(folder));
+        let project =
+            question.project.as_deref().filter(|folder| self.project.is_none() || path::is_plain(folder));
         if self.purpose.is_some_and(|purpose| purpose != question.purpose) {
             Some(Missed::Purpose)
         } else if !self.origin.is_empty() && !self.origin.contains(&question.origin) {
@@ -127,11 +120,9 @@ impl Conditions {
                 format!("its origin is {}, and not {}", question.origin, wanted.join(" or "))
             }
             Missed::Dangerous if question.dangerous => {
-                "it is marked as dangerous, and the rule says `dangerous = false`".to_owned()
+                "it is more than plain, and the rule says `dangerous = false`".to_owned()
             }
-            Missed::Dangerous => {
-                "it is not marked as dangerous, and the rule says `dangerous = true`".to_owned()
-            }
+            Missed::Dangerous => "it is plain, and the rule says `dangerous = true`".to_owned(),
         }
     }
 
@@ -141,61 +132,52 @@ impl Conditions {
     /// # Errors
     /// What it does not name.
     pub(super) fn names(&self, asked: &Asked<'_>) -> Result<(), String> {
-        let kind = asked.subject().and_then(|subject| subject.kind.as_deref());
-        match (asked.command(), &self.command) {
+        let Some(subject) = asked.subject() else {
+            return Err("it does not say what would be done".to_owned());
+        };
+        let kind = subject.kind.as_deref().map(str::to_lowercase);
+        match (&subject.command, &self.command) {
             (Some(_), None) => Err("it would run a command, which the rule does not name".to_owned()),
             (Some(command), Some(_)) => {
                 simple(command).map_err(|why| format!("a rule never allows its command: {why}"))?;
-                in_project(asked)
+                named::only_its_command(subject, command)?;
+                in_project(asked, subject)
             }
-            (None, _) if kind == Some(EXECUTE) => {
+            (None, _) if kind.as_deref().is_some_and(runs_commands) => {
                 Err("the command that it would run is not known".to_owned())
             }
             (None, _) if self.tool.is_empty() => {
                 Err("the rule names neither its command nor its tool".to_owned())
             }
-            (None, _) => files_in_project(asked),
+            // What is no file has to be told apart by its kind alone.
+            (None, _) if kind.as_deref().is_some_and(is_of_no_file) => Ok(()),
+            (None, _) => files_in_project(asked, subject),
         }
     }
 }
 
+fn runs_commands(kind: &str) -> bool {
+    matches!(kind, "execute" | "command")
+}
+
+fn is_of_no_file(kind: &str) -> bool {
+    matches!(kind, "fetch" | "think" | "switch_mode")
+}
+
 /// Checks that a command would run in the folder of the session, or below it.
-fn in_project(asked: &Asked<'_>) -> Result<(), String> {
-    let Some(folder) = asked.subject().and_then(|subject| subject.folder.as_deref()) else { return Ok(()) };
-    let project = asked.question.project.as_deref();
-    let is_inside = is_plain(folder)
-        && project.is_some_and(|project| is_plain(project) && Path::new(folder).starts_with(project));
-    match is_inside {
-        true => Ok(()),
-        false => Err(format!("its command would run in {folder}, which is not in its project")),
+fn in_project(asked: &Asked<'_>, subject: &Subject) -> Result<(), String> {
+    match named::folders(subject).iter().find(|folder| !asked.is_inside(folder)) {
+        Some(folder) => Err(format!("its command would run in {folder}, which is not in its project")),
+        None => Ok(()),
     }
 }
 
 /// Checks that the files that a permission is about are in the folder of the session, or below it.
-fn files_in_project(asked: &Asked<'_>) -> Result<(), String> {
-    let Some(subject) = asked.subject() else { return Ok(()) };
-    let paths = || subject.locations.iter().chain(subject.diffs.iter().map(|diff| &diff.path));
-    if subject.patch.is_some() && paths().next().is_none() {
-        return Err("it is not known which files it would change".to_owned());
+fn files_in_project(asked: &Asked<'_>, subject: &Subject) -> Result<(), String> {
+    match named::files(subject)?.iter().find(|file| !asked.is_inside(file)) {
+        Some(file) => Err(format!("it is about {file}, which is not in its project")),
+        None => Ok(()),
     }
-    let project = asked.question.project.as_deref().filter(|project| is_plain(project));
-    let is_inside = |path: &str| {
-        let of_project = |project: &str| is_plain(path) && Path::new(path).starts_with(project);
-        project.is_some_and(|project| {
-            of_project(project) || is_plain(&format!("{project}/{path}")) && !path.starts_with('/')
-        })
-    };
-    // The mark of files that are left out is no path below the folder either.
-    let outside = paths().find(|path| !is_inside(path) || path.starts_with(MORE));
-    outside.map_or(Ok(()), |path| Err(format!("it is about {path}, which is not in its project")))
-}
-
-/// Returns whether a path is absolute and goes down only.
-fn is_plain(path: &str) -> bool {
-    Path::new(path).is_absolute()
-        && Path::new(path).components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
-        // `components` leaves these out.
-        && !path.split('/').any(|part| part == ".")
 }
 
 fn name(purpose: Option<&Purpose>) -> &str {

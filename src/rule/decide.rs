@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{action::What, asked::Asked, read::Rule};
-use crate::desk::Record;
+use crate::{desk::Record, guard::Files};
 
 /// What the rules decide about a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,9 +32,9 @@ pub struct Explained {
     pub decision: Option<Decision>,
 }
 
-/// Decides about a question, as if it were open.
-pub fn decide(rules: &[Rule], record: &Record) -> Option<Decision> {
-    let asked = Asked::new(&record.question);
+/// Decides about a question, as if it were open. Files are looked at where a rule allows what is about them.
+pub fn decide(rules: &[Rule], record: &Record, files: &dyn Files) -> Option<Decision> {
+    let asked = Asked::new(&record.question, files);
     rules.iter().find_map(|rule| {
         let what = rule.apply(&asked).ok()?;
         Some(Decision { rule: Arc::clone(rule.name()), what })
@@ -42,8 +42,8 @@ pub fn decide(rules: &[Rule], record: &Record) -> Option<Decision> {
 }
 
 /// Decides about a question, and says why no earlier rule does.
-pub fn explain(rules: &[Rule], record: &Record) -> Explained {
-    let asked = Asked::new(&record.question);
+pub fn explain(rules: &[Rule], record: &Record, files: &dyn Files) -> Explained {
+    let asked = Asked::new(&record.question, files);
     let mut passed = Vec::new();
     for rule in rules {
         match rule.apply(&asked) {
@@ -75,9 +75,9 @@ impl<'a> Trial<'a> {
     }
 
     /// Decides about a question, as if it were open, and does nothing.
-    pub fn add(&mut self, record: &Record) -> Option<Decision> {
+    pub fn add(&mut self, record: &Record, files: &dyn Files) -> Option<Decision> {
         self.tried += 1;
-        let decision = decide(self.rules, record)?;
+        let decision = decide(self.rules, record, files)?;
         *self.counts.entry(Arc::clone(&decision.rule)).or_default() += 1;
         Some(decision)
     }
@@ -95,7 +95,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::rule::samples::{permission, record, rule};
+    use crate::rule::samples::{NoLinks, permission, record, rule};
 
     #[test]
     fn many_questions_are_tried_at_once() {
@@ -110,7 +110,7 @@ mod tests {
             .into();
         let begun = Instant::now();
         let mut trial = Trial::new(&rules);
-        let decided = records.iter().cycle().take(COUNT).filter_map(|record| trial.add(record));
+        let decided = records.iter().cycle().take(COUNT).filter_map(|record| trial.add(record, &NoLinks));
         assert!(decided.map(|decision| decision.rule).all(|rule| rule.as_ref() == "tests"));
         let took = begun.elapsed();
         assert_eq!((trial.tried, trial.decided()), (COUNT, COUNT.div_ceil(3)));

@@ -33,8 +33,8 @@ pub enum Takes {
 /// What a rule can do.
 pub const ACTIONS: &[&str] = &["allow", "deny", "answer", "reject", "hold", "notify"];
 
-/// Those of them that neither allow nor answer: they keep a question from later rules that might.
-pub(super) const KEEPING: &[&str] = &["deny", "reject", "hold", "notify"];
+/// Those of them that allow or answer. All others keep a question from later rules that might.
+pub(super) const DECIDING: &[&str] = &["allow", "answer"];
 
 /// The ways in which a person can be told.
 pub const WAYS: &[&str] = &["terminal", "sound", "desktop", "command", "webhook", "ntfy"];
@@ -84,7 +84,7 @@ pub const KEYS: [RuleKey; 14] = [
     key(
         "dangerous",
         Takes::Flag,
-        "Whether it is marked as dangerous, as every command is; without `true`, the rule never decides what is",
+        "Whether it is more than plain, as every command is; without `true`, the rule never settles what may do harm",
     ),
     key(
         "then",

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::{
     Rule, What, decide, explain,
-    samples::{record, rule, with},
+    samples::{NoLinks, record, rule, with},
 };
 use crate::{
     desk::{Record, Submission},
@@ -176,7 +176,7 @@ fn holds_promises(members: &Json, record: &Record, what: &What) -> Result<(), Te
     let question = &record.question;
     let What::Submit(submission) = what else { return Ok(()) };
     // Nothing dangerous is settled unless the rule says so, and nothing of an unknown purpose.
-    prop_assert!(!question.dangerous || members["dangerous"] == true);
+    prop_assert!(!question.risk().is_dangerous() || members["dangerous"] == true);
     prop_assert!(!matches!(question.purpose, Purpose::Other(_)));
     let Submission::Answer(answer) = submission else {
         let expected = if question.purpose == Purpose::Permission { "deny" } else { "reject" };
@@ -266,10 +266,10 @@ proptest! {
             Some((members, rule))
         });
         let (members, rules): (Vec<_>, Vec<_>) = named.unzip();
-        let explained = explain(&rules, &record);
-        let decision = decide(&rules, &record);
+        let explained = explain(&rules, &record, &NoLinks);
+        let decision = decide(&rules, &record, &NoLinks);
         prop_assert_eq!(&explained.decision, &decision);
-        let alone = |rule: &Rule| decide(std::slice::from_ref(rule), &record);
+        let alone = |rule: &Rule| decide(std::slice::from_ref(rule), &record, &NoLinks);
         let first = rules.iter().position(|rule| alone(rule).is_some());
         prop_assert_eq!(explained.passed.len(), first.unwrap_or(rules.len()));
         if let (Some(decision), Some(first)) = (decision, first) {

@@ -9,13 +9,14 @@ use super::{
     action::{Action, What},
     asked::Asked,
     broken::BrokenRule,
-    command::{CommandPattern, is_hidden},
+    command::CommandPattern,
     conditions::Conditions,
     given::Given,
-    keys::{ACTIONS, KEEPING, WAYS},
+    keys::{ACTIONS, DECIDING, WAYS},
     pattern::{AnyOf, has_wildcard},
 };
 use crate::{
+    guard::command::is_hidden,
     limits,
     question::{Origin, Purpose},
 };
@@ -64,14 +65,16 @@ impl Rule {
 
     /// Reads what is left of a rule with a mistake: the conditions without one. Where a part of the table could not be read,
     /// that is none, since each may miss a text. Returns `None` where the rule was to allow or to answer: without it, less
-    /// is decided.
+    /// is decided. A rule that does not say so may have been there to keep a question from the rules behind it.
     pub fn left_out(
         table: &BTreeMap<String, Value>,
         is_whole: bool,
         home: Option<&Path>,
         place: String,
     ) -> Option<BrokenRule> {
-        let then = table.get("then")?.as_str()?;
+        if table.get("then").and_then(Value::as_str).is_some_and(|then| DECIDING.contains(&then)) {
+            return None;
+        }
         let mut table = table.clone();
         if is_whole {
             let mut reader = Reader { table: &table, mistakes: Vec::new() };
@@ -82,7 +85,7 @@ impl Rule {
             table.clear();
         }
         let conditions = Reader { table: &table, mistakes: Vec::new() }.conditions(home);
-        KEEPING.contains(&then).then(|| BrokenRule::new(place, conditions))
+        Some(BrokenRule::new(place, conditions))
     }
 
     /// Returns the rule as it stands behind these broken ones: it submits nothing that one of them may be about.

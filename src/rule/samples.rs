@@ -1,11 +1,28 @@
 //! Questions and rules for the tests of this room.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde_json::{Value, json};
 
 use super::{Rule, What, decide, explain};
-use crate::desk::{Record, Submission, Timestamp};
+use crate::{
+    desk::{Record, Submission, Timestamp},
+    guard::{self, Files},
+    question::Question,
+};
+
+/// A file system without links.
+pub(super) struct NoLinks;
+
+impl Files for NoLinks {
+    fn resolve(&self, path: &Path) -> Option<PathBuf> {
+        Some(path.to_owned())
+    }
+}
 
 /// Returns the record of a question that has these members beside the usual ones.
 pub(super) fn record(members: &Value) -> Record {
@@ -17,7 +34,8 @@ pub(super) fn record(members: &Value) -> Record {
     for (name, value) in members.as_object().into_iter().flatten() {
         question[name] = value.clone();
     }
-    let question = serde_json::from_value(question).expect("a question");
+    let mut question: Question = serde_json::from_value(question).expect("a question");
+    guard::assess(&mut question);
     Record::new("b-1".parse().expect("an ID"), Arc::new(question), Timestamp::default())
 }
 
@@ -33,7 +51,7 @@ pub(super) fn permission(command: &str) -> Value {
     let roles = ["allow_once", "allow_always", "reject_once", "reject_always"];
     let options = roles.map(|role| json!({ "value": role, "label": role.replace('_', " "), "role": role }));
     json!({
-        "purpose": "permission", "dangerous": true, "message": "Run it?",
+        "purpose": "permission", "message": "Run it?",
         "subject": { "kind": "execute", "command": command, "folder": "/people/ada/src/shop" },
         "fields": [{ "name": "option", "label": "?", "kind": "choice", "required": true, "options": options }],
     })
@@ -54,8 +72,8 @@ pub(super) fn rule(members: &Value) -> Result<Rule, String> {
 pub(super) fn done(members: &Value, question: &Value) -> String {
     let rules = [rule(members).unwrap_or_else(|error| panic!("{members}: {error}"))];
     let record = record(question);
-    let explained = explain(&rules, &record);
-    assert_eq!(explained.decision, decide(&rules, &record));
+    let explained = explain(&rules, &record, &NoLinks);
+    assert_eq!(explained.decision, decide(&rules, &record, &NoLinks));
     match explained.decision.map(|decision| decision.what) {
         Some(What::Hold) => "hold".to_owned(),
         Some(What::Notify(ways)) => format!("notify {}", ways.join(" ")),

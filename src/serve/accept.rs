@@ -12,9 +12,14 @@ use tokio::{
 use super::{connection, ends::Ends, visitors::Visitors};
 use crate::{control::stop::Stop, limits};
 
-/// Serves all connections until the server stops. Then replies that are under way are still sent; a client that does
-/// not read them is not waited for.
-pub(super) async fn accept(listener: TcpListener, router: Router, mut stop: Stop) {
+/// Serves all connections until the server stops. Then replies that are under way are still sent, once `kept` says that
+/// the journal has what they confirm; a client that does not read them is not waited for.
+pub(super) async fn accept(
+    listener: TcpListener,
+    router: Router,
+    mut stop: Stop,
+    kept: impl Future<Output = ()>,
+) {
     let (visitors, ended) = Visitors::new();
     let mut pause = Pause::default();
     loop {
@@ -38,6 +43,7 @@ pub(super) async fn accept(listener: TcpListener, router: Router, mut stop: Stop
         }
     }
     drop((listener, visitors, router));
+    kept.await;
     timeout(limits::LAST_REPLIES, ended.wait()).await.unwrap_or_default();
 }
 

@@ -128,7 +128,7 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 5] {
     let limit = may::<usize>(generator, "limit", "Lists no more than this number of questions; 128 at most.");
     let settled = "Returns the questions that were settled last and are still remembered, latest first.";
     let lost = "Returns the questions that were open when their bridges ended, within the last day, latest first. They \
-                cannot be answered; `accepted` is an answer that never reached its agent.";
+                cannot be answered; `accepted` is an answer of which it is not known that its agent got it.";
     let outline = "Returns what a list shows of the open questions, oldest first.";
     let get = "Returns a question, open or settled.";
     [

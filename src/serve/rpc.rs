@@ -6,7 +6,7 @@ use axum::{
     Extension, Router,
     body::{Body, Bytes},
     extract::{
-        FromRequestParts, Request,
+        FromRequestParts, Request, State,
         ws::{Message, WebSocket, WebSocketUpgrade},
     },
     http::{HeaderMap, HeaderValue, StatusCode, header::ALLOW},
@@ -88,7 +88,7 @@ pub(super) const RPC: &str = "/rpc";
 
 /// Returns the route.
 pub(super) fn routes<I: Inbox>(rpc: Rpc) -> Router<App<I>> {
-    let handlers = get(by_websocket).post(by_post);
+    let handlers = get(by_websocket::<I>).post(by_post);
     Router::new().route(RPC, handlers.layer(Extension(Arc::new(rpc))))
 }
 
@@ -117,7 +117,11 @@ fn calls(text: &str) -> u32 {
     u32::try_from(calls.clamp(1, limits::BATCH)).unwrap_or(1)
 }
 
-async fn by_websocket(Extension(rpc): Extension<Arc<Rpc>>, request: Request) -> Result<Response, Problem> {
+async fn by_websocket<I: Inbox>(
+    State(app): State<App<I>>,
+    Extension(rpc): Extension<Arc<Rpc>>,
+    request: Request,
+) -> Result<Response, Problem> {
     let (mut parts, _) = request.into_parts();
     let visitor = parts.extensions.get::<Arc<Visitor>>().cloned();
     let is_page = parts.extensions.get::<FromPage>().is_some();
@@ -143,12 +147,13 @@ async fn by_websocket(Extension(rpc): Extension<Arc<Rpc>>, request: Request) -> 
         .write_buffer_size(0)
         .protocols([SUBPROTOCOL]);
     Ok(upgrade.on_upgrade(async move |socket| {
-        serve(&rpc, if is_page { &rpc.over_page } else { &rpc.over_websocket }, socket).await;
+        let methods = if is_page { &rpc.over_page } else { &rpc.over_websocket };
+        serve(&rpc, methods, &app.inbox, socket).await;
         drop((visitor, place));
     }))
 }
 
-async fn serve(rpc: &Rpc, methods: &Methods, socket: WebSocket) {
+async fn serve(rpc: &Rpc, methods: &Methods, inbox: &impl Inbox, socket: WebSocket) {
     let (sink, stream) = socket.split();
     let sink = Arc::new(Mutex::new(sink));
     let mut requests = Messages {
@@ -164,7 +169,7 @@ async fn serve(rpc: &Rpc, methods: &Methods, socket: WebSocket) {
     let served = tokio::select! {
         served = session::serve(methods, &mut requests, &mut replies, rpc.stop.clone()) => served,
         failed = ping(&sink) => failed,
-        () = stopped(rpc.stop.clone()) => Ok(()),
+        () = stopped(rpc.stop.clone(), inbox) => Ok(()),
     };
     if let Err(error) = served {
         tracing::debug!(%error, "a WebSocket failed");
@@ -173,9 +178,10 @@ async fn serve(rpc: &Rpc, methods: &Methods, socket: WebSocket) {
     drop(timeout(limits::LAST_REPLIES, async { sink.lock().await.close().await }).await);
 }
 
-/// Waits until the server stops and there was time for the last replies and changes.
-async fn stopped(mut stop: Stop) {
+/// Waits until the server stops, what it accepted is kept, and there was time for the last replies and changes.
+async fn stopped(mut stop: Stop, inbox: &impl Inbox) {
     stop.stopped().await;
+    inbox.kept().await;
     sleep(limits::LAST_REPLIES / 2).await;
 }
 

@@ -127,12 +127,88 @@ impl Server {
         let app = App { inbox: inbox.clone(), feeds, metrics: Arc::clone(&metrics) };
         let router = router::router(app, Arc::new(guard), rate, &stop);
         tokio::select! {
-            () = accept::accept(self.listener, router, stop) => {}
+            () = accept::accept(self.listener, router, stop, inbox.kept()) => {}
             // It ends with the store. Calls that are under way by then still get their replies.
             () = async {
                 metrics::count(&metrics, inbox.store()).await;
                 std::future::pending().await
             } => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{SinkExt, StreamExt};
+    use serde_json::{Value, json};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+        time::timeout,
+    };
+    use tokio_tungstenite::{
+        client_async,
+        tungstenite::{Message, client::IntoClientRequest},
+    };
+
+    use super::*;
+    use crate::control::{
+        played::{PlayedBridge, soon},
+        stop::Stopper,
+    };
+
+    /// As on a disk that is slow while a build runs: what was answered is still being kept when the bridge ends.
+    #[tokio::test]
+    async fn what_was_accepted_is_confirmed_over_http_and_websocket_though_the_server_stops() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bridge = PlayedBridge::start(folder.path(), "b");
+        let ids = [bridge.open("First?").await, bridge.open("Second?").await];
+        let settings =
+            HttpSettings { token_file: Some(folder.path().join("token")), ..HttpSettings::default() };
+        let server = Server::bind("127.0.0.1:0".parse().unwrap(), &settings).await.unwrap();
+        let (address, token) =
+            (server.address(), std::fs::read_to_string(server.token_file.clone()).unwrap());
+        let bearer = format!("Bearer {}", token.trim_end());
+        let (stopper, stop) = Stopper::new();
+        let mut served = tokio::spawn(server.run(bridge.inbox.clone(), None, stop));
+
+        let mut rest = TcpStream::connect(address).await.unwrap();
+        let body = json!({ "answers": [["a"]] }).to_string();
+        let request = format!(
+            "POST /v1/questions/b-{}/reply HTTP/1.1\r\nHost: {address}\r\nAuthorization: {bearer}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            ids[0],
+            body.len()
+        );
+        rest.write_all(request.as_bytes()).await.unwrap();
+        let over_rest = bridge.submitted().await;
+
+        let mut request = format!("ws://{address}/rpc").into_client_request().unwrap();
+        request.headers_mut().insert("authorization", bearer.parse().unwrap());
+        let (mut socket, _) =
+            client_async(request, TcpStream::connect(address).await.unwrap()).await.unwrap();
+        let params = json!({ "id": format!("b-{}", ids[1]), "answer": { "answers": [["b"]] }, "by": { "responder": "rpc" } });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_answer", "params": params });
+        socket.send(Message::text(call.to_string())).await.unwrap();
+        let over_socket = bridge.submitted().await;
+
+        stopper.stop();
+        let mut head = [0; 13];
+        let early = timeout(2 * limits::LAST_REPLIES, async {
+            tokio::select! {
+                read = rest.read(&mut head) => format!("{read:?}"),
+                message = socket.next() => format!("{message:?}"),
+                served = &mut served => format!("{served:?}"),
+            }
+        });
+        early.await.expect_err("nothing ends before it is kept");
+        bridge.carry_out(over_rest).await;
+        bridge.carry_out(over_socket).await;
+        soon(rest.read_exact(&mut head)).await.unwrap();
+        assert_eq!(&head, b"HTTP/1.1 204 ");
+        let reply = soon(socket.next()).await.unwrap().unwrap();
+        let reply: Value = serde_json::from_str(reply.to_text().unwrap()).unwrap();
+        assert_eq!(reply["result"]["settlement"]["outcome"]["status"], "answered", "{reply}");
+        soon(served).await.unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    key::Key,
+    key::{Counts, Key},
     value::{Setting, quoted, span},
 };
 use crate::limits;
@@ -16,6 +16,7 @@ const KEEPS: &str = "it decides what is kept of what you decided";
 /// `journal.enabled`
 pub static JOURNAL_ENABLED: Key<bool> = Key::own(
     "journal.enabled",
+    Counts::NextBridge,
     KEEPS,
     || true,
     "Keep questions and answers in a file of this machine, so that a crash loses none; secret values are never kept",
@@ -23,16 +24,23 @@ pub static JOURNAL_ENABLED: Key<bool> = Key::own(
 /// `journal.texts`
 pub static JOURNAL_TEXTS: Key<bool> = Key::own(
     "journal.texts",
+    Counts::NextBridge,
     KEEPS,
     || true,
     "Keep their texts; otherwise no answer survives, but when which kind of question was settled by which responder",
 );
 /// `journal.keep`
-pub static JOURNAL_KEEP: Key<Age> =
-    Key::own("journal.keep", KEEPS, || Age(limits::journal::KEEP), "Remove what is older than this");
+pub static JOURNAL_KEEP: Key<Age> = Key::own(
+    "journal.keep",
+    Counts::NextBridge,
+    KEEPS,
+    || Age(limits::journal::KEEP),
+    "Remove what is older than this",
+);
 /// `journal.size`
 pub static JOURNAL_SIZE: Key<Size> = Key::own(
     "journal.size",
+    Counts::NextBridge,
     KEEPS,
     || Size(limits::journal::SIZE),
     "Remove the oldest questions once the file is larger than this",

@@ -19,9 +19,35 @@ pub enum Project {
     Refused(&'static str),
 }
 
+/// When a change of a setting counts, for a process that runs already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// For the next question.
+    NextQuestion,
+    /// For the questions of the next bridge, and of the next session of an agent in a terminal.
+    NextBridge,
+    /// When `askbridge inbox` starts.
+    NextInbox,
+    /// When a command starts; a bridge is one.
+    NextCommand,
+}
+
+impl Counts {
+    /// Returns it in words, after "a change counts".
+    pub fn words(self) -> &'static str {
+        match self {
+            Counts::NextQuestion => "for the next question",
+            Counts::NextBridge => "when a bridge starts",
+            Counts::NextInbox => "when `askbridge inbox` starts",
+            Counts::NextCommand => "when a command starts",
+        }
+    }
+}
+
 /// A setting with values of a kind.
 pub struct Key<T> {
     path: &'static str,
+    counts: Counts,
     about: &'static str,
     default: fn() -> T,
     project: Project,
@@ -32,21 +58,23 @@ impl<T> Key<T> {
     /// A setting that only the person's own file and environment may set, because it does `what`.
     pub(super) const fn own(
         path: &'static str,
+        counts: Counts,
         what: &'static str,
         default: fn() -> T,
         about: &'static str,
     ) -> Self {
-        Key { path, about, default, project: Project::Refused(what), is_secret: false }
+        Key { path, counts, about, default, project: Project::Refused(what), is_secret: false }
     }
 
     /// A setting that a project may set as well.
     pub(super) const fn shared(
         path: &'static str,
+        counts: Counts,
         project: Project,
         default: fn() -> T,
         about: &'static str,
     ) -> Self {
-        Key { path, about, default, project, is_secret: false }
+        Key { path, counts, about, default, project, is_secret: false }
     }
 
     /// Keeps the value out of what is printed.
@@ -78,6 +106,9 @@ pub trait AnyKey: Debug + Sync {
 
     /// Returns what the setting does, in a sentence in the imperative without a full stop.
     fn about(&self) -> &'static str;
+
+    /// Returns when a change counts.
+    fn counts(&self) -> Counts;
 
     /// Returns whether the file of a project may set it.
     fn project(&self) -> Project;
@@ -114,6 +145,10 @@ impl<T: Setting> AnyKey for Key<T> {
 
     fn about(&self) -> &'static str {
         self.about
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
     }
 
     fn project(&self) -> Project {

@@ -31,6 +31,8 @@ pub mod layers;
 
 pub mod notify;
 
+mod notify_keys;
+
 mod services;
 
 pub mod render;

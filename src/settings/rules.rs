@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     limits,
-    rule::{Rule, keys::KEYS},
+    rule::{BrokenRule, Rule, keys::KEYS},
 };
 
 /// One `[[rule]]`, as it is written.
@@ -77,7 +77,10 @@ pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mar
         return found;
     }
     let (mut names, mut broken) = (BTreeSet::new(), Vec::new());
+    let strays = strays(document);
     for (number, table) in &tables {
+        let before = strays.iter().filter(|stray| **stray < table.head);
+        broken.extend(before.map(|stray| BrokenRule::of_anything(origin(*stray).to_string())));
         let line = table.broken(*number, document);
         match table.read(line, home, &mut names) {
             Ok(rule) => {
@@ -97,6 +100,32 @@ pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mar
         }
     }
     found
+}
+
+/// Returns where something stands that may have been meant for a rule: a table whose name is nearly that of rules, and what a
+/// rule would do outside of any. What it was to keep from the rules behind it is not known.
+fn strays(document: &Document) -> Vec<Mark> {
+    let heads =
+        document.heads.iter().filter(|head| head.path.first().is_some_and(|name| is_nearly_rule(name)));
+    let heads = heads.filter(|head| !is_numbered(&head.path)).map(|head| head.at);
+    let entries = document.entries.iter().filter(|entry| !is_numbered(&entry.path));
+    let entries = entries.filter(|entry| {
+        let is_setting = || keys::ALL.iter().any(|key| entry.path.join(".").ends_with(&key.path()));
+        is_of_rule(&entry.path) || (entry.path.last().is_some_and(|name| name == "then") && !is_setting())
+    });
+    heads.chain(entries.map(|entry| entry.name)).collect()
+}
+
+/// Returns whether a name is that of rules, or was meant to be.
+fn is_nearly_rule(name: &str) -> bool {
+    let seen: String =
+        name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    near::closest(&seen, [keys::RULES].into_iter()).is_some()
+}
+
+/// Returns whether this stands in a `[[rule]]`.
+fn is_numbered(path: &[String]) -> bool {
+    is_of_rule(path) && path.get(1).is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
 fn single_brackets() -> String {
@@ -189,12 +218,16 @@ fn known(entry: &Entry) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{
+        path::{Path, PathBuf},
+        sync::Arc,
+    };
 
     use serde_json::json;
 
     use crate::{
         desk::{Record, Timestamp},
+        guard::{self, Files},
         rule::decide,
         settings::{Settings, SettingsFile, Sources, keys, render},
     };
@@ -338,6 +371,14 @@ mod tests {
         assert!(plural[0].contains("write [[rule]]"), "{plural:?}");
     }
 
+    struct NoFiles;
+
+    impl Files for NoFiles {
+        fn resolve(&self, _: &Path) -> Option<PathBuf> {
+            None
+        }
+    }
+
     /// Returns which rule decides about a permission to run this command.
     fn decides(settings: &Settings, command: &str) -> Option<String> {
         let options = json!([{ "value": "a", "label": "Allow", "role": "allow_once" }]);
@@ -346,9 +387,10 @@ mod tests {
             "purpose": "permission", "dangerous": true, "subject": { "kind": "execute", "command": command },
             "fields": [{ "name": "f", "label": "?", "kind": "choice", "required": true, "options": options }],
         });
-        let question = serde_json::from_value(question).expect("a question");
+        let mut question = serde_json::from_value(question).expect("a question");
+        guard::assess(&mut question);
         let record = Record::new("b-1".parse().expect("an ID"), Arc::new(question), Timestamp::default());
-        decide(settings.rules(), &record).map(|decision| decision.rule.to_string())
+        decide(settings.rules(), &record, &NoFiles).map(|decision| decision.rule.to_string())
     }
 
     #[test]
@@ -369,7 +411,14 @@ mod tests {
             ("name = 'x'\nagent = 'b'\nthen = 'hold'\nsession = [\n's',\nt\n]", anything, true),
             ("name = 'x'\nagnt = 'a'\nthen = 'allow'", "`agent`?", false),
             ("name = 'x'\nagnt = 'a'\nthen = 'answer'\nanswer = 'a'", "`agent`?", false),
-            ("name = 'x'\nagent = 'a'\nthen = 'hodl'", "reject, hold, notify", false),
+            ("name = 'x'\nagent = 'a'\nthen = 'hodl'", other, true),
+            ("name = 'x'\nagent = 'b'\nthen = 'hodl'", other, false),
+            ("name = 'x'\nagent = 'a'\nthen = 'Hold'", other, true),
+            ("name = 'x'\nagent = 'a'\nthen = hold", anything, true),
+            ("name = 'x'\nagent = 'a'\nthen = \"hold", anything, true),
+            ("name = 'x'\nagent = 'a'\nthne = 'hold'", other, true),
+            ("name = 'x'\nagent = 'a'\nthen", anything, true),
+            ("name = 'x'\nagent = 'a'", other, true),
         ] {
             let settings = of(&format!("[[rule]]\n{broken}\n{RULE}"), "");
             let found = problems(&settings);
@@ -380,6 +429,28 @@ mod tests {
             // What comes before it is not touched.
             let settings = of(&format!("{RULE}[[rule]]\n{broken}\n"), "");
             assert_eq!(decides(&settings, "cargo test").as_deref(), Some("tests"), "{broken}");
+        }
+    }
+
+    #[test]
+    fn what_was_meant_for_a_rule_keeps_everything_from_those_behind_it() {
+        for broken in [
+            "[[rul]]\nname = 'x'\nagent = 'a'\nthen = 'hold'\n",
+            "[[Rule]]\nname = 'x'\nthen = 'hold'\n",
+            "[[rules]]\nname = 'x'\nthen = 'hold'\n",
+            "[rule]\nname = 'x'\nthen = 'hold'\n",
+            "[rul]\nname = 'x'\n",
+            "[[\"\u{200b}rule\"]]\nname = 'x'\nthen = 'hold'\n",
+            "name = 'x'\nthen = 'hold'\n",
+            "[bridge]\nname = 'x'\nthen = 'hold'\n",
+        ] {
+            let settings = of(&format!("{broken}{RULE}"), "");
+            assert_eq!(decides(&settings, "cargo test"), None, "{broken}");
+            assert!(!problems(&settings).is_empty(), "{broken}");
+        }
+        for other in ["[unattended]\nthen = 'reject'\n", "[bridge]\ngrace = '1s'\n", "[log]\nfile = 'x'\n"] {
+            let settings = of(&format!("{other}{RULE}"), "");
+            assert_eq!(decides(&settings, "cargo test").as_deref(), Some("tests"), "{other}");
         }
     }
 

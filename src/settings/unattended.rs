@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    key::Key,
+    key::{Counts, Key},
     value::{Setting, list, quoted, text, typed_list},
 };
 use crate::config::{Unattended, UnattendedWhen};
@@ -14,6 +14,7 @@ const DECIDES: &str = "it decides in your place";
 /// `unattended.then`
 pub static UNATTENDED_THEN: Key<Unattended> = Key::own(
     "unattended.then",
+    Counts::NextQuestion,
     DECIDES,
     Unattended::default,
     "What becomes of a question that no person can answer: it waits, it is rejected, or the agent is ended",
@@ -21,6 +22,7 @@ pub static UNATTENDED_THEN: Key<Unattended> = Key::own(
 /// `unattended.when`
 pub static UNATTENDED_WHEN: Key<UnattendedWhen> = Key::own(
     "unattended.when",
+    Counts::NextQuestion,
     DECIDES,
     UnattendedWhen::default,
     "When no person can answer: all of these hold, of [\"no-client\", \"no-terminal\", \"ci\"]",

@@ -109,6 +109,11 @@ pub fn named(name: &str) -> Option<&'static KnownAgent> {
     AGENTS.iter().find(is)
 }
 
+/// Returns the agent that a client's registry has under this ID. Some registries take the name that a person types.
+pub fn registered(id: &str) -> Option<&'static KnownAgent> {
+    AGENTS.iter().find(|agent| agent.registry.contains(&id) || agent.key == id)
+}
+
 /// Returns the names of all agents, as a person types them.
 pub fn keys() -> impl Iterator<Item = &'static str> {
     AGENTS.iter().map(|agent| agent.key)

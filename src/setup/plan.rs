@@ -186,7 +186,7 @@ fn replace(
     request: &Request<'_>,
     plan: &mut Plan,
 ) {
-    let Some(agent) = agents::AGENTS.iter().find(|agent| agent.registry.contains(&id)) else {
+    let Some(agent) = agents::registered(id) else {
         let name = &entry.name;
         plan.notes.push(format!("{name} comes from the client's registry, and its command is not known"));
         return;
@@ -244,7 +244,7 @@ fn starts(entry: &Entry, agent: &KnownAgent) -> bool {
 }
 
 fn is_registered(entry: &Entry, agent: &KnownAgent) -> bool {
-    matches!(&entry.start, Start::Registry(id) if agent.registry.contains(&id.as_str()))
+    matches!(&entry.start, Start::Registry(id) if agents::registered(id) == Some(agent))
 }
 
 fn cannot(name: &str) -> String {

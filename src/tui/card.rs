@@ -14,13 +14,14 @@ use super::{
     line::CardLine,
     state::{App, name},
     theme::Theme,
-    wrapped::{MEASURE, lines},
+    wrapped::{MEASURE, folded, lines},
 };
 use crate::{
     desk::State,
     present::{
         answer::{settlement, value_of},
-        text::span,
+        subject,
+        text::{self, span},
     },
     question::{Kind, Question},
     terminal::{cut, printable_line, width},
@@ -92,9 +93,11 @@ impl Writer {
                 None => self.text(&age, 0, self.theme.muted()),
             }
         }
-        if record.question.dangerous {
-            let what = if item.is_permission() { "what it allows" } else { "a wrong answer" };
-            self.text(&format!("! Dangerous: {what} can do harm"), 0, self.theme.danger());
+        if let Some(risk) = text::risk(&record.question) {
+            match risk.strip_prefix("dangerous") {
+                Some(why) => self.text(&format!("! Dangerous{why}"), 0, self.theme.danger()),
+                None => self.text(&risk, 0, self.theme.muted()),
+            }
         }
         self.gap();
     }
@@ -103,18 +106,28 @@ impl Writer {
     fn asked(&mut self, item: &Item, app: &App) {
         let question = &item.record.question;
         let heading = question.heading();
+        let command = subject::command(question).filter(|_| item.is_permission());
+        if let Some(command) = &command {
+            let lines = command.lines().flat_map(|line| folded(line, 2, self.columns));
+            self.out.extend(lines.map(|line| CardLine::new(line, self.theme.strong())));
+            self.gap();
+        }
+        let own = if command.is_some() { Style::new() } else { self.theme.strong() };
         if let Some(title) = question.title.as_deref().filter(|title| *title != heading) {
-            self.text(title, 0, self.theme.strong());
+            self.text(title, 0, own);
         }
         // The labels of the fields say more than a heading that an agent writes over every form.
         let is_formula = question.headline() != heading;
         let is_label = question.fields.len() == 1 && question.fields[0].label == heading;
         let is_over = !item.record.is_open() || item.record.state == State::Delivering;
-        if item.is_permission() || !is_formula && !is_label {
-            self.text(heading, 0, self.theme.strong());
+        if subject::is_command(question, heading) {
+            // It stands there already. What follows has a gap of its own.
+            self.out.pop_if(|last| last.line.width() == 0);
+        } else if item.is_permission() || !is_formula && !is_label {
+            self.text(heading, 0, own);
         } else if is_over {
             // No field is shown that would say what was asked.
-            self.text(&question.headline(), 0, self.theme.strong());
+            self.text(&question.headline(), 0, own);
         }
         if item.is_permission() {
             let ready = app.about.as_ref().and_then(|about| about.of(&item.record.id, self.columns));

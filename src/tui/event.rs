@@ -94,6 +94,8 @@ pub enum Event {
     Resize(u16, u16),
     /// This came of a submission.
     Submitted(QuestionId, Result<Arc<Record>, Refusal>),
+    /// The pause is over: the person can have read the question that appeared by itself.
+    Read,
 }
 
 /// One thing that is to be done.
@@ -103,6 +105,8 @@ pub enum Effect {
     Submit(QuestionId, Submission),
     /// Tell the person, by a bell and by the terminal's own notification, that this waits.
     Tell(String),
+    /// Wait as long as a person needs to read, from now on, and then say so.
+    Pause,
     /// End.
     Quit,
 }

@@ -6,7 +6,10 @@ use super::{
     event::{Effect, Event, Key},
     state::{App, ListLine, Modal, Pane},
 };
-use crate::{desk::Submission, form::caution::confirms};
+use crate::{
+    desk::Submission,
+    form::caution::{WORD, confirms},
+};
 
 impl App {
     /// Takes what happened, and returns what is to be done.
@@ -21,11 +24,12 @@ impl App {
             Event::World(world) => return self.update(world),
             Event::Key(key) => return self.key(key),
             Event::Paste(text) => self.pasted(&text),
-            Event::Submitted(id, result) => self.submitted(&id, result),
+            Event::Submitted(id, result) => return self.submitted(&id, result),
+            Event::Read => self.is_fresh = false,
             Event::Resize(columns, lines) => self.size = (columns, lines),
             Event::Scroll(by) if self.pane == Pane::List => self.step(if by < 0 { -1 } else { 1 }),
             Event::Scroll(by) => self.scroll(isize::try_from(by).unwrap_or_default()),
-            Event::Click(column, line) => self.click(column, line),
+            Event::Click(column, line) => return self.click(column, line),
         }
         Vec::new()
     }
@@ -34,12 +38,24 @@ impl App {
         if key == Key::Control('c') {
             return self.quit();
         }
+        let is_decision = match key {
+            Key::Send | Key::Control('s') => true,
+            Key::Enter | Key::Char('1'..='9' | 's' | 'n' | ' ') => !self.is_typing,
+            _ => false,
+        };
         match (self.modal.is_some(), self.pane, self.is_typing) {
+            (false, ..) if self.is_fresh && is_decision => self.too_early(),
             (true, ..) => self.modal_key(key),
             (_, Pane::Card, true) => self.typing_key(key),
             (_, Pane::Card, false) => self.card_key(key),
             (_, Pane::List, _) => self.list_key(key),
         }
+    }
+
+    /// Takes nothing, as the person cannot have read the question yet.
+    fn too_early(&mut self) -> Vec<Effect> {
+        self.complain("Nothing was done: this question has only just appeared");
+        vec![self.appear()]
     }
 
     /// Ends, or asks first where something was typed. Asked twice, it ends.
@@ -92,7 +108,11 @@ impl App {
             Modal::Confirm(why, answer, mut typed) => match key {
                 Key::Escape => self.say("Nothing was sent"),
                 Key::Enter if confirms(typed.text()) => return self.submit(Submission::Answer(answer)),
-                Key::Enter => self.say("Nothing was sent: type the whole word to confirm"),
+                // The step stays: what is typed again is no key of the question behind it.
+                Key::Enter => {
+                    self.complain(format!("Nothing was sent: type {WORD}, or press Esc to go back"));
+                    self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
+                }
                 key => {
                     typed.key(key, false);
                     self.modal = Some(Modal::Confirm(why, answer, typed));
@@ -155,17 +175,20 @@ impl App {
         }
     }
 
-    fn click(&mut self, column: u16, line: u16) {
+    fn click(&mut self, column: u16, line: u16) -> Vec<Effect> {
         if self.modal.is_some() {
-            return;
+            return Vec::new();
         }
         let in_list = if self.is_wide() { column < self.list_columns() } else { self.pane == Pane::List };
+        if !in_list && self.is_fresh {
+            return self.too_early();
+        }
         if !in_list {
             self.pane = Pane::Card;
             if let Some(place) = self.option_at(line) {
                 self.choose(place + 1);
             }
-            return;
+            return Vec::new();
         }
         let lines = self.list();
         let clicked =
@@ -175,5 +198,6 @@ impl App {
             self.pane = Pane::List;
             self.select(id);
         }
+        Vec::new()
     }
 }

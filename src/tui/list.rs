@@ -56,8 +56,13 @@ fn open(app: &App, item: &Item, theme: Theme, columns: usize) -> Line<'static> {
         _ => (span(item.now.since(record.opened_at)), theme.muted()),
     };
     let is_touched = app.drafts.get(&record.id).is_some_and(|draft| draft.is_touched);
-    let mark = if is_current(app, item) { ">" } else { " " };
-    let danger = if record.question.dangerous { "!" } else { " " };
+    // `>` once the question takes keys, `·` until then.
+    let mark = match is_current(app, item) {
+        true if app.is_fresh => "·",
+        true => ">",
+        false => " ",
+    };
+    let danger = if record.question.risk().is_dangerous() { "!" } else { " " };
     let draft = if is_touched { "*" } else { " " };
     let agent = item.agent.as_deref().map(|agent| format!("{}: ", short(agent, 20))).unwrap_or_default();
     // Where there is little room, the question is worth more than its agent.
@@ -70,7 +75,7 @@ fn open(app: &App, item: &Item, theme: Theme, columns: usize) -> Line<'static> {
         false => (Style::new(), time_style),
     };
     let danger_style =
-        if record.question.dangerous && !is_current(app, item) { theme.danger() } else { style };
+        if record.question.risk().is_dangerous() && !is_current(app, item) { theme.danger() } else { style };
     Line::from(vec![
         Span::styled(mark, style),
         Span::styled(danger, danger_style),

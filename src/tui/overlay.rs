@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     form::caution::WORD,
+    present::subject,
     terminal::{printable_line, width},
 };
 
@@ -60,8 +61,9 @@ pub(super) fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
         None => return,
         Some(Modal::Help(from)) => help(*from, columns, app.size.1),
         Some(Modal::Confirm(why, _, typed)) => {
-            let asked =
-                app.item().map(|item| item.record.question.headline().into_owned()).unwrap_or_default();
+            let asked = app.item().map(|item| &item.record.question);
+            let asked = asked.map(|it| subject::command(it).unwrap_or_else(|| it.headline().into_owned()));
+            let asked = asked.unwrap_or_default();
             let mut lines: Vec<_> = text(why, theme.danger()).collect();
             lines.extend(text(&asked, Style::new()).take(4));
             lines.push((format!("Type {WORD} and press Enter to go on:"), Style::new()));

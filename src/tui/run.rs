@@ -3,19 +3,21 @@
 
 use std::{
     env,
+    future::poll_fn,
     io::{self, IsTerminal, Stdout},
     sync::Arc,
+    task::Poll,
     time::{Duration, Instant},
 };
 
 use crossterm::event::{Event as Input, EventStream};
-use futures::{FutureExt, StreamExt};
+use futures::{Stream, StreamExt};
 use ratatui::{Terminal, backend::CrosstermBackend, layout::Rect};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::watch,
     task::JoinSet,
-    time::sleep,
+    time::{sleep, timeout},
 };
 
 use super::{
@@ -44,8 +46,13 @@ const REDRAW: Duration = Duration::from_secs(1);
 const SETTLED: usize = 20;
 /// How often the bridges are told that the person is there.
 const WATCHED: Duration = Duration::from_secs(10);
+/// How long a question that appeared by itself takes no decision: a person needs about so long to see that it is another.
+const PAUSE: Duration = Duration::from_secs(1);
 /// The inputs that are taken before the screen is drawn again: a paste without marks is many.
 const INPUTS: usize = 512;
+
+/// How long no key may come before a second step is shown. Keys that were typed ahead come at once, but on a busy machine.
+const AHEAD: Duration = Duration::from_millis(200);
 
 /// How the inbox is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +105,8 @@ struct Session<'a> {
     titled: Option<usize>,
     /// When the bridges were last told that the person is there.
     watched: Option<Instant>,
+    /// When a question that appeared by itself can have been read.
+    read: Option<Instant>,
 }
 
 /// What the session goes on with.
@@ -106,6 +115,7 @@ enum Next {
     Submitted(Submitted),
     Remembered(Vec<Arc<Record>>),
     World,
+    Read,
     Stopped,
 }
 
@@ -133,6 +143,7 @@ impl<'a> Session<'a> {
             has_focus: false,
             titled: None,
             watched: None,
+            read: None,
         })
     }
 
@@ -144,11 +155,16 @@ impl<'a> Session<'a> {
             self.watch();
             let effects = match self.next().await {
                 Next::Input(None) => return Ok(()),
-                Next::Input(Some(input)) => self.input(input?)?,
+                Next::Input(Some(input)) => self.input(input?).await?,
                 Next::Submitted((id, result)) => {
-                    self.app.handle(Event::Submitted(id, result));
+                    let mut effects = self.app.handle(Event::Submitted(id, result));
                     let world = self.world();
-                    self.app.handle(Event::World(world))
+                    effects.extend(self.app.handle(Event::World(world)));
+                    effects
+                }
+                Next::Read => {
+                    self.read = None;
+                    self.app.handle(Event::Read)
                 }
                 Next::Remembered(records) => {
                     self.remembered = records;
@@ -178,6 +194,7 @@ impl<'a> Session<'a> {
     }
 
     async fn next(&mut self) -> Next {
+        let unread = self.read.map(|at| at.saturating_duration_since(Instant::now()));
         tokio::select! {
             input = self.inputs.next() => Next::Input(input),
             Some(Ok(submitted)) = self.submissions.join_next() => Next::Submitted(submitted),
@@ -185,29 +202,51 @@ impl<'a> Session<'a> {
             Some(_) = self.follower.next() => Next::World,
             Ok(()) = self.left_out.changed() => Next::World,
             Some(()) = self.stops.recv() => Next::Stopped,
+            () = sleep(unread.unwrap_or_default()), if unread.is_some() => Next::Read,
             () = sleep(REDRAW) => Next::World,
         }
     }
 
-    /// Takes an input, and those that came with it. What was typed ahead does not confirm anything: the person has not
-    /// seen what is asked (I12).
-    fn input(&mut self, first: Input) -> io::Result<Vec<Effect>> {
-        let (mut input, mut effects) = (Some(first), Vec::new());
+    /// Takes an input, and those that came with it.
+    async fn input(&mut self, first: Input) -> io::Result<Vec<Effect>> {
+        let (mut next, mut effects) = (Some(first), Vec::new());
         let was_confirming = self.is_confirming();
         for _ in 0..INPUTS {
-            let is_ahead = self.is_confirming() && !was_confirming;
-            match input.take() {
-                None => break,
-                Some(Input::FocusGained) => self.has_focus = true,
-                Some(Input::FocusLost) => self.has_focus = false,
-                Some(Input::Key(_) | Input::Paste(_)) if is_ahead => {}
-                Some(input) => match keys::event(input) {
-                    Some(Event::Key(Key::Control('z'))) => effects.extend(self.stop()?),
-                    Some(event) => effects.extend(self.app.handle(event)),
-                    None => {}
-                },
+            let Some(input) = next else { break };
+            effects.extend(self.take(input)?);
+            if self.is_confirming() && !was_confirming {
+                effects.extend(self.drop_typed_ahead().await?);
+                break;
             }
-            input = self.inputs.next().now_or_never().flatten().transpose()?;
+            next = ready(&mut self.inputs).await.transpose()?;
+        }
+        Ok(effects)
+    }
+
+    fn take(&mut self, input: Input) -> io::Result<Vec<Effect>> {
+        match input {
+            Input::FocusGained => self.has_focus = true,
+            Input::FocusLost => self.has_focus = false,
+            input => match keys::event(input) {
+                Some(Event::Key(Key::Control('z'))) => return self.stop(),
+                Some(event) => return Ok(self.app.handle(event)),
+                None => {}
+            },
+        }
+        Ok(Vec::new())
+    }
+
+    /// Drops the keys that were typed before the person could see what they confirm (I12). It waits for them: one write of
+    /// a terminal may be read in pieces, and late on a busy machine.
+    async fn drop_typed_ahead(&mut self) -> io::Result<Vec<Effect>> {
+        let mut effects = Vec::new();
+        while let Ok(Some(input)) = timeout(AHEAD, self.inputs.next()).await {
+            let input = input?;
+            let is_interrupt =
+                matches!(keys::event(input.clone()), Some(Event::Key(Key::Control('c' | 'z'))));
+            if is_interrupt || !matches!(input, Input::Key(_) | Input::Paste(_)) {
+                effects.extend(self.take(input)?);
+            }
         }
         Ok(effects)
     }
@@ -232,6 +271,7 @@ impl<'a> Session<'a> {
         for effect in effects {
             match effect {
                 Effect::Quit => return Ok(true),
+                Effect::Pause => self.read = Some(Instant::now() + PAUSE),
                 // A person who looks at the screen has seen it.
                 Effect::Tell(_) if self.has_focus => {}
                 Effect::Tell(text) => self.screen.tell(&text)?,
@@ -294,7 +334,59 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Returns the next item if it is there already. Otherwise it wakes this task when it comes: what reads the terminal wakes
+/// only the task that asked last, so a poll on behalf of no task (`now_or_never`) would leave the next key unseen until
+/// something else happens.
+async fn ready<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
+    poll_fn(|cx| match stream.poll_next_unpin(cx) {
+        Poll::Ready(item) => Poll::Ready(item),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
 fn by() -> Provenance {
     let name = env::var("USER").ok().filter(|name| !name.is_empty());
     Provenance { responder: Responder::Terminal, name }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        sync::atomic::{AtomicUsize, Ordering},
+        task::{Context, Wake},
+    };
+
+    use futures::channel::mpsc::channel;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_task_that_took_all_keys_is_woken_by_the_next_one() {
+        let (mut sender, mut keys) = channel(8);
+        let woken = Arc::new(Woken::default());
+        let waker = woken.clone().into();
+        let mut take = || {
+            let taken = pin!(ready(&mut keys)).poll(&mut Context::from_waker(&waker));
+            let Poll::Ready(key) = taken else { panic!("it waits for a key") };
+            key
+        };
+        sender.try_send('a').expect("it is open");
+        sender.try_send('b').expect("it is open");
+        assert_eq!([take(), take(), take()], [Some('a'), Some('b'), None]);
+        assert_eq!(woken.0.load(Ordering::Relaxed), 0);
+        sender.try_send('c').expect("it is open");
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1, "the next key is waited for");
+        assert_eq!(take(), Some('c'));
+    }
 }

@@ -99,7 +99,7 @@ impl App {
     }
 
     /// Shows what came of a submission.
-    pub(super) fn submitted(&mut self, id: &QuestionId, result: Result<Arc<Record>, Refusal>) {
+    pub(super) fn submitted(&mut self, id: &QuestionId, result: Result<Arc<Record>, Refusal>) -> Vec<Effect> {
         self.sending.remove(id);
         match result {
             Ok(record) if record.is_open() => {
@@ -112,11 +112,9 @@ impl App {
                     record.settlement.as_deref().map(|ended| answer::settlement(&record.question, ended));
                 self.say(format!("{id} {}", how.unwrap_or_else(|| "is done".to_owned())));
                 self.drafts.remove(id);
-                let order: Vec<_> =
-                    self.order().into_iter().map(|place| self.world.open[place].record.id.clone()).collect();
                 self.replace(record);
                 if self.current.as_ref() == Some(id) {
-                    self.go_on(&order, id);
+                    return self.go_on();
                 }
             }
             Err(Refusal::DoesNotFit(errors)) => {
@@ -131,6 +129,7 @@ impl App {
             }
             Err(refusal) => self.complain(format!("{id}: {}", text::refusal(&refusal))),
         }
+        Vec::new()
     }
 
     /// Takes over a question as it is after a submission, before the store tells it.

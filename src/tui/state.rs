@@ -2,6 +2,7 @@
 //! Pure. What keys do is left to `list_keys.rs`, `card_keys.rs` and `modal_keys.rs`, drawing to `view.rs`.
 
 use std::{
+    borrow::Cow,
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -37,7 +38,7 @@ pub enum Modal {
     /// The keys, from this line on.
     Help(usize),
     /// Why the answer has to be confirmed, and what is typed to do so.
-    Confirm(&'static str, Answer, Editor),
+    Confirm(Cow<'static, str>, Answer, Editor),
     /// The reason of a rejection. The answer is sent instead where no reason is typed.
     Reason(Option<Answer>, Editor),
     /// Whether what was typed is kept, when the person leaves the question.
@@ -89,6 +90,11 @@ pub struct App {
     pub sending: BTreeSet<QuestionId>,
     /// The columns and lines of the terminal.
     pub size: (u16, u16),
+    /// Whether the current question has only just appeared, without a key that chose it: what is pressed now was meant
+    /// for the question before, and decides nothing (I12).
+    pub is_fresh: bool,
+    /// The place of the current question in the order of the list.
+    place: usize,
     /// What the current permission is for, as lines.
     pub(super) about: Option<AboutLines>,
     /// The open questions that were seen; `None` before the first.
@@ -109,6 +115,8 @@ impl App {
             said: None,
             sending: BTreeSet::new(),
             size,
+            is_fresh: false,
+            place: 0,
             about: None,
             known: None,
         }
@@ -164,13 +172,19 @@ impl App {
         let before = self.item().cloned();
         self.world = world;
         let open: BTreeSet<_> = self.world.open.iter().map(|item| item.record.id.clone()).collect();
-        let effects = self.news(&open);
+        let mut effects = self.news(&open);
         if let Some(before) = before {
             self.follow(before);
         }
-        if self.current.is_none() {
-            self.select(self.order().first().map(|place| self.world.open[*place].record.id.clone()));
+        let order = self.ids();
+        if self.current.is_none() && !order.is_empty() {
+            self.select(order.first().cloned());
+            // Who starts the inbox wants to see what it shows first.
+            if self.known.is_some() {
+                effects.push(self.appear());
+            }
         }
+        self.keep_place();
         let current = self.current.clone();
         self.drafts.retain(|id, _| open.contains(id) || Some(id) == current.as_ref());
         self.known = Some(open);
@@ -212,11 +226,31 @@ impl App {
 
     /// Makes a question the current one.
     pub fn select(&mut self, id: Option<QuestionId>) {
+        self.is_fresh = false;
         if id != self.current {
             self.current = id;
             self.is_typing = false;
             self.held = self.item().cloned();
         }
+        self.keep_place();
+    }
+
+    /// Remembers where the current question stands, for when it is answered and does not stand there any more.
+    fn keep_place(&mut self) {
+        let current = self.ids().iter().position(|id| Some(id) == self.current.as_ref());
+        self.place = current.unwrap_or(self.place);
+    }
+
+    /// Begins the pause after a question that appeared by itself, or begins it again: who pressed a key too early has not
+    /// seen yet that there is another question.
+    pub(super) fn appear(&mut self) -> Effect {
+        self.is_fresh = true;
+        Effect::Pause
+    }
+
+    /// Returns the open questions in the order of the list.
+    fn ids(&self) -> Vec<QuestionId> {
+        self.order().into_iter().map(|place| self.world.open[place].record.id.clone()).collect()
     }
 
     /// Returns the open questions in the order of the list: by project, and in it what waits most urgently first.
@@ -230,7 +264,7 @@ impl App {
                 deadline.is_none(),
                 deadline,
                 Reverse(record.question.blocking),
-                Reverse(record.question.dangerous),
+                Reverse(record.question.risk().is_dangerous()),
                 place,
             )
         };
@@ -287,17 +321,17 @@ impl App {
         self.select(ids.get(next).cloned());
     }
 
-    /// Makes the open question behind this one the current one, once that is answered.
-    pub fn go_on(&mut self, order: &[QuestionId], from: &QuestionId) {
-        let at = order.iter().position(|id| id == from).unwrap_or_default();
-        let is_open =
-            |id: &&QuestionId| *id != from && self.world.open.iter().any(|item| item.record.id == **id);
-        let next =
-            order[at.min(order.len())..].iter().find(is_open).or_else(|| order.iter().find(is_open)).cloned();
+    /// Makes the question that stands where the current one stood, which is answered, the current one; behind the last,
+    /// the one before it.
+    pub(super) fn go_on(&mut self) -> Vec<Effect> {
+        let order = self.ids();
+        let next = order.get(self.place).or_else(|| order.last()).cloned();
         self.pane = Pane::List;
-        if next.is_some() {
-            self.select(next);
+        if next.is_none() {
+            return Vec::new();
         }
+        self.select(next);
+        vec![self.appear()]
     }
 }
 

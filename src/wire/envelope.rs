@@ -111,21 +111,22 @@ fn starts_batch(line: &[u8]) -> bool {
 }
 
 /// Returns the id that a whole line is a response to, for a parser to which a member counts that stands last; `None`
-/// where the line is a call, or no message.
+/// if it has no result and no error. Beside a method, one of them must not be null: agents may treat such a line as a
+/// response, and some clients write every member into every message.
 pub fn responds_to(line: &[u8]) -> Option<&str> {
     let mut members = Members::enter(line).ok()?;
-    let (mut id, mut responds) = (None, false);
+    let (mut id, mut calls, mut empty, mut full) = (None, false, false, false);
     while let Some(key) = members.key().ok()? {
         let value = members.value().ok()?;
         if key.is("id") {
             id = Some(value);
+        } else if key.is("method") {
+            calls = value != NULL;
         } else if key.is("result") || key.is("error") {
-            responds = true;
-        } else if key.is("method") && value != NULL && !responds {
-            return None;
+            *(if value == NULL { &mut empty } else { &mut full }) = true;
         }
     }
-    std::str::from_utf8(id?).ok().filter(|_| responds)
+    std::str::from_utf8(id?).ok().filter(|_| full || (empty && !calls))
 }
 
 /// Returns the id of a whole line that is a response and nothing else, with each of its parts once.
@@ -239,9 +240,11 @@ impl<'a> Message<'a> {
         (!twice).then_some(())
     }
 
-    /// Says whether there is a result or an error. The beginning of a line may have an id and neither.
+    /// Returns whether there is a result or an error; beside a method, one that is not null. The beginning of a line may
+    /// have an id and neither.
     pub fn responds(&self) -> bool {
-        self.result.is_some() || self.error.is_some()
+        let counts = |part: &&[u8]| self.method.is_none() || *part != NULL;
+        self.result.filter(counts).or(self.error.filter(counts)).is_some()
     }
 
     /// Says whether there is an `error` that is not null.
@@ -328,7 +331,12 @@ mod tests {
             (r#"{"id":1,"id":2,"error":{}}"#, Some("2")),
             (r#"{"method":null,"id":1,"result":{}}"#, Some("1")),
             (r#"{"id":1,"result":{},"method":"x"}"#, Some("1")),
-            (r#"{"method":"x","id":1,"result":{}}"#, None),
+            (r#"{"method":"x","id":1,"result":{}}"#, Some("1")),
+            (r#"{"method":"x","id":1,"result":null,"error":null}"#, None),
+            (r#"{"id":1,"result":null,"method":"x"}"#, None),
+            (r#"{"id":1,"result":null,"error":{},"method":"x"}"#, Some("1")),
+            (r#"{"id":1,"result":null}"#, Some("1")),
+            (r#"{"id":1,"method":"x","params":{"result":{}}}"#, None),
             (r#"{"id":1}"#, None),
             (r#"{"id":1,"result":{}"#, None),
         ] {

@@ -170,6 +170,11 @@ impl Outbox {
         }
     }
 
+    /// Returns whether a line that is sent now would be the next that is written.
+    pub fn is_clear(&self) -> bool {
+        self.queue.is_empty() && !self.unflushed && !self.mid_line
+    }
+
     /// Returns whether no bytes are queued. Own lines that wait for the end of another line do not count.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     machine::{TestMachine, end},
     support::Process,
+    terminal::Terminal,
 };
 
 const YES_OR_NO: [&str; 6] = ["ask", "--question", "Deploy?", "--option", "y=Yes", "--option=n=No way"];
@@ -105,6 +106,24 @@ fn a_deadline_can_be_extended_while_the_command_waits() {
 }
 
 #[test]
+fn a_person_at_a_terminal_is_warned_before_the_time_is_over() {
+    let machine = TestMachine::new();
+    // The last fifth is long: a busy machine may not see a short one.
+    let mut terminal =
+        Terminal::start(&machine, &["ask", "--confirm", "Deploy?", "--timeout", "8s"], 200, 24);
+    terminal.expect(" waits: ");
+    let id = terminal.text.split_whitespace().nth(2).unwrap().to_owned();
+    terminal.expect(&format!(" are left: askbridge answer {id} VALUE, or askbridge extend {id} 10m\n"));
+    terminal.expect("no answer came in time");
+    assert_eq!(terminal.code(), i32::from(exit::TIMED_OUT));
+    assert_eq!(terminal.text.matches(" are left: ").count(), 1, "{}", terminal.text);
+
+    // A program that reads stderr has no use for it.
+    let run = machine.run(&["ask", "--confirm", "Deploy?", "--timeout", "500ms"]);
+    assert!(run.stderr.contains(" waits: ") && !run.stderr.contains(" left"), "{run:?}");
+}
+
+#[test]
 fn an_interrupted_question_is_withdrawn() {
     let machine = TestMachine::new();
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
@@ -157,7 +176,8 @@ fn a_whole_form_can_be_asked_and_its_outcome_printed_as_json() {
 fn a_question_of_a_program_has_its_origin_and_is_expiring_before_its_timeout() {
     let machine = TestMachine::new();
     let form = json!({ "sessionId": "", "prompt": "?", "options": ["a"] }).to_string();
-    let mut asks = machine.start(&["ask", "--form", "-", "--timeout", "2s"]);
+    // It is expiring for the last fifth of its time, in which a watch has to have its turn.
+    let mut asks = machine.start(&["ask", "--form", "-", "--timeout", "10s"]);
     asks.send_bytes(form.as_bytes());
     asks.close_stdin();
     let is_expiring = |questions: &[Value]| questions.iter().any(|question| question["expiring"] == true);

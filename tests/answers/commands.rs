@@ -119,6 +119,33 @@ fn schema(name: &str) -> jsonschema::Validator {
 }
 
 #[test]
+fn an_answer_has_the_format_of_its_field() {
+    let machine = TestMachine::new();
+    let fields = json!([
+        { "name": "start", "label": "Start on", "kind": "text", "format": "date" },
+        { "name": "to", "label": "To", "kind": "text", "format": "email" },
+    ]);
+    let form = machine.path().join("form.json");
+    std::fs::write(
+        &form,
+        json!({ "prompt": "The release", "_meta": { "askbridge": { "fields": fields } } }).to_string(),
+    )
+    .unwrap();
+    let asks = machine.start(&["ask", "--form", form.to_str().unwrap(), "--json"]);
+    let id = machine.question();
+    for (answer, told) in [
+        (["tomorrow", "ada@example.com"], "must be a date such as 2026-11-23"),
+        (["2026-02-30", "ada@example.com"], "must be a date such as 2026-11-23"),
+        (["2026-11-23", "ada"], "must be an e-mail address such as ada@example.com"),
+    ] {
+        let run = machine.run(&["answer", &id, answer[0], answer[1]]);
+        fails(&run, exit::DOES_NOT_FIT, told);
+    }
+    machine.does(&["answer", &id, "2026-11-23", "ada@example"]);
+    assert_eq!(end(asks).code, 0);
+}
+
+#[test]
 fn show_says_what_each_field_takes() {
     let machine = TestMachine::new();
     let options = json!([{ "value": "認証", "label": "Auth" }, { "value": "b", "label": "Both" }]);
@@ -200,11 +227,12 @@ fn the_reason_of_a_rejection_is_shown_and_reaches_the_agent() {
 #[test]
 fn an_answer_after_the_timeout_is_refused() {
     let machine = TestMachine::new();
-    let _client = machine.client("native", "a question, forever", &["--timeout", "500ms"], &[]);
-    let mut watch = machine.watch();
-    let id = name(&watch.until("a question", |questions| questions.len() == 1)[0]);
-    watch.until("its end", <[Value]>::is_empty);
-    fails(&machine.run(&["answer", &id, "option-a"]), exit::SETTLED, "rejected: no answer came in time");
+    let client = machine.client("native", "a question, forever", &["--timeout", "500ms"], &[]);
+    // Who only begins to look for the question now may come after its end.
+    let warning = client.expect_stderr("the warning", |text| text.contains(" 10m"));
+    let id = warning.split_once("askbridge extend ").unwrap().1.split_whitespace().next().unwrap();
+    machine.questions(0);
+    fails(&machine.run(&["answer", id, "option-a"]), exit::SETTLED, "rejected: no answer came in time");
 }
 
 #[test]
@@ -245,7 +273,8 @@ fn an_id_may_be_shortened_while_it_is_unique() {
     for args in [&["answer", &*name, "option-a"][..], &["reject", &name], &["extend", &name, "1h"]] {
         fails(&machine.run(args), exit::NO_QUESTION, &format!("it may be {single}: "));
     }
-    assert_eq!(machine.ok(&["show", &bridge(single)]), machine.ok(&["show", single]));
+    // As a text it says how old it is, which is another second later.
+    assert_eq!(machine.ok(&["show", "--json", &bridge(single)]), machine.ok(&["show", "--json", single]));
     assert_eq!(machine.does(&["answer", single, "option-a"]), format!("{single} answered"));
     let shorter = format!("{}-2", &short[..5]);
     assert_eq!(machine.does(&["answer", &shorter, "option-a"]), format!("{short}-2 answered"));

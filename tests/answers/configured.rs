@@ -6,7 +6,8 @@ use std::{
     process::Command,
 };
 
-use serde_json::Value;
+use askbridge::desk::Timestamp;
+use serde_json::{Value, json};
 
 use crate::{
     machine::end,
@@ -45,6 +46,85 @@ fn a_bridge_takes_its_settings_and_options_win() {
     let open = asked(&["--timeout", "never"], Some("1ms"));
     person.machine.question();
     drop(open);
+}
+
+/// An agent that prints what its client wants it to ask, and says what it gets on stderr.
+const ASKS_WHEN_TOLD: [&str; 4] = [
+    "--",
+    "sh",
+    "-c",
+    r#"while read -r verb line; do case "$verb" in ask) printf '%s\n' "$line";; *) echo "got $verb $line" >&2;; esac; done"#,
+];
+
+fn ask(bridge: &mut Process, id: u32) {
+    let params = json!({ "prompt": format!("Which {id}?"), "options": ["a"] });
+    let method = "_sandboxagent/session/request_question";
+    bridge
+        .send(&format!("ask {}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })));
+}
+
+/// Returns how many seconds a listed question has in all.
+fn seconds(question: &Value) -> Option<u64> {
+    let time = |name: &str| question[name].as_str().map(|text| text.parse::<Timestamp>().unwrap());
+    Some(time("deadline")?.since(time("openedAt")?).as_secs())
+}
+
+#[test]
+fn a_timeout_that_is_set_while_a_bridge_runs_counts_for_its_next_question() {
+    let person = Person::new();
+    person.sets("[bridge]\ntimeout = '1h'\n");
+    let mut bridge = Process::spawn(&mut person.command(&[&["run"], &ASKS_WHEN_TOLD[..]].concat()));
+    let mut watch = person.machine.watch();
+    let mut next = |bridge: &mut Process, id: usize, expected: &[Option<u64>]| {
+        ask(bridge, id.try_into().unwrap());
+        let what = format!("questions with {expected:?}");
+        watch.until(&what, |open| open.iter().map(seconds).collect::<Vec<_>>() == expected);
+    };
+    let hour = Some(3600);
+    next(&mut bridge, 1, &[hour]);
+    person.ok(&["config", "set", "bridge.timeout", "5m"]);
+    next(&mut bridge, 2, &[hour, Some(300)]);
+    next(&mut bridge, 3, &[hour, Some(300), Some(300)]);
+    person.ok(&["config", "unset", "bridge.timeout"]);
+    next(&mut bridge, 4, &[hour, Some(300), Some(300), None]);
+    fs::remove_file(person.file()).unwrap();
+    person.sets("[bridge]\ntimeout = '2m'\n");
+    next(&mut bridge, 5, &[hour, Some(300), Some(300), None, Some(120)]);
+}
+
+#[test]
+fn options_and_the_environment_win_over_a_change_of_the_settings() {
+    for (options, environment) in [(&["--timeout", "2h"][..], None), (&[], Some("2h"))] {
+        let person = Person::new();
+        person.sets("[bridge]\ntimeout = '1h'\n");
+        let mut command = person.command(&[&["run"], options, &ASKS_WHEN_TOLD].concat());
+        command.envs(environment.map(|value| ("ASKBRIDGE_BRIDGE_TIMEOUT", value)));
+        let mut bridge = Process::spawn(&mut command);
+        let mut watch = person.machine.watch();
+        ask(&mut bridge, 1);
+        watch.until("a question", |open| open.len() == 1);
+        person.sets("[bridge]\ntimeout = '5m'\n");
+        for id in 2..4 {
+            ask(&mut bridge, id);
+            // The look that a question leads to is over when the next one is listed.
+            let open = watch.until("a question", |open| open.len() == usize::try_from(id).unwrap());
+            assert!(open.iter().all(|question| seconds(question) == Some(7200)), "{open:?}");
+        }
+    }
+}
+
+#[test]
+fn what_becomes_of_unattended_questions_is_read_again() {
+    let person = Person::new();
+    let mut bridge = Process::spawn(
+        &mut person.command(&[&["run", "--client-questions", "none"], &ASKS_WHEN_TOLD[..]].concat()),
+    );
+    ask(&mut bridge, 1);
+    let first = person.machine.question();
+    person.sets("[unattended]\nthen = 'reject'\n");
+    ask(&mut bridge, 2);
+    bridge.expect_stderr("the rejection", |text| text.contains("got ") && text.contains(r#""id":2"#));
+    assert_eq!(person.machine.question(), first, "one that was open before waits");
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn the_demo_shows_the_page_a_question_and_a_permission() {
     terminal.types("1\n");
     terminal.expect("You chose: option-a");
     terminal.expect("rm -rf build");
-    terminal.expect("1-3 (Enter rejects): ");
+    terminal.expect("Choose 1 to 3 (? for help): ");
     machine.ok(&["deny", &machine.question()]);
     terminal.expect("answered elsewhere");
     terminal.expect("selected reject-once");
@@ -32,8 +32,16 @@ fn the_demo_shows_the_page_a_question_and_a_permission() {
 fn the_demo_of_one_thing_shows_no_page() {
     let machine = TestMachine::new();
     let mut terminal = Terminal::start_in(&machine, &["demo", "--permission"], &[("NO_COLOR", "1")], 100, 40);
-    terminal.expect("1-3 (Enter rejects): ");
-    terminal.types("1\n");
+    terminal.expect("Choose 1 to 3 (? for help): ");
+    // What is pasted behind the number does not confirm it.
+    terminal.types("1\nyes\n");
+    terminal.expect("`rm` removes or moves files.");
+    terminal.expect("Type yes to go on: ");
+    terminal.types("yse\n");
+    terminal.expect("Nothing was sent.");
+    terminal.expect("Type yes to go on: ");
+    terminal.types("yes\n");
+    terminal.expect("selected allow-once");
     assert_eq!(terminal.code(), 0);
     assert!(!terminal.text.contains("http://"), "{}", terminal.text);
 }

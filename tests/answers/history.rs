@@ -2,11 +2,13 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
+use askbridge::exit;
 use serde_json::{Value, json};
 
 use crate::{
     machine::{Run, TestMachine, end, name},
     support::Process,
+    terminal::Terminal,
 };
 
 /// The agent asks what stands in its argument, and says on stderr what it is told.
@@ -153,6 +155,45 @@ fn history_lists_shows_exports_and_verifies() {
 }
 
 #[test]
+fn no_command_prints_more_marks_on_a_character_than_any_script_has() {
+    let machine = TestMachine::new();
+    let marks = |letter: &str| letter.to_owned() + &"\u{301}".repeat(3001);
+    let form = json!({ "questions": [{
+        "question": marks("q"), "header": marks("h"), "custom": true,
+        "options": [{ "value": "a", "label": marks("l"), "description": marks("d") }, { "value": "b", "label": "B" }],
+    }] });
+    let mut asks = machine.start(&["ask", "--form", "-", "--agent", &marks("n")]);
+    asks.send(&form.to_string());
+    asks.close_stdin();
+    let id = machine.question();
+    let most = |text: &str| {
+        let runs = text.split(|c| c != '\u{301}').map(|run| run.chars().count());
+        runs.max().unwrap_or(0)
+    };
+    let check = |args: &[&str]| {
+        let piped = machine.run(args).stdout;
+        let mut terminal = Terminal::start(&machine, args, 80, 24);
+        assert_eq!(terminal.code(), 0, "{}", terminal.text);
+        for (text, what) in [(&piped, "a pipe"), (&terminal.text, "a terminal")] {
+            assert!((1..=16).contains(&most(text)), "{args:?} in {what} prints {} marks", most(text));
+        }
+    };
+    check(&["list"]);
+    check(&["show", &id]);
+    check(&["status"]);
+    // JSON has escapes instead, which mean the same.
+    let json = ["show", &id, "--json"];
+    check(&json);
+    let shown: Value = serde_json::from_str(&machine.run(&json).stdout).unwrap();
+    assert_eq!(shown["question"]["agent"], marks("n"));
+    machine.does(&["answer", &id, "--text", &marks("o"), "--note", &marks("r")]);
+    assert_eq!(end(asks).code, 0);
+    until(&machine, &[], |text| text.contains(&id));
+    check(&["history"]);
+    check(&["history", "show", &id]);
+}
+
+#[test]
 fn what_a_program_asks_is_in_the_history_and_is_not_lost_with_it() {
     let machine = TestMachine::new();
     let asks = machine.start(&["ask", "--confirm", "Deploy?"]);
@@ -197,9 +238,9 @@ fn secrets_are_never_in_the_journal_and_texts_are_not_where_that_is_set() {
 const ASKS_ALL: &str = r#"for ask; do printf '%s\n' "$ask"; IFS= read -r line; printf 'got %s\n' "$line" >&2; done; cat >/dev/null"#;
 
 /// Lets an agent ask twice while the journal cannot be written: both questions are answered, and one warning says it.
-/// `before` is what the shell does before it runs the bridge.
+/// Returns the warning. `before` is what the shell does before it runs the bridge.
 #[track_caller]
-fn asks_without_a_journal(machine: &TestMachine, before: &str) {
+fn asks_without_a_journal(machine: &TestMachine, before: &str) -> String {
     let mut command = Command::new("sh");
     let without_settings = |args: &[&str]| {
         let mut command = machine.command(args);
@@ -234,6 +275,7 @@ fn asks_without_a_journal(machine: &TestMachine, before: &str) {
         said.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).collect();
     assert_eq!(warned.len(), 1, "{said}");
     assert!(warned[0].contains("questions go on without the journal: "), "{said}");
+    warned[0].to_owned()
 }
 
 /// Makes the journal's folder, and returns the path of its file.
@@ -255,6 +297,52 @@ fn journal_whose_file_is_broken_costs_one_warning_and_no_question() {
     let machine = TestMachine::new();
     fs::write(journal_file(&machine), "This is no database. ".repeat(99)).unwrap();
     asks_without_a_journal(&machine, "");
+}
+
+#[test]
+fn journal_whose_format_was_changed_costs_one_warning_and_no_question() {
+    let machine = TestMachine::new();
+    let file = journal_file(&machine);
+    rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE question (id)").unwrap();
+    let warned = asks_without_a_journal(&machine, "");
+    assert!(warned.contains("the journal was changed: it has tables, and its format is 0, "), "{warned}");
+    assert!(warned.contains(&format!("move it away for a new one: {}", file.display())), "{warned}");
+}
+
+#[test]
+fn journal_whose_format_was_changed_is_called_so_by_each_command() {
+    let machine = TestMachine::new();
+    let mut running = bridge(&machine, &question("s"));
+    let id = machine.question();
+    machine.does(&["answer", &id, "Postgres"]);
+    running.close_stdin();
+    running.wait();
+    let journal = rusqlite::Connection::open(journal_file(&machine)).unwrap();
+    journal.pragma_update(None, "user_version", 0).unwrap();
+    for args in
+        [&[][..], &["--json"], &["--lost"], &["show", &id], &["export"], &["prune", "--older-than", "1day"]]
+    {
+        let run = history(&machine, args);
+        assert_eq!((run.code, run.stdout.as_str()), (i32::from(exit::PROBLEM), ""), "{run:?}");
+        assert!(run.stderr.contains("the journal was changed: "), "{run:?}");
+    }
+    let run = history(&machine, &["verify"]);
+    assert_eq!(run.code, i32::from(exit::PROBLEM), "{run:?}");
+    assert!(run.stdout.contains("the file was changed: its format is 0, "), "{run:?}");
+    assert!(run.stdout.contains("1 settlements, and the chain is broken in 1 place"), "{run:?}");
+    // What a newer version wrote is read as far as that works, and each command says so.
+    journal.pragma_update(None, "user_version", 9999).unwrap();
+    for args in [&[][..], &["show", &id], &["export"], &["verify"], &["verify", "--json"]] {
+        let run = history(&machine, args);
+        assert!(run.code == 0 && run.stderr.contains("written by a newer askbridge: "), "{run:?}");
+    }
+    journal.execute_batch("PRAGMA user_version = 101; UPDATE settlement SET hash = 'none'").unwrap();
+    let run = history(&machine, &["export"]);
+    assert_eq!(run.code, i32::from(exit::PROBLEM), "{run:?}");
+    assert!(run.stdout.contains(&id), "{run:?}");
+    let named = format!("row 1 was changed; its question is {id:?}, settled at ");
+    assert!(run.stderr.contains(&named), "{run:?}");
+    assert!(history(&machine, &["verify"]).stdout.contains(&named));
 }
 
 #[test]
@@ -304,6 +392,24 @@ fn journal_in_a_home_that_is_read_only_costs_one_warning_and_no_question() {
 }
 
 #[test]
+fn what_the_journal_does_not_keep_is_never_the_same_answer() {
+    for (texts, asks, answer) in [("true", secret(), "hunter2"), ("false", question("s"), "Postgres")] {
+        let machine = TestMachine::new();
+        let mut command = machine.command(&["run", "--client-questions", "none", "--"]);
+        command.args(["sh", "-c", AGENT, "sh", &asks.to_string()]).env("ASKBRIDGE_JOURNAL_TEXTS", texts);
+        let mut bridge = Process::spawn(&mut command);
+        let id = machine.question();
+        machine.does(&["answer", &id, answer]);
+        bridge.close_stdin();
+        assert_eq!(bridge.wait().code(), Some(0));
+        let again = machine.run(&["answer", &id, answer]);
+        assert_eq!(again.code, i32::from(exit::SETTLED), "{texts}: {again:?}");
+        assert!(again.stderr.contains(" ago it was answered by the command line"), "{again:?}");
+        assert!(!again.stderr.contains(answer), "{again:?}");
+    }
+}
+
+#[test]
 fn question_that_no_person_can_answer_is_rejected_or_ends_the_agent() {
     let machine = TestMachine::new();
     let rejects =
@@ -327,4 +433,82 @@ fn question_that_no_person_can_answer_is_rejected_or_ends_the_agent() {
         .until("the question", |open| open.iter().any(|one| one["question"]["sessionId"] == "u"));
     assert_eq!(machine.does(&["answer", &name(&open[0]), "SQLite"]), format!("{} answered", name(&open[0])));
     waits.expect_stderr("the answer", |text| text.contains("SQLite"));
+}
+
+#[test]
+fn bridges_of_another_environment_are_named_and_not_called_lost() {
+    let machine = TestMachine::new();
+    let bridges = [bridge(&machine, &question("s")), bridge(&machine, &question("t"))];
+    machine.questions(2);
+    // As under cron, or over ssh without a session.
+    let elsewhere = |args: &[&str]| {
+        let mut command = machine.command(args);
+        end(Process::spawn(command.env_remove("XDG_RUNTIME_DIR")))
+    };
+    until(&machine, &[], |text| text.matches(": open").count() == 2);
+    let run = elsewhere(&["list"]);
+    let (here, there) = (machine.path().join("state/askbridge"), machine.sockets());
+    let expected = format!(
+        "no bridge runs in {}\n2 open questions wait at 2 bridges in {}, where this command did not look\n\
+         To see what waits there: XDG_RUNTIME_DIR={} askbridge list\n",
+        here.display(),
+        there.display(),
+        machine.path().display()
+    );
+    assert_eq!(run.stdout, expected, "{run:?}");
+    let listed: Value = serde_json::from_str(&elsewhere(&["list", "--json"]).stdout).unwrap();
+    assert_eq!(listed["lost"], json!([]));
+    assert_eq!(listed["elsewhere"][0]["directory"].as_str(), there.to_str());
+    assert_eq!(
+        (&listed["elsewhere"][0]["running"], &listed["elsewhere"][0]["questions"]),
+        (&json!(true), &json!(2))
+    );
+    assert_eq!(elsewhere(&["history"]).stdout.matches(": open").count(), 2);
+    // A process that lives without its socket is not lost either.
+    for name in machine.names().iter().filter(|name| name.ends_with(".sock")) {
+        fs::remove_file(there.join(name)).unwrap();
+    }
+    let listed = machine.ok(&["list"]);
+    let pids: Vec<_> = bridges.iter().map(|bridge| bridge.id().to_string()).collect();
+    assert!(listed.contains("2 open questions wait at 2 bridges whose socket is gone (process "), "{listed}");
+    assert!(pids.iter().all(|pid| listed.contains(pid)) && !listed.contains("lost"), "{listed}");
+    bridges.into_iter().for_each(kill);
+    assert!(machine.ok(&["list"]).contains("lost: 2 questions"));
+}
+
+#[test]
+fn a_long_list_of_lost_questions_is_cut_and_says_how_to_see_all() {
+    let machine = TestMachine::new();
+    let asks: Vec<_> = (0..12)
+        .map(|number| {
+            let params = json!({ "sessionId": "s", "prompt": format!("{number} {}", "x".repeat(1200)), "options": ["a"] });
+            json!({ "jsonrpc": "2.0", "id": number, "method": "_sandboxagent/session/request_question", "params": params })
+        })
+        .collect();
+    let lines: Vec<_> = asks.iter().map(Value::to_string).collect();
+    let mut command: Command = machine.command(&["run", "--client-questions", "none"]);
+    command.args(["--", "sh", "-c", AGENT, "sh", &lines.join("\n")]);
+    let killed = Process::spawn(&mut command);
+    machine.questions(12);
+    until(&machine, &[], |text| text.matches(": open").count() == 12);
+    kill(killed);
+    let listed = machine.ok(&["list"]);
+    let lines: Vec<_> = listed.lines().skip_while(|line| !line.starts_with("lost: 12 questions")).collect();
+    assert_eq!(lines.len(), 1 + 5 + 2, "{listed}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 200), "{listed}");
+    assert_eq!(lines[6], "and 7 more: askbridge history --lost shows all");
+    // So it does beside those that `list` does not count: what a killed command asked.
+    for number in 0..2 {
+        let asks = machine.start(&["ask", "--confirm", &format!("Deploy {number}?")]);
+        machine.question();
+        until(&machine, &[], |text| text.contains(&format!("Deploy {number}?")));
+        kill(asks);
+    }
+    assert!(
+        machine.ok(&["list"]).contains("\nlost: 12 questions")
+            || machine.ok(&["list"]).starts_with("lost: 12")
+    );
+    assert_eq!(machine.ok(&["history", "--lost"]).matches("lost: its bridge ended").count(), 14);
+    let limited = machine.ok(&["history", "--lost", "--limit", "2"]);
+    assert_eq!(limited.lines().count(), 3, "{limited}");
 }

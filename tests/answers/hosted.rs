@@ -18,7 +18,7 @@ use crate::{
     support::Process,
 };
 
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(120);
 
 /// A protocol, the agent's request in it, and the host's response.
 struct Hosted {

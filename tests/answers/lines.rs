@@ -165,17 +165,18 @@ fn something_dangerous_is_allowed_by_a_typed_word_alone() {
     let (mut bridge, id) = permission(&machine);
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
     terminal.expect("rm -rf build");
-    terminal.expect("what it allows can do harm.\nType yes to go on: ");
-    terminal.types("y\n");
-    terminal.expect("Nothing was sent.");
+    terminal.expect("`rm` removes or moves files.\nType yes to go on: ");
+    terminal.types("yse\n");
+    terminal.expect("Nothing was sent. Type yes to send it, or /back.");
+    terminal.expect("Type yes to go on: ");
+    terminal.types("/back\n");
     terminal.expect("Choose 1 to 3 (? for help): ");
     // What is pasted behind the number does not confirm it.
     terminal.types("2\nyes\nyes\n");
     terminal.expect("Type yes to go on: ");
+    // A slip, and the word again.
     terminal.types("no\n");
     terminal.expect("Nothing was sent.");
-    terminal.expect("Choose 1 to 3 (? for help): ");
-    terminal.types("2\n");
     terminal.expect("Type yes to go on: ");
     terminal.types("yes\n");
     terminal.expect(&format!("{id} allowed: once\n"));

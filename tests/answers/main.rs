@@ -49,6 +49,18 @@ mod tui;
 mod history;
 
 #[cfg(test)]
+#[cfg(feature = "journal")]
+mod kills;
+
+#[cfg(test)]
+#[cfg(all(feature = "journal", feature = "tui"))]
+mod ends;
+
+#[cfg(test)]
+#[cfg(all(feature = "journal", feature = "tui"))]
+mod responders;
+
+#[cfg(test)]
 mod hints;
 
 #[cfg(test)]

@@ -114,12 +114,12 @@ fn rule_answers_a_form_of_the_mock_agent_field_by_field() {
 
 #[test]
 fn what_is_broken_or_of_a_project_or_does_not_say_dangerous_allows_nothing() {
-    let careless = "[[rule]]\nname = 'careless'\ncommand = 'cargo test'\nthen = 'allow'\n";
+    let careless = "[[rule]]\nname = 'careless'\ncommand = 'cargo publish'\nthen = 'allow'\n";
     let broken =
         "[[rule]]\nname = 'broken'\ncommnd = 'cargo *'\ndangerous = true\ntool = 'execute'\nthen = 'deny'\n";
     let person = person_with(&format!("{broken}{careless}{DATABASE}"));
     fs::write(person.project().join(".askbridge.toml"), TESTS).unwrap();
-    let bridge = person.bridge(&[permission(1, "cargo test"), question(2)], &[]);
+    let bridge = person.bridge(&[permission(1, "cargo publish"), question(2)], &[]);
     bridge.expect_stderr("the broken rule", |text| {
         text.contains("config.toml:3:1: there is no `commnd` of a rule; did you mean `command`?")
     });
@@ -130,8 +130,8 @@ fn what_is_broken_or_of_a_project_or_does_not_say_dangerous_allows_nothing() {
     let open = person.machine.question();
     assert_eq!(open, sibling(&open, 1));
     let run = person.run(&["rules", "try", &open]);
-    let why =
-        "careless does not apply: it is marked as dangerous, and the rule does not say `dangerous = true`";
+    let why = "careless does not apply: it is dangerous (`cargo` publishes, or speaks for you), and the rule does not say \
+               `dangerous = true`";
     assert!(run.stdout.contains(why) && run.stderr.contains("config.toml:3:1:"), "{run:?}");
     let check = person.run(&["rules", "check"]);
     assert_eq!((check.code, &*check.stdout), (1, "2 rules hold, 2 mistakes\n"), "{check:?}");
@@ -141,7 +141,7 @@ fn what_is_broken_or_of_a_project_or_does_not_say_dangerous_allows_nothing() {
     );
     let list = person.run(&["rules", "list"]);
     assert!(
-        list.stdout.starts_with("1. careless: command = \"cargo test\", then = \"allow\"  # "),
+        list.stdout.starts_with("1. careless: command = \"cargo publish\", then = \"allow\"  # "),
         "{list:?}"
     );
     assert!(list.stdout.contains("\n2. database: "), "{list:?}");

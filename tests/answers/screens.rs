@@ -150,7 +150,7 @@ fn permission(dangerous: bool) -> Value {
         .map(|(value, label, role)| json!({ "value": value, "label": label, "role": role }))
         .collect();
     json!({
-        "purpose": "permission", "dangerous": dangerous, "message": "rm -rf build && make", "notes": false,
+        "purpose": "permission", "dangerous": dangerous, "risk": if dangerous { "dangerous" } else { "plain" }, "message": "rm -rf build && make", "notes": false,
         "fields": [{ "name": "p", "label": "Allow this?", "kind": "choice", "required": true, "options": options }],
         "subject": {
             "kind": "execute", "command": "rm -rf build && make", "folder": "/src/payments", "description": "Start from a clean build",
@@ -247,6 +247,110 @@ fn a_permission_shows_what_it_is_for_and_is_confirmed() {
             scene.types("not on a Friday");
         },
     );
+}
+
+#[test]
+fn a_slip_in_the_word_stays_at_the_word() {
+    for slip in ["yse", "", "no"] {
+        let mut scene = Scene::new((80, 24), one(permission(true)));
+        scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter]);
+        scene.types(slip);
+        scene.keys(&[Key::Enter]);
+        assert!(text(&scene.drawn()).contains("Nothing was sent: type yes"), "{slip:?}");
+        assert_eq!(scene.effects, [], "{slip:?}");
+        scene.types("yes");
+        scene.keys(&[Key::Enter]);
+        let [Effect::Submit(_, Submission::Answer(answer))] = &*scene.effects else {
+            panic!("{slip:?}: {:?}", scene.effects)
+        };
+        assert_eq!(answer.values["p"], askbridge::question::Value::Text("once".to_owned()));
+    }
+}
+
+/// Three permissions that need no second step, so that two keys allow one.
+fn three() -> Vec<Item> {
+    (1..=3).map(|number| item(number, &permission(false), &json!({}))).collect()
+}
+
+/// Allows the question in the middle. The store tells its end before the submission does, or after it.
+fn allow_second(scene: &mut Scene, is_told_first: bool) {
+    scene.keys(&[Key::Char('j'), Key::Char('2'), Key::Enter]);
+    let [Effect::Submit(id, _)] = &*scene.effects else { panic!("{:?}", scene.effects) };
+    let id = id.clone();
+    scene.effects.clear();
+    let left: Vec<_> = three().into_iter().filter(|item| item.record.id != id).collect();
+    let settled = json!({
+        "state": "settled",
+        "settlement": { "outcome": { "status": "answered", "values": { "p": "once" } }, "by": { "responder": "terminal" }, "at": ago(0) },
+    });
+    let settled = item(2, &permission(false), &settled);
+    let told = World { settled: vec![settled.clone()], ..world(left) };
+    let submitted = Event::Submitted(id, Ok(settled.record));
+    let events = [Event::World(told.clone()), submitted.clone(), Event::World(told)];
+    for event in events.into_iter().skip(usize::from(!is_told_first)) {
+        scene.effects.extend(scene.app.handle(event));
+    }
+}
+
+/// A person who presses `2` and Enter twice allows one permission, and not the one behind it as well.
+#[test]
+fn keys_that_follow_at_once_do_not_decide_the_next_question() {
+    for is_told_first in [false, true] {
+        let mut scene = Scene::new((80, 24), world(three()));
+        allow_second(&mut scene, is_told_first);
+        assert_eq!(scene.effects, [Effect::Pause]);
+        assert!(text(&scene.drawn()).contains("allowed by the terminal"), "what was sent is said");
+        // The question behind it is next, and not the first of the list.
+        assert_eq!(scene.app.current.as_ref().unwrap().number, 3, "{is_told_first}");
+        for keys in
+            [&[Key::Char('2'), Key::Enter][..], &[Key::Enter, Key::Enter], &[Key::Send], &[Key::Char('s')]]
+        {
+            scene.effects.clear();
+            scene.keys(keys);
+            assert_eq!(
+                scene.effects,
+                vec![Effect::Pause; keys.len()],
+                "each begins the pause again: {keys:?}"
+            );
+            assert!(scene.app.modal.is_none() && scene.app.drafts.is_empty(), "{keys:?}");
+        }
+        assert!(text(&scene.drawn()).contains("this question has only just appeared"));
+        scene.effects.clear();
+        scene.app.handle(Event::Read);
+        scene.keys(&[Key::Char('2'), Key::Enter]);
+        assert!(matches!(&*scene.effects, [Effect::Submit(id, _)] if id.number == 3), "{:?}", scene.effects);
+    }
+}
+
+#[test]
+fn a_question_that_the_person_goes_to_takes_keys_at_once() {
+    let mut scene = Scene::new((80, 24), world(three()));
+    allow_second(&mut scene, false);
+    scene.effects.clear();
+    scene.keys(&[Key::Char('k'), Key::Char('2'), Key::Enter]);
+    assert!(matches!(&*scene.effects, [Effect::Submit(id, _)] if id.number == 1), "{:?}", scene.effects);
+}
+
+/// What comes while nothing waits is shown, and takes no keys that were on their way.
+#[test]
+fn a_question_that_comes_into_an_empty_inbox_takes_no_keys_at_first() {
+    let mut scene = Scene::new((80, 24), World::default());
+    scene.effects.extend(scene.app.handle(Event::World(world(three()))));
+    assert!(scene.effects.contains(&Effect::Pause), "{:?}", scene.effects);
+    scene.effects.clear();
+    scene.keys(&[Key::Char('2'), Key::Enter]);
+    assert_eq!(scene.effects, [Effect::Pause, Effect::Pause]);
+    // A text takes what is typed, and is not sent by a key that was on its way.
+    let asked = json!({ "fields": [{ "name": "t", "label": "Why?", "kind": "text", "default": "because" }] });
+    for key in [Key::Send, Key::Control('s')] {
+        let mut scene = Scene::new((80, 24), World::default());
+        scene.app.handle(Event::World(one(asked.clone())));
+        scene.keys(&[Key::Tab, Key::Char('2'), key]);
+        assert_eq!(scene.effects, [Effect::Pause]);
+        scene.app.handle(Event::Read);
+        scene.keys(&[key]);
+        assert!(matches!(scene.effects[1..], [Effect::Submit(..)]), "{:?}", scene.effects);
+    }
 }
 
 /// A permission with a change of this many lines.

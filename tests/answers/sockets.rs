@@ -8,6 +8,7 @@ use std::{
 };
 
 use askbridge::exit;
+use serde_json::json;
 
 use crate::machine::{ASKBRIDGE, TestMachine, end};
 
@@ -117,8 +118,8 @@ fn a_frozen_bridge_is_left_out_and_named() {
     // All at once, since each waits for it.
     let watch = machine.start(&["list", "--watch"]);
     let runs = [
-        (exit::OK, &["list"][..]),
-        (exit::OK, &["list", "--json"]),
+        (exit::BRIDGE_GONE, &["list"][..]),
+        (exit::BRIDGE_GONE, &["list", "--json"]),
         (exit::BRIDGE_GONE, &["show", &own]),
         (exit::BRIDGE_GONE, &["answer", &short, "a"]),
         (exit::BRIDGE_GONE, &["reject", &own]),
@@ -128,14 +129,18 @@ fn a_frozen_bridge_is_left_out_and_named() {
     for (code, args, process) in runs {
         let run = end(process);
         assert_eq!(run.code, i32::from(code), "{args:?}: {run:?}");
-        assert_eq!(run.stdout.contains(&id), code == exit::OK, "{args:?}: {run:?}");
+        assert_eq!(run.stdout.contains(&id), args[0] == "list", "{args:?}: {run:?}");
+        if args.contains(&"--json") {
+            let list: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+            assert_eq!((&list["complete"], &list["unreachable"]), (&false.into(), &json!([socket])));
+        }
         let lines: Vec<_> = run.stderr.lines().collect();
         let [line] = lines[..] else { panic!("{args:?}: {run:?}") };
         assert!(line.contains("a bridge did not reply: ") && line.ends_with(&*name), "{args:?}: {run:?}");
     }
     watch.expect_stderr("the bridge", |text| text.contains(&*name));
     let run = machine.run(&["status"]);
-    assert!(run.code == 0 && run.stderr.is_empty(), "{run:?}");
+    assert!(run.code == i32::from(exit::BRIDGE_GONE) && run.stderr.is_empty(), "{run:?}");
     assert!(run.stdout.ends_with(&format!("\ndid not reply: {}\n", socket.display())), "{run:?}");
     // The agent behind the frozen bridge may have given a question this ID.
     assert_eq!(machine.run(&["show", "other-1"]).code, i32::from(exit::BRIDGE_GONE));

@@ -106,6 +106,14 @@ impl Terminal {
         }
     }
 
+    /// Waits until the list says this of its questions, and takes keys.
+    #[track_caller]
+    pub(crate) fn list(&mut self, what: &str) {
+        self.screen(what);
+        // A question that came into an empty list takes none at first.
+        self.screen(">");
+    }
+
     /// Returns whether the alternate screen is shown.
     pub(crate) fn is_alternate(&self) -> bool {
         self.emulated.screen().alternate_screen()

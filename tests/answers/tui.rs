@@ -45,7 +45,7 @@ fn questions_are_answered_one_after_the_other_by_keys_alone() {
     let machine = TestMachine::new();
     let (mut bridge, id) = agent(&machine, ASK, &form());
     let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
-    terminal.screen("1 question waits");
+    terminal.list("1 question waits");
     terminal.types("\r");
     terminal.screen("( ) 2  SQLite");
     terminal.types("2\r");
@@ -62,13 +62,40 @@ fn questions_are_answered_one_after_the_other_by_keys_alone() {
     terminal.types("\x13");
     terminal.screen(&format!("{id} answered by the terminal (somebody)"));
     assert_eq!(heard(&mut bridge)["answers"], json!([["lite"], ["small\nand quick"]]));
-    terminal.screen("1 question waits");
+    terminal.list("1 question waits");
+    // A key that follows at once would do nothing: the other question has only just appeared.
+    terminal.screen(">  ");
     terminal.types("\r1\r");
     terminal.screen("nothing waits");
     assert_eq!(end(second).code, 0);
     terminal.types("q");
     assert_eq!(terminal.code(), 0, "{}", terminal.text);
     assert_eq!((terminal.echoes(), terminal.is_alternate()), ((true, true), false));
+}
+
+#[test]
+fn keys_that_come_all_at_once_are_all_taken() {
+    let machine = TestMachine::new();
+    let (mut bridge, _) = agent(&machine, ASK, &form());
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    terminal.list("1 question waits");
+    // More than are taken before a screen is drawn, with a paste behind them, and a signal among them.
+    terminal.types("\r2\r");
+    terminal.screen("Why this one?");
+    let (first, second) = ("a".repeat(700), "b".repeat(300));
+    terminal.types(&first);
+    kill_process(pid(&terminal), Signal::WINCH).unwrap();
+    terminal.types(&format!("{second}\x1b[200~pasted\x1b[201~end"));
+    terminal.screen("bbbpastedend");
+    terminal.types("\t");
+    terminal.screen("2  Why this one?:");
+    terminal.types("\x13");
+    let why = heard(&mut bridge)["answers"][1][0].clone();
+    assert_eq!(why, json!(format!("{first}{second}pastedend")));
+    // While the answer is on its way, keys do nothing.
+    terminal.screen("nothing waits");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0, "{}", terminal.text);
 }
 
 #[test]
@@ -79,7 +106,7 @@ fn the_terminal_is_as_it_was_however_it_ends() {
         [(None, 0), (Some(Signal::TERM), 143), (Some(Signal::HUP), 129), (Some(Signal::INT), 130)]
     {
         let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
-        terminal.screen("1 question waits");
+        terminal.list("1 question waits");
         assert_eq!((terminal.echoes(), terminal.is_alternate()), ((false, false), true));
         match signal {
             Some(signal) => kill_process(pid(&terminal), signal).unwrap(),
@@ -96,7 +123,7 @@ fn dangerous() -> (Value, [(&'static str, &'static str); 5]) {
     let call = json!({ "toolCallId": "t", "title": "Clean up", "kind": "execute", "rawInput": { "command": "rm -rf build" } });
     let options = json!([{ "optionId": "once", "name": "Allow", "kind": "allow_once" }, { "optionId": "no", "name": "No", "kind": "reject_once" }]);
     let steps = [
-        ("1 question waits", "\r"),
+        (">! sh", "\r"),
         ("rm -rf build", "1"),
         ("(*) 1  Allow", "\r"),
         ("Are you sure?", "ye"),
@@ -141,7 +168,7 @@ fn each_terminal_is_told_in_its_own_way() {
         (&[("TERM", "linux")], ""),
     ] {
         let mut terminal = Terminal::start_in(&machine, &["tui"], variables, 80, 24);
-        terminal.screen("1 question waits");
+        terminal.list("1 question waits");
         let asked = machine.start(&["ask", "--confirm", "Ship \x1b]0;it\x07?"]);
         terminal.screen("2 questions wait");
         terminal.types("q");
@@ -185,13 +212,13 @@ fn a_stopped_inbox_gives_the_terminal_back_and_draws_again() {
     let machine = TestMachine::new();
     let (_bridge, _) = agent(&machine, ASK, &form());
     let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
-    terminal.screen("1 question waits");
+    terminal.list("1 question waits");
     kill_process(pid(&terminal), Signal::TSTP).unwrap();
     terminal.expect("\x1b[?1049l");
     waitpid(Some(pid(&terminal)), WaitOptions::UNTRACED).unwrap();
     kill_process(pid(&terminal), Signal::CONT).unwrap();
     terminal.expect("\x1b[?1049h");
-    terminal.screen("1 question waits");
+    terminal.list("1 question waits");
     terminal.resize(40, 12);
     kill_process(pid(&terminal), Signal::WINCH).unwrap();
     terminal.screen("Which database?");
@@ -227,6 +254,27 @@ fn the_question_stays_open_wherever_the_inbox_is_killed() {
     assert_eq!(terminal.code(), 0);
 }
 
+/// A slip in the word leaves the step open: the `s` of the word that is typed again would deny.
+#[test]
+fn a_slip_in_the_word_and_the_word_again_allow_it() {
+    let machine = TestMachine::new();
+    let (asked, steps) = dangerous();
+    let (mut bridge, id) = agent(&machine, "session/request_permission", &asked);
+    let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
+    for (shown, keys) in &steps[..3] {
+        terminal.screen(shown);
+        terminal.types(keys);
+    }
+    terminal.screen("Are you sure?");
+    terminal.types("yse\r");
+    terminal.screen("Nothing was sent: type yes");
+    terminal.types("yes\r");
+    terminal.screen(&format!("{id} allowed by the terminal (somebody): Allow"));
+    assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
+    terminal.types("q");
+    assert_eq!(terminal.code(), 0);
+}
+
 #[test]
 fn what_is_typed_ahead_confirms_nothing() {
     let machine = TestMachine::new();
@@ -236,8 +284,9 @@ fn what_is_typed_ahead_confirms_nothing() {
     let (mut bridge, id) =
         agent(&machine, ASK, &json!({ "sessionId": "s", "_meta": { "askbridge": question } }));
     let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
-    terminal.screen("1 question waits");
-    terminal.types("\r1\ryes\r");
+    terminal.list("1 question waits");
+    // In pieces, as a busy machine may deliver them.
+    ["\r1\r", "ye", "s\r"].into_iter().for_each(|keys| terminal.types(keys));
     terminal.screen("Are you sure?");
     terminal.types("yes\r");
     terminal.screen(&format!("{id} answered by the terminal (somebody): Go"));
@@ -251,7 +300,7 @@ fn an_answer_from_elsewhere_is_seen_at_once() {
     let machine = TestMachine::new();
     let (_bridge, id) = agent(&machine, ASK, &form());
     let mut terminal = Terminal::start(&machine, &["tui"], 120, 40);
-    terminal.screen("1 question waits");
+    terminal.list("1 question waits");
     terminal.types("\r1");
     terminal.screen("(*) 1  Postgres");
     machine.ok(&["answer", &id, "2", "because"]);

@@ -80,14 +80,15 @@ fn questions_of_a_newer_bridge_are_listed_and_shown() {
     let machine = TestMachine::new();
     let _bridge = future(&machine);
     let run = machine.run(&["list"]);
-    assert_eq!((run.code, &*run.stderr), (0, NEWER), "{run:?}");
+    assert_eq!((run.code, &*run.stderr), (i32::from(exit::BRIDGE_GONE), NEWER), "{run:?}");
     let ids: Vec<_> = run.stdout.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(ids, ["future-1", "future-3"], "{run:?}");
 
     let run = machine.run(&["list", "--json"]);
-    assert_eq!((run.code, &*run.stderr), (0, NEWER), "{run:?}");
+    assert_eq!((run.code, &*run.stderr), (i32::from(exit::BRIDGE_GONE), NEWER), "{run:?}");
     let listing: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!((&listing["unreadable"], listing["questions"].as_array().unwrap().len()), (&json!(1), 2));
+    assert_eq!((&listing["complete"], &listing["unreadable"]), (&json!(false), &json!(1)));
+    assert_eq!(listing["questions"].as_array().unwrap().len(), 2);
     let question = &listing["questions"][0];
     assert_eq!(
         (&question["state"], &question["question"]["origin"]),
@@ -182,7 +183,8 @@ fn an_older_bridge_is_named_by_its_socket() {
         }
     });
     let run = machine.run(&["list"]);
-    assert!(run.code == 0 && run.stdout.starts_with("no bridge replied (looked in "), "{run:?}");
+    assert_eq!(run.code, i32::from(exit::BRIDGE_GONE), "{run:?}");
+    assert!(run.stdout.starts_with("no bridge replied (looked in "), "{run:?}");
     let line = "old.sock speaks an older protocol: restart the agent that it wraps\n";
     assert!(run.stderr.ends_with(line) && run.stderr.lines().count() == 1, "{run:?}");
     let run = machine.run(&["answer", "old-1", "a"]);
@@ -201,7 +203,7 @@ fn a_rogue_socket_changes_no_question_of_another_bridge() {
     let first = json!({ "revision": 1, "snapshot": true, "questions": [forged, own, hostile] });
     let _bridge = PlayedBridge::start(&machine, "rogue", status("rogue"), vec![first]);
     let run = machine.run(&["list"]);
-    assert_eq!((run.code, &*run.stderr), (0, NEWER), "{run:?}");
+    assert_eq!((run.code, &*run.stderr), (i32::from(exit::BRIDGE_GONE), NEWER), "{run:?}");
     assert!(!run.stdout.contains("Continue?") && run.stdout.contains("Its own?"), "{run:?}");
     assert!(machine.ok(&["show", &id]).contains("Deploy?"));
     machine.ok(&["answer", &id, "yes"]);
@@ -223,7 +225,7 @@ fn a_command_of_the_future_is_served() {
     let id = machine.question();
     let (bridge, _) = id.split_once('-').unwrap();
     let stream = UnixStream::connect(machine.sockets().join(format!("{bridge}.sock"))).unwrap();
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(120))).unwrap();
     let mut stream = BufReader::new(stream);
     let mut call = |method: &str, params: Value| {
         call(

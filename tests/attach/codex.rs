@@ -1,6 +1,9 @@
 //! `askbridge attach codex` beside a terminal of Codex: the mock of its app server has the keyboard.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -155,6 +158,22 @@ fn a_restarted_server_is_attached_to_again() {
     let id = scene.ask("question");
     scene.machine.does(&["answer", &id, "1"]);
     assert_eq!(result(&scene.told(0)), answers(&["Postgres"]));
+}
+
+#[test]
+fn a_server_that_breaks_each_connection_is_not_connected_to_in_a_loop() {
+    let mut scene = Scene::new();
+    let id = scene.ask("question");
+    let began = Instant::now();
+    scene.key("break 5");
+    for _ in 0..5 {
+        scene.daemon.expect("a connection that breaks", |line| line.starts_with("broken"));
+    }
+    // Pauses of 0, 0.1, 0.2, 0.4 and 0.8 s before them.
+    assert!(began.elapsed() >= Duration::from_millis(1500), "{:?}", began.elapsed());
+    // The question stays open, and is answered once a connection lasts.
+    scene.machine.does(&["answer", &id, "SQLite"]);
+    assert_eq!(result(&scene.told(0)), answers(&["SQLite"]));
 }
 
 #[test]

@@ -2,9 +2,14 @@
 
 use std::time::Instant;
 
+use askbridge::limits;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::scene::{Kind, PAUSES, Scene};
+use crate::{
+    machine::name,
+    scene::{Kind, PAUSES, Scene},
+};
 
 pub(crate) const OPENCODE: Kind =
     Kind { name: "opencode", attached: "attached to opencode", secret: "OPENCODE_SERVER_PASSWORD" };
@@ -40,6 +45,29 @@ fn a_question_is_answered_at_the_keyboard() {
     let id = scene.ask("question");
     scene.key("decline");
     assert_eq!(scene.ended(&id)["outcome"], json!({ "status": "rejected", "reason": "user" }));
+}
+
+#[test]
+fn a_flood_of_questions_that_have_no_room_is_counted_in_the_log() {
+    const ASKED: usize = 300;
+    let mut scene = Scene::new(&OPENCODE);
+    scene.key(&"ask question\n".repeat(ASKED));
+    let open = scene.machine.questions(limits::OPEN_PER_SESSION);
+    // The next one that has room is behind all that had none.
+    scene.machine.does(&["answer", &name(&open[0]), "1"]);
+    scene.machine.questions(limits::OPEN_PER_SESSION - 1);
+    scene.key("ask question");
+    scene.machine.questions(limits::OPEN_PER_SESSION);
+    let mut attached = scene.attached.take().expect("an attachment");
+    kill_process(Pid::from_raw(attached.id().cast_signed()).expect("a process"), Signal::TERM)
+        .expect("it runs");
+    attached.wait();
+    let log = attached.whole_stderr();
+    let refused = ASKED - limits::OPEN_PER_SESSION;
+    let written = usize::try_from(limits::LOG_REPEATED).expect("a number");
+    let left = "a question is left to the agent's own dialog";
+    assert!(log.contains(&format!("{} more warnings were not written: {left}", refused - written)), "{log}");
+    assert_eq!(log.matches(left).count(), written + 1, "{log}");
 }
 
 #[test]

@@ -53,6 +53,10 @@ mod client_death;
 mod signals;
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod early_signals;
+
+#[cfg(test)]
 mod orphans;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Output},
 };
 
-use askbridge::exit;
+use askbridge::{exit, limits};
 use rustix::{
     fs::{CWD, Mode, mkfifoat},
     process::{Pid, Signal, getsid, kill_process, test_kill_process},
@@ -98,6 +98,38 @@ fn succeeded(output: &Output) -> String {
 fn failed(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(i32::from(exit::FAILED)), "{output:?}");
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn log_of_the_inbox_in_the_background_has_a_bound_while_it_runs() {
+    let user = User::new();
+    let folder = user.folder.path().join("state/askbridge");
+    let (log, older) = (folder.join("inbox.log"), folder.join("inbox.log.1"));
+    fs::create_dir_all(&folder).unwrap();
+    // It is nearly full.
+    let bound = usize::try_from(limits::LOG).unwrap();
+    fs::write(&log, "x".repeat(bound - 1000) + "\n").unwrap();
+    let first = user.detach().await;
+    let http = Http { address: first.address.parse().unwrap(), token: user.token() };
+    let until_rotated = async {
+        while !older.exists() {
+            http.get("/v1/questions").await.is(200);
+        }
+    };
+    soon("another file", until_rotated).await;
+    let full = fs::read_to_string(&older).unwrap();
+    // The announcement of the server is no line of the log, and makes no room for itself.
+    assert!(full.len() <= bound + 1000 && full.ends_with('\n'), "{}", full.len());
+    // Later lines are in the new file, and in the end no third one is there.
+    http.get("/v1/questions").await.is(200);
+    succeeded(&user.run(&["inbox", "--stop"]).await);
+    let last = fs::read_to_string(&log).unwrap();
+    assert!(last.len() < bound && last.contains("TRACE"), "{last}");
+    assert!(full.contains("listening on") || last.contains("listening on"), "{last}");
+    fs::write(&log, "x".repeat(bound) + "\n").unwrap();
+    user.detach().await;
+    assert_eq!(fs::read_to_string(&older).unwrap().len(), bound + 1, "a full log makes room at the start");
+    assert!(fs::metadata(&log).unwrap().len() < limits::LOG);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

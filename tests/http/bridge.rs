@@ -105,7 +105,7 @@ impl Bridge {
         soon("the bridge obeys", is_done).await.unwrap()
     }
 
-    async fn wait_until(&self, holds: impl Fn(&Snapshot) -> bool) {
+    pub(crate) async fn wait_until(&self, holds: impl Fn(&Snapshot) -> bool) {
         assert!(wait_until(self.inbox.store(), DEADLINE, holds).await, "the inbox takes it over");
     }
 

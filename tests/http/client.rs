@@ -10,7 +10,7 @@ use tokio::{
 };
 
 /// A generous hang guard. No correct run comes near it, on any machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Waits for a future that must become ready.
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {

@@ -341,21 +341,6 @@ async fn sign_in_takes_json_from_this_origin_alone() {
     assert_eq!(post(&[&host, JSON, &own, "Transfer-Encoding: chunked"], "").await, 413);
 }
 
-#[tokio::test]
-async fn failed_sign_ins_are_limited_and_lock_no_person_out() {
-    let bridge = Bridge::start().await;
-    let mut statuses = Vec::new();
-    soon("a limit", async {
-        while !statuses.contains(&429) {
-            let replies = (0..2 * limits::FAILED_SIGN_INS_PER_SECOND).map(|_| login(&bridge.http, "wrong"));
-            statuses = futures::future::join_all(replies).await.iter().map(|reply| reply.status).collect();
-            sign_in(&bridge.http, &bridge.http.token).await;
-        }
-    })
-    .await;
-    assert!(statuses.iter().all(|status| [401, 429].contains(status)), "{statuses:?}");
-}
-
 /// Returns the response to a request for a WebSocket with these headers: the subprotocol that was selected, or the status.
 async fn websocket(
     http: &Http,

@@ -167,6 +167,31 @@ async fn a_question_is_withdrawn_when_the_websocket_closes() {
     }
 }
 
+/// More calls wait on each than may be in flight, and more on all of them.
+#[tokio::test]
+async fn websockets_that_are_gone_are_noticed_whatever_waits() {
+    const WEBSOCKETS: usize = 17;
+    const ASKS: usize = 36;
+    let bridge = Bridge::start().await;
+    let mut clients = Vec::new();
+    for number in 0..WEBSOCKETS {
+        let mut client = WebSocket::connect(&bridge.http).await;
+        let question = serde_json::to_value(choice("q")).unwrap();
+        for _ in 0..ASKS {
+            let mut question = question.clone();
+            question["sessionId"] = format!("s-{number}").into();
+            client.begin("question_ask", &json!({ "question": question })).await;
+        }
+        clients.push(client);
+    }
+    bridge.wait_until(|now| now.open_count() == WEBSOCKETS * ASKS).await;
+    // Others get their replies meanwhile.
+    let mut other = WebSocket::connect(&bridge.http).await;
+    assert!(other.call("bridge_status", json!({})).await["result"].is_array());
+    drop(clients);
+    bridge.wait_until(|now| now.open_count() == 0).await;
+}
+
 #[tokio::test]
 async fn a_websocket_answers_pings_and_ends_with_the_server() {
     let mut bridge = Bridge::start().await;

@@ -6,17 +6,23 @@ use askbridge::{
     control::Ledger,
     desk::{Record, Submission},
     journal::{Journal, Options},
-    question::{Outcome, Purpose, Reason},
+    question::{Outcome, Purpose, Question, Reason},
 };
 
 use crate::support::{Place, agent_gone, answer, answered, asked, open, page, question, settled, submission};
 
-/// Notes a question and an answer that is accepted, and not delivered.
+/// Notes a question and an answer that is accepted, and of which nothing is delivered.
 async fn accepted(journal: &Journal) -> Arc<Record> {
     let first = open("a-1", "Which?");
-    journal.note(&first);
-    journal.accepting(&first, &submission("SQLite"), &page()).await;
+    accepted_of(journal, &first).await;
     first
+}
+
+/// Notes this question and an answer that is accepted, and of which nothing is delivered.
+async fn accepted_of(journal: &Journal, first: &Arc<Record>) {
+    journal.note(first);
+    journal.accepting(first, &submission("SQLite"), &page()).await;
+    journal.waits(&first.id);
 }
 
 /// Notes the same question of another bridge.
@@ -27,7 +33,7 @@ fn asked_again(journal: &Journal) -> Arc<Record> {
 }
 
 #[tokio::test]
-async fn answer_that_was_never_delivered_is_given_to_the_same_question_once() {
+async fn answer_of_which_nothing_was_delivered_is_given_to_the_same_question_once() {
     let place = Place::new();
     let journal = place.journal();
     let first = accepted(&journal).await;
@@ -35,12 +41,13 @@ async fn answer_that_was_never_delivered_is_given_to_the_same_question_once() {
     let again = asked_again(&journal);
     let earlier = journal.earlier(&again).await.expect("an earlier question");
     assert_eq!((earlier.id.to_string(), earlier.was_delivered), ("a-1".to_owned(), false));
+    assert!(!earlier.may_have_arrived);
     assert_eq!((&earlier.outcome, &earlier.by), (&Outcome::Answered(answer("SQLite")), &page()));
     let other = open("b-2", "Which?");
     journal.note(&other);
     let (one, two) = tokio::join!(journal.claim(&first.id, &again.id), journal.claim(&first.id, &other.id));
     assert!(one && !two);
-    let lost = place.history().lost(&["b".parse().expect("a name")]).expect("a list");
+    let lost = place.history().unsettled(&["b".parse().expect("a name")]).expect("a list");
     assert_eq!(lost.len(), 1);
     assert_eq!(lost[0].replaced_by.as_ref(), Some(&again.id));
     // The question that took it over dies as well before its agent has the answer: the next one takes it from there.
@@ -84,6 +91,48 @@ async fn answer_that_was_delivered_is_offered_and_never_given() {
     assert!(earlier.was_delivered);
     assert_eq!(earlier.outcome, Outcome::Answered(answer("SQLite")));
     assert!(!journal.claim(&first.id, &again.id).await);
+}
+
+#[tokio::test]
+async fn answer_whose_delivery_had_begun_is_offered_and_never_given() {
+    let place = Place::new();
+    let journal = place.journal();
+    // It is on its way as soon as it is accepted; or it waited, and its delivery began.
+    let at_once = open("a-1", "At once?");
+    journal.note(&at_once);
+    journal.accepting(&at_once, &submission("SQLite"), &page()).await;
+    let later = open("a-2", "Later?");
+    accepted_of(&journal, &later).await;
+    journal.begins(&later.id).await;
+    for (first, again) in [(&at_once, open("b-1", "At once?")), (&later, open("b-2", "Later?"))] {
+        for is_gone in [false, true] {
+            if is_gone {
+                journal.settled(&agent_gone(first)).await;
+            }
+            journal.note(&again);
+            let earlier = journal.earlier(&again).await.expect("an earlier question");
+            assert!(
+                earlier.id == first.id && !earlier.was_delivered && earlier.may_have_arrived,
+                "{earlier:?}"
+            );
+            assert!(!journal.claim(&first.id, &again.id).await);
+        }
+    }
+}
+
+#[tokio::test]
+async fn answer_that_is_given_again_may_have_arrived_from_then_on() {
+    let place = Place::new();
+    let journal = place.journal();
+    let first = accepted(&journal).await;
+    let second = asked_again(&journal);
+    assert!(journal.claim(&first.id, &second.id).await);
+    journal.accepting(&second, &submission("SQLite"), &page()).await;
+    let third = open("c-1", "Which?");
+    journal.note(&third);
+    let earlier = journal.earlier(&third).await.expect("an earlier question");
+    assert!(earlier.id == second.id && earlier.may_have_arrived);
+    assert!(!journal.claim(&second.id, &third.id).await);
 }
 
 #[tokio::test]
@@ -214,6 +263,41 @@ async fn permission_is_offered_and_never_given() {
     journal.note(&again);
     assert!(journal.earlier(&again).await.is_some());
     assert!(!journal.claim(&first.id, &again.id).await);
+}
+
+#[tokio::test]
+async fn what_is_dangerous_is_offered_and_never_given() {
+    let place = Place::new();
+    let journal = place.journal();
+    let dangerous = Question { dangerous: true, ..question("Drop it?") };
+    let first = asked("a-1", dangerous.clone());
+    accepted_of(&journal, &first).await;
+    let again = asked("b-1", dangerous);
+    journal.note(&again);
+    assert!(journal.earlier(&again).await.is_some());
+    assert!(!journal.claim(&first.id, &again.id).await);
+}
+
+#[tokio::test]
+async fn answer_is_given_only_where_its_person_would_see_the_same() {
+    let place = Place::new();
+    let journal = place.journal();
+    let first = accepted(&journal).await;
+    let mut other = question("Which?");
+    other.fields[0].help = Some("Delete the production database".to_owned());
+    let explained = asked("b-1", other);
+    let dangerous = asked("b-2", Question { dangerous: true, ..question("Which?") });
+    for later in [&explained, &dangerous] {
+        journal.note(later);
+        let earlier = journal.earlier(later).await.expect("it is offered");
+        assert!(earlier.id == first.id && !earlier.was_delivered);
+        assert!(!journal.claim(&first.id, &later.id).await, "{}", later.id);
+    }
+    // What says nothing to a person may be new.
+    let alike = Question { id: "other".to_owned(), tool_call: Some("c".to_owned()), ..question("Which?") };
+    let alike = asked("b-3", alike);
+    journal.note(&alike);
+    assert!(journal.claim(&first.id, &alike.id).await);
 }
 
 #[tokio::test]

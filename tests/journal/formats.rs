@@ -61,7 +61,9 @@ async fn file_of_the_first_format_is_read_written_and_verified() {
 async fn new_columns_and_tables_of_a_newer_version_stay_as_they_are() {
     let newer = format!(
         "{FIRST}; ALTER TABLE settlement ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm';
-         ALTER TABLE question ADD COLUMN mood TEXT; CREATE TABLE mood (name TEXT); INSERT INTO mood VALUES ('grim');
+         ALTER TABLE question ADD COLUMN mood TEXT; CREATE TABLE mood (name TEXT);
+         CREATE TABLE bridge (name TEXT PRIMARY KEY, folder TEXT NOT NULL, pid INTEGER NOT NULL, started INTEGER NOT NULL,
+             namespace INTEGER NOT NULL, mood TEXT) WITHOUT ROWID; INSERT INTO mood VALUES ('grim');
          UPDATE settlement SET mood = 'grim'; PRAGMA user_version = 142"
     );
     let place = made(&newer);

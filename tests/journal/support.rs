@@ -8,7 +8,7 @@ use std::{
 };
 
 use askbridge::{
-    control::Ledger,
+    control::{Home, Ledger, Life},
     desk::{BridgeName, Record, Settlement, Submission, Timestamp},
     journal::{History, Journal, Options},
     question::{Answer, Outcome, Provenance, Question, Reason, Responder, Value},
@@ -34,8 +34,10 @@ impl Place {
 
     pub(crate) fn options(&self) -> Options {
         let alive = Arc::clone(&self.alive);
-        let is_alive = move |bridge: &BridgeName| alive.lock().expect("no panic").contains(bridge);
-        Options { is_alive: Arc::new(is_alive), ..Options::new(Some(self.file())) }
+        let life = move |bridge: &BridgeName, _: Option<&Home>| {
+            if alive.lock().expect("no panic").contains(bridge) { Life::Lives } else { Life::Ended }
+        };
+        Options { life: Arc::new(life), ..Options::new(Some(self.file())) }
     }
 
     pub(crate) fn journal(&self) -> Journal {
@@ -57,7 +59,7 @@ impl Place {
     /// Opens the file as a program of its own would.
     pub(crate) fn sql(&self) -> Connection {
         let connection = Connection::open(self.file()).expect("a file");
-        connection.busy_timeout(Duration::from_secs(30)).expect("a connection");
+        connection.busy_timeout(Duration::from_secs(120)).expect("a connection");
         connection
     }
 }

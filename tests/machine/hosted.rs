@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::stage::{Out, Stage};
 
-const RACES: u64 = 2_500;
+const RACES: u64 = 1_000;
 const STEPS: u64 = 40;
 
 /// How a protocol spells what the races are about.

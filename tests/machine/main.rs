@@ -21,6 +21,9 @@ mod responses;
 mod early;
 
 #[cfg(test)]
+mod waits;
+
+#[cfg(test)]
 mod chunking;
 
 #[cfg(test)]

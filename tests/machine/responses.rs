@@ -58,9 +58,115 @@ fn response_with_a_null_method_settles() {
     }
 }
 
+/// Returns these in every order.
+fn orders(parts: &[String]) -> Vec<Vec<&str>> {
+    let Some((first, rest)) = parts.split_first() else { return vec![Vec::new()] };
+    let mut all = Vec::new();
+    for order in orders(rest) {
+        for place in 0..=order.len() {
+            let mut order = order.clone();
+            order.insert(place, first);
+            all.push(order);
+        }
+    }
+    all
+}
+
+/// The methods that mean something to the bridge, and another.
+const METHODS: [&str; 8] = [
+    "x",
+    "initialize",
+    "session/new",
+    "session/load",
+    "session/prompt",
+    "session/cancel",
+    "session/close",
+    "$/cancel_request",
+];
+
 #[test]
-fn response_that_has_a_method_behind_its_result_settles() {
-    check("1", b"{\"id\":1,\"result\":{\"status\":\"rejected\"},\"method\":\"x\"}\n", None);
+fn response_with_a_method_settles_in_any_order_of_its_members() {
+    // Some agents take such a line for a request, others for a response: they get what both take for a response.
+    let ask = format!(r#"{{"id":1,"method":"{METHOD}","params":{{"prompt":"?","sessionId":"s"}}}}"#);
+    let permission = r#"{"id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[{"optionId":"a","name":"A","kind":"allow_once"}]}}"#;
+    let selected = r#""result":{"outcome":{"outcome":"selected","optionId":"a"}}"#;
+    let failed = r#""error":{"code":-1,"message":"x"}"#;
+    let mut tried = 0;
+    for (asked, said) in [
+        (&*ask, r#""result":{"status":"rejected"}"#),
+        (&*ask, failed),
+        (permission, selected),
+        (permission, failed),
+    ] {
+        for (method, reads_late) in METHODS.iter().zip([false, true].into_iter().cycle()) {
+            let parts = [
+                r#""jsonrpc":"2.0""#.to_owned(),
+                r#""id":1"#.to_owned(),
+                format!(r#""method":"{method}""#),
+                r#""params":{"sessionId":"s","cwd":"/","prompt":[],"requestId":1}"#.to_owned(),
+                said.to_owned(),
+            ];
+            for order in orders(&parts) {
+                let line = format!("{{{}}}", order.join(","));
+                let mut stage = Stage::new(Bridge::new(Config::default()));
+                stage.reads_late = reads_late;
+                drop(stage.line(Peer::Agent, asked));
+                let mut out = stage.line(Peer::Client, &line);
+                stage.reads_late = false;
+                out.extend(stage.come_out());
+                let plain = format!(r#"{{"jsonrpc":"2.0","id":1,{said}}}"#);
+                assert_eq!(lines(&out, Peer::Agent), [plain], "{line}");
+                assert_eq!(stage.bridge.open_questions(), 0, "{line}");
+                assert_eq!(lines(&stage.line(Peer::Client, &line), Peer::Agent), [""; 0], "{line} again");
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 4 * 8 * 120);
+}
+
+#[test]
+fn line_with_a_result_behind_its_method_is_a_response_at_any_chunking() {
+    let padding = "x".repeat(2 * askbridge::limits::STREAM);
+    let line = format!(
+        "{{\"id\":1,\"method\":\"x\",\"params\":\"{padding}\",\"result\":{{\"status\":\"rejected\"}}}}\n"
+    );
+    for piece in [1000, askbridge::limits::STREAM + 1, line.len()] {
+        let mut stage = asked("1");
+        let out: Vec<_> =
+            line.as_bytes().chunks(piece).flat_map(|piece| stage.receive(Peer::Client, piece)).collect();
+        assert_eq!(lines(&out, Peer::Agent), [r#"{"jsonrpc":"2.0","id":1,"result":{"status":"rejected"}}"#]);
+    }
+}
+
+#[test]
+fn call_without_a_result_is_a_call_whatever_its_id() {
+    for line in [
+        r#"{"id":1,"method":"x","params":{"result":{}}}"#,
+        r#"{"id":2,"method":"x","result":{}}"#,
+        r#"{"method":"x","result":{}}"#,
+        // Some clients write every member into every message, and count their requests from 0 as agents do.
+        r#"{"id":1,"method":"x","params":{},"result":null,"error":null}"#,
+        r#"{"error":null,"id":1,"result":null,"method":"x"}"#,
+    ] {
+        let mut stage = asked("1");
+        assert_eq!(lines(&stage.line(Peer::Client, line), Peer::Agent), [line]);
+        assert_eq!(stage.bridge.open_questions(), 1, "{line}");
+    }
+}
+
+#[test]
+fn response_with_a_method_needs_no_envelope_under_a_conductor() {
+    let mut stage = Stage::new(Bridge::under_conductor(Config::default()));
+    drop(stage.line(Peer::Client, r#"{"id":0,"method":"proxy/initialize","params":{"protocolVersion":1}}"#));
+    let ask = format!(
+        r#"{{"id":1,"method":"proxy/successor","params":{{"method":"{METHOD}","params":{{"prompt":"?","sessionId":"s"}}}}}}"#
+    );
+    drop(stage.line(Peer::Client, &ask));
+    assert_eq!(stage.bridge.open_questions(), 1);
+    let out = stage.line(Peer::Client, r#"{"id":1,"method":"x","result":{"status":"rejected"}}"#);
+    let plain = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"rejected"}}"#;
+    assert_eq!((lines(&out, Peer::Client), stage.bridge.open_questions()), (vec![plain.to_owned()], 0));
 }
 
 #[test]
@@ -106,6 +212,7 @@ fn beginning_of_a_long_response_settles() {
         &br#"{"id":1,"result":{"status":"#[..],
         br#"{"method":null,"id":1,"result":{"#,
         br#"{"id":1,"result":{},"method":"x","#,
+        br#"{"id":1,"method":"x","result":{},"#,
         br#"{"id":1.0,"error":{"#,
         b"\xEF\xBB\xBF{\"id\":1,\"result\":{",
     ] {

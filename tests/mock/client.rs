@@ -149,15 +149,14 @@ fn an_unknown_method_gets_an_error_or_no_reply() {
         run.said("      │ _x.ai/ask_user_question is not known here: error -32601.");
         run.said("agent │ The question failed: -32601 method not found: _x.ai/ask_user_question").ended(0);
     }
-    let run = asked("grok", &["--tier", "silent", "--timeout", "200ms"]);
+    let run = asked("grok", &["--tier", "silent", "--timeout", "3s"]);
     run.said("      │ _x.ai/ask_user_question is not known here: no reply.").ended(3);
     assert_eq!(run.stderr, "askbridge mock-client: the turn did not end in time\n");
 }
 
 #[test]
 fn an_agent_that_outlives_its_stdin_is_terminated_after_the_timeout() {
-    let run =
-        asked("sandboxagent", &["--tier", "native", "--prompt", "outlive forever", "--timeout", "200ms"]);
+    let run = asked("sandboxagent", &["--tier", "native", "--prompt", "outlive forever", "--timeout", "3s"]);
     run.said("agent │ I do as I am told.").ended(3);
 }
 

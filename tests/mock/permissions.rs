@@ -242,7 +242,7 @@ fn a_permission_is_approved_ignored_or_left_open() {
     // An approver that takes the first option that allows gives Grok everything.
     approve.said("agent │ Permission: selected enable-always-approve").ended(0);
     let ignore = ["--tier", "permission", "--permission", "ignore", "--prompt"];
-    let withdrawn = asked("claude", &[&ignore[..], &["withdraw permission", "--timeout", "300ms"]].concat());
+    let withdrawn = asked("claude", &[&ignore[..], &["withdraw permission", "--timeout", "3s"]].concat());
     withdrawn.said("  you │ (no reply)").ended(3);
     let open = ["--tier", "permission", "--leave-open", "--prompt", "withdraw permission"];
     asked("claude", &open).said("agent │ Permission: cancelled").ended(0);

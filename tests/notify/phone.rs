@@ -57,6 +57,31 @@ fn a_tap_answers_and_the_message_is_replaced() {
 }
 
 #[test]
+#[cfg(feature = "journal")]
+fn a_tap_that_ends_the_bridge_is_in_the_journal() {
+    let server = Server::start(Manner::Ntfy);
+    let stage = stage(&server, "all");
+    // The agent asks, and ends with its answer.
+    let agent = r#"printf '%s\n' "$1"; IFS= read -r line"#;
+    let asked = question("Deploy?").to_string();
+    let mut bridge =
+        stage.start(&["run", "--client-questions", "none", "--", "sh", "-c", agent, "sh", &asked]);
+    let message = server.published("the message", |json| json["topic"] == "my-phone");
+    server.listener();
+    tap(&server, &message, 0);
+    assert_eq!(bridge.wait().code(), Some(0));
+    let history: Value = serde_json::from_str(&stage.machine.ok(&["history", "--json"])).unwrap();
+    let [past] = &history["questions"].as_array().unwrap()[..] else { panic!("{history}") };
+    let settlement = &past["record"]["settlement"];
+    assert_eq!(
+        (&settlement["outcome"]["status"], &settlement["by"]["name"]),
+        (&"answered".into(), &"ntfy".into())
+    );
+    let listed: Value = serde_json::from_str(&stage.machine.ok(&["list", "--json"])).unwrap();
+    assert_eq!((&listed["questions"], &listed["lost"]), (&Value::Array(vec![]), &Value::Array(vec![])));
+}
+
+#[test]
 fn strangers_and_forgeries_answer_nothing() {
     let server = Server::start(Manner::Ntfy);
     let stage = stage(&server, "all");
@@ -105,8 +130,11 @@ fn a_late_tap_is_told_that_it_was_late_by_an_old_server_too() {
 }
 
 #[test]
-fn a_dangerous_permission_has_no_allow_button() {
-    for (kind, expected) in [("execute", &["Deny"][..]), ("read", &["Allow", "Deny"])] {
+fn a_permission_that_acts_has_no_allow_button() {
+    const DENY: &[&str] = &["Deny"];
+    for (kind, expected) in
+        [("execute", DENY), ("Execute", DENY), ("other", DENY), ("", DENY), ("read", &["Allow", "Deny"])]
+    {
         let server = Server::start(Manner::Ntfy);
         let stage = stage(&server, "all");
         let (mut bridge, _) = stage.asking(&permission(kind));

@@ -3,6 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt};
 
 use askbridge::exit;
+use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::Value;
 
 use crate::{
@@ -50,9 +51,13 @@ fn a_command_gets_the_question_in_a_private_file_that_is_removed() {
 #[test]
 fn what_a_notifier_starts_may_answer_and_the_agent_may_not() {
     let stage = Stage::new();
-    let allow = askbridge("allow \"$QUESTION_ID\"");
+    // It waits until the test has seen the question.
+    let go = stage.file("go");
+    mkfifoat(CWD, &go, Mode::RUSR | Mode::WUSR).unwrap();
+    let allow = format!("read -r _ <'{}'; {}", go.display(), askbridge("allow \"$QUESTION_ID\""));
     let stage = stage.with("ASKBRIDGE_NOTIFY_COMMAND_COMMAND", &script(&allow));
     let (mut bridge, id) = stage.asking(&permission("read"));
+    fs::write(&go, "\n").unwrap();
     bridge.expect("the answer", |line| line.contains("heard") && line.contains("once"));
     let shown: Value = serde_json::from_str(&stage.machine.ok(&["show", &id, "--json"])).unwrap();
     assert_eq!(shown["settlement"]["by"]["responder"], "command_line");

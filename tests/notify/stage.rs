@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A generous hang guard. No correct run comes near it, on any machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 /// An agent that asks what its client sends it, and says what it hears otherwise.
 const AGENT: &str = r#"while read -r line; do case $line in ask\ *) printf '%s\n' "${line#ask }" ;; run\ *) eval "${line#run }" </dev/null ;; *) echo "heard $line" ;; esac; done"#;
@@ -97,7 +97,8 @@ pub(crate) fn permission(kind: &str) -> Value {
         { "optionId": "always", "name": "Always", "kind": "allow_always" },
         { "optionId": "never", "name": "Deny", "kind": "reject_once" },
     ]);
-    let call = json!({ "toolCallId": "t", "title": "Work", "kind": kind });
+    let files = json!([{ "path": "/src/a.rs" }]);
+    let call = json!({ "toolCallId": "t", "title": "Work", "kind": kind, "locations": files });
     request(
         "session/request_permission",
         "p",

@@ -51,10 +51,10 @@ fn bridge_that_started_without_a_notifier_tells_the_next_question() {
     // An edit counts for the next question, however soon it comes.
     stage.set(&text(&first));
     ask(&mut bridge, 3, "With a sound?");
-    wait_for_line(&first, |line| line.ends_with(": With a sound?"));
+    wait_for_line(&first, |line| line == "With a sound?");
     stage.set(&text(&second));
     ask(&mut bridge, 4, "With another?");
-    wait_for_line(&second, |line| line.ends_with(": With another?"));
+    wait_for_line(&second, |line| line == "With another?");
     assert!(!fs::read_to_string(&first).unwrap().contains("another"));
 }
 
@@ -73,7 +73,7 @@ fn project_of_the_session_or_else_of_the_bridge_decides_what_is_told() {
     stage.machine.question();
     let mut bridge = bridge_in(&stage, "loud/web", ("X", ""));
     ask(&mut bridge, 1, "By the folder of the bridge?");
-    wait_for_line(&told, |line| line.ends_with(": By the folder of the bridge?"));
+    wait_for_line(&told, |line| line == "By the folder of the bridge?");
     // The session has a folder of its own.
     let params = json!({ "cwd": loud, "mcpServers": [] });
     silent.send(&json!({ "jsonrpc": "2.0", "id": 5, "method": "session/new", "params": params }).to_string());
@@ -82,9 +82,8 @@ fn project_of_the_session_or_else_of_the_bridge_decides_what_is_told() {
     let mut request = question("By the folder of the session?");
     (request["id"], request["params"]["sessionId"]) = (2.into(), "loud".into());
     silent.send(&format!("ask {request}"));
-    let lines = wait_for_line(&told, |line| line.ends_with(": By the folder of the session?"));
+    let lines = wait_for_line(&told, |line| line == "By the folder of the session?");
     assert_eq!(lines.lines().count(), 2, "{lines}");
-    assert_eq!(notifiers(silent.id()).len(), 1);
 }
 
 #[test]
@@ -103,7 +102,7 @@ fn nothing_is_told_in_quiet_hours() {
     stage.machine.question();
     let mut other = bridge_in(&stage, "other", ("ASKBRIDGE_NOTIFY_QUIET", &loud));
     ask(&mut other, 1, "By day?");
-    let lines = wait_for_line(&told, |line| line.ends_with(": By day?"));
+    let lines = wait_for_line(&told, |line| line == "By day?");
     assert_eq!(lines.lines().count(), 1, "{lines}");
     assert!(notifiers(silent.id()).is_empty());
 }
@@ -141,8 +140,8 @@ fn nothing_is_told_while_a_person_looks_at_the_questions() {
     let mut unseen = stage.bridge();
     ask(&mut anyway, 1, "Anyway?");
     ask(&mut unseen, 1, "Unseen?");
-    wait_for_line(&told, |line| line.ends_with(": Anyway?"));
-    let lines = wait_for_line(&told, |line| line.ends_with(": Unseen?"));
+    wait_for_line(&told, |line| line == "Anyway?");
+    let lines = wait_for_line(&told, |line| line == "Unseen?");
     assert_eq!(lines.lines().count(), 2, "{lines}");
     assert!(notifiers(watched.id()).is_empty());
 }
@@ -154,17 +153,17 @@ fn way_with_a_longer_delay_is_held_when_a_person_comes_to_look() {
     let stage = stage
         .with("ASKBRIDGE_NOTIFY_SOUND_COMMAND", &told_into(&told))
         .with("ASKBRIDGE_NOTIFY_COMMAND_COMMAND", &told_into(&later))
-        .with("ASKBRIDGE_NOTIFY_COMMAND_DELAY", "3s");
+        // Before that is over, a person has come.
+        .with("ASKBRIDGE_NOTIFY_COMMAND_DELAY", "10s");
     let mut watched = stage.bridge();
     ask(&mut watched, 1, "Seen?");
-    wait_for_line(&told, |line| line.ends_with(": Seen?"));
+    wait_for_line(&told, |line| line == "Seen?");
     let socket = stage.machine.names().into_iter().find(|name| name.ends_with(".sock")).unwrap();
     assert_eq!(call(&stage.machine.sockets().join(socket), "question_watch")["result"], Value::Null);
     let mut unseen = stage.bridge();
     ask(&mut unseen, 1, "Unseen?");
-    // All that is asked follows the headline.
-    let lines = wait_for_line(&later, |line| line.contains(": Unseen?"));
-    assert!(!lines.contains(": Seen?"), "{lines}");
+    let lines = wait_for_line(&later, |line| line == "Unseen?");
+    assert!(lines.lines().all(|line| line != "Seen?"), "{lines}");
     assert_eq!(notifiers(watched.id()).len(), 1, "it waits until the person is gone");
 }
 
@@ -180,7 +179,7 @@ fn a_rule_tells_by_the_ways_that_it_names_and_by_no_other() {
     ));
     let mut bridge = stage.bridge();
     ask(&mut bridge, 1, "Ruled?");
-    wait_for_line(&command, |line| line.contains(": Ruled?"));
+    wait_for_line(&command, |line| line == "Ruled?");
     let id = stage.machine.question();
     assert_eq!(stage.machine.does(&["answer", &id, "yes"]), format!("{id} answered"));
     wait("the end of the notifier", || notifiers(bridge.id()).is_empty().then_some(()));
@@ -189,7 +188,7 @@ fn a_rule_tells_by_the_ways_that_it_names_and_by_no_other() {
     let mut other = question("Other?");
     other["params"]["options"] = json!(["a", "b"]);
     bridge.send(&format!("ask {other}"));
-    wait_for_line(&sound, |line| line.contains(": Other?"));
-    wait_for_line(&command, |line| line.contains(": Other?"));
+    wait_for_line(&sound, |line| line == "Other?");
+    wait_for_line(&command, |line| line == "Other?");
     assert!(!fs::read_to_string(&sound).unwrap().contains("Ruled?"));
 }

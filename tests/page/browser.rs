@@ -5,11 +5,12 @@
 use std::{
     fmt::Write as _,
     fs::{self, Permissions},
-    io::Write as _,
+    io::{self, ErrorKind, Write as _},
+    net::{Ipv4Addr, Ipv6Addr, TcpListener},
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
-    process::Command,
-    sync::atomic::{AtomicBool, Ordering},
+    process::{self, Command},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -37,7 +38,6 @@ const WATCH: &str = "
     window.failed = [];
     addEventListener('securitypolicyviolation', (event) => refused.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
     addEventListener('error', (event) => failed.push(event.message));
-    addEventListener('askbridge-select', () => (window.selectedAt = performance.now()));
     addEventListener('unhandledrejection', (event) => failed.push(String(event.reason)));
 ";
 
@@ -87,10 +87,11 @@ impl Browser {
         fs::write(&launcher, LAUNCHER).unwrap();
         fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", "chromedriver", "--port=0"]).env("HOME", profile.path());
+        let port = free_port();
+        command.args(["--pdeathsig", "KILL", "chromedriver", &format!("--port={port}")]);
+        command.env("HOME", profile.path());
         let mut driver = Process::spawn(&mut command);
-        let said = driver.expect("the port of ChromeDriver", |line| line.contains("successfully on port "));
-        let (_, port) = said.trim_end_matches('.').rsplit_once(' ').unwrap();
+        driver.expect("the start of ChromeDriver", |line| line.contains("successfully on port "));
         let client =
             timeout(DEADLINE, connect(port, &profile, flags)).await.expect("a session of ChromeDriver");
         let process = client.capabilities().and_then(|got| got.get("goog:processID")).and_then(Value::as_i64);
@@ -249,7 +250,26 @@ fn holds(value: &Value) -> bool {
     !matches!(value, Value::Null | Value::Bool(false)) && value.as_f64() != Some(0.0) && value != ""
 }
 
-async fn connect(port: &str, profile: &TempDir, flags: &[&str]) -> Client {
+/// Returns a port for ChromeDriver, which listens at it by IPv6 and by IPv4. If it chose one itself, the kernel would give it
+/// one that is free by IPv6, and by IPv4 the port may be that of any connection. Below those that the kernel gives out, only
+/// other drivers have ports, and each test begins to look at another place.
+fn free_port() -> u16 {
+    const FIRST: u32 = 12_000;
+    const COUNT: u32 = 16_000;
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    let place = process::id().wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed).wrapping_mul(977));
+    let mut ports = (0..COUNT).filter_map(|step| u16::try_from(FIRST + (place % COUNT + step) % COUNT).ok());
+    let is_free = |port: &u16| {
+        let of_another =
+            |bound: io::Result<_>| bound.is_err_and(|error| error.kind() == ErrorKind::AddrInUse);
+        // A machine may be without IPv6.
+        !of_another(TcpListener::bind((Ipv4Addr::LOCALHOST, *port)))
+            && !of_another(TcpListener::bind((Ipv6Addr::LOCALHOST, *port)))
+    };
+    ports.find(is_free).expect("a free port")
+}
+
+async fn connect(port: u16, profile: &TempDir, flags: &[&str]) -> Client {
     let folder = format!("--user-data-dir={}", profile.path().join("profile").display());
     let args: Vec<_> = FLAGS.into_iter().chain([folder.as_str()]).chain(flags.iter().copied()).collect();
     let capabilities = json!({

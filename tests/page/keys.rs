@@ -86,10 +86,11 @@ impl Browser {
                 self.keys("Redis").await;
             }
             "Read file 7" => self.keys("2").await,
-            "Clean build 8" => {
+            "Run this command?" => {
                 self.keys("2").await;
                 self.key(Key::Enter).await;
                 self.step().await;
+                self.settle_in().await;
                 // What allows it comes before what goes back, where the focus is.
                 self.chord(Key::Shift, char::from(Key::Tab)).await;
                 return self.key(Key::Enter).await;

@@ -132,6 +132,7 @@ async fn forced_colours_keep_the_focus_the_row_and_the_mark_of_danger() {
     browser.sign_in(&world).await;
     browser.select("rm -rf build1").await;
     assert_eq!(browser.run("return matchMedia('(forced-colors: active)').matches;", &[]).await, json!(true));
+    browser.settle_in().await;
     // A key moves the focus to the option that it chooses.
     browser.keys("2").await;
     let line = "const line = (element) => { const style = getComputedStyle(element); return [style.outlineStyle, parseFloat(style.outlineWidth) >= 2]; };";

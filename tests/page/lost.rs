@@ -23,6 +23,19 @@ fn noted(world: &World, id: &str, what: &str) {
     }
 }
 
+/// Waits until the journal has an answer of which nothing was delivered.
+fn noted_as_waiting(world: &World) {
+    let deadline = std::time::Instant::now() + DEADLINE;
+    let waits = |past: &Value| !past["accepted"].is_null() && past["mayHaveArrived"].is_null();
+    loop {
+        let past: Value = serde_json::from_str(&world.ok(&["history", "--json"])).unwrap();
+        if past["questions"].as_array().unwrap().iter().any(waits) {
+            return;
+        }
+        assert!(std::time::Instant::now() < deadline, "{past}");
+    }
+}
+
 /// Returns the ID of the only open question.
 async fn only(world: &World) -> String {
     world.until_open(1).await[0]["id"].as_str().unwrap().to_owned()
@@ -119,6 +132,7 @@ async fn an_answer_that_never_arrived_is_shown_as_lost_and_given_by_itself() {
     browser.settle_in().await;
     browser.submit().await;
     browser.until("an answer on its way", "card()?.record.state === 'delivering'", &[]).await;
+    noted_as_waiting(&world);
     agent.die();
     browser.shows("Lost with its bridge. Answered by the page: SQLite").await;
     browser.shows("so that the agent asks again and gets this answer, which never reached it.").await;

@@ -40,6 +40,12 @@ mod fields;
 mod permissions;
 
 #[cfg(test)]
+mod unseen;
+
+#[cfg(test)]
+mod order;
+
+#[cfg(test)]
 mod errors;
 
 #[cfg(test)]

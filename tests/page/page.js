@@ -50,7 +50,8 @@ const ROWS = "button.row";
 
 /** Brings a control into view that is not switched off. The driver does not scroll within nested shadow roots. */
 const usable = (element) => {
-  if (!element || element.matches(":disabled, [aria-disabled=true]")) return null;
+  // Shortly after it appeared, a question takes nothing.
+  if (!element || element.matches(":disabled, [aria-disabled=true]") || element.getRootNode().host?.paused) return null;
   element.scrollIntoView({ block: "center", behavior: "instant" });
   return element;
 };

@@ -79,7 +79,7 @@ impl Browser {
     /// Waits until the page takes an answer: shortly after another question came into view, a click may have been meant
     /// for the one before.
     pub(crate) async fn settle_in(&self) {
-        self.until("the end of the pause", "performance.now() - (window.selectedAt ?? 0) > 500", &[]).await;
+        self.until("the end of the pause", "!card()?.paused", &[]).await;
     }
 
     /// Presses the button that sends the answer.
@@ -116,7 +116,8 @@ impl Browser {
     }
 
     async fn ends(&self, id: Value) {
-        let expression = "card()?.record.id !== arguments[0] || card().record.settlement";
+        // The page goes on by itself. A click on the way would be one on what stands there then.
+        let expression = "card()?.record.id !== arguments[0]";
         self.until("the end of the question", expression, &[id]).await;
     }
 

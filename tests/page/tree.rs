@@ -198,8 +198,8 @@ async fn a_permission_is_told_with_what_each_option_does() {
     assert_eq!(
         said,
         [
-            r#"article "Clean build 1""#,
-            r#"heading "Clean build 1""#,
+            r#"article "Run this command?""#,
+            r#"heading "Run this command?""#,
             r#"DisclosureTriangle "Input of the tool""#,
             r#"button "Always allow Allows it from now on""#,
             r#"button "Allow Allows it this time""#,

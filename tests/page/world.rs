@@ -187,7 +187,8 @@ impl Agent {
 
     /// Sends the agent half a line: what it is told after that waits in the bridge for the other half.
     pub(crate) fn is_kept_waiting(&mut self) {
-        let half = format!(r#"{{"jsonrpc":"2.0","method":"_test/half","params":"{}"#, "x".repeat(10_000));
+        // The beginning of a response to another request goes on before its end has come.
+        let half = format!(r#"{{"jsonrpc":"2.0","id":9007,"error":"{}"#, "x".repeat(10_000));
         let before = r#"{"jsonrpc":"2.0","method":"_test/before"}"#;
         self.bridge.send_bytes(format!("{before}\n{half}").as_bytes());
         self.says("_test/before");

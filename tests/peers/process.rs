@@ -18,7 +18,7 @@ use tokio::{
 use tokio_util::io::{InspectReader, InspectWriter};
 
 /// The hang guard of every wait: far more than a passing test needs, also on a slow machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 const LONGEST_TRANSCRIPT: usize = 200;
 
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;

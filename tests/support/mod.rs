@@ -18,7 +18,7 @@ use std::{
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// The hang guard of every wait: far more than a passing test needs, also on a slow machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 /// The capacity of the channels for lines to and from the process.
 const LINES: usize = 1 << 17;
 const LONGEST_TRANSCRIPT: usize = 200;

@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The time after which the watchdog kills the bridge: far more than a passing test needs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 /// A running bridge, which is killed by the watchdog and on drop.
 pub(crate) struct Running {

@@ -5,7 +5,7 @@ use crate::source::{Source, Token, hold, repository, tokens};
 /// Lines of a file, without what is there for its tests only.
 const FILE: usize = 400;
 /// Lines of code of a `mod.rs` or `main.rs`, comments aside. `main.rs` has one for each command.
-const ENTRY: usize = 92;
+const ENTRY: usize = 95;
 
 /// What is on the top level, hidden files aside.
 const TOP_LEVEL: [&str; 19] = [

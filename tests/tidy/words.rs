@@ -9,7 +9,8 @@ const SLEEPERS: [(&str, &str); 2] = [
 ];
 
 /// What other checkers hold, and the line that tells them to.
-const HELD_ELSEWHERE: [(&str, &str); 10] = [
+const HELD_ELSEWHERE: [(&str, &str); 11] = [
+    (".cargo/config.toml", "PROPTEST_RNG_SEED = "),
     (".clippy.toml", "too-many-lines-threshold = 60"),
     ("Cargo.toml", "missing_docs = \"warn\""),
     ("Cargo.toml", "unreachable_pub = \"warn\""),
@@ -87,6 +88,29 @@ fn forgetful(source: &Source) -> Vec<String> {
     let keeps = source.text.contains("FileFailurePersistence::WithSource(\"seeds\")");
     let forgets = is_random && !keeps || source.code.contains("failure_persistence: None");
     if forgets { vec![source.at(1, "does not keep failing seeds")] } else { Vec::new() }
+}
+
+#[test]
+fn property_tests_try_the_same_cases_in_every_run() {
+    // Proptest reads it beside each test's own configuration.
+    assert!(
+        std::env::var_os("PROPTEST_RNG_SEED").is_some(),
+        "cargo gives the seed of `.cargo/config.toml` to tests that run below the folder of the repository"
+    );
+    hold(
+        &code(),
+        unseeded,
+        "Leave the seed to `.cargo/config.toml`, which `tests/explore` overrides, or draw from the number of a round.",
+    );
+}
+
+/// What draws from another seed than that of the environment.
+fn unseeded(source: &Source) -> Vec<String> {
+    let tests = source.tests();
+    let drawn =
+        ["RngSeed", "default_rng", "from_entropy", "getrandom", "new_with_rng", "rng_seed", "RandomState"];
+    let found = words(&tests, &drawn);
+    found.iter().map(|(line, word)| source.at(*line, format_args!("`{word}` in a test"))).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{clients, desktop, program, server, sockets};
+use super::{clients, desktop, program, server, settings, sockets, terminals, ways};
 use crate::{
     command::{
         CommandError,
@@ -15,6 +15,8 @@ use crate::{
         doctor::{Level, Report},
         text,
     },
+    settings_files,
+    setup::clients::Client,
 };
 
 /// What `doctor` prints.
@@ -35,11 +37,19 @@ pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
         Some(around) => program::look(around, &mut report),
         None => report.add("program", Level::Problem, "there is no home directory", Some("set HOME")),
     }
-    sockets::look(around.as_ref(), &mut report).await;
-    server::look(&mut report);
+    let set = settings_files::read_here();
+    settings::look(&set, &mut report);
+    let statuses = sockets::look(around.as_ref(), &mut report).await;
+    let inbox = server::look(&set, &statuses, &mut report);
     if let Some(around) = &around {
-        desktop::look(around, &mut report);
+        desktop::look(around, &inbox, &mut report);
+        // A test says more than a look.
+        if !tries_notifiers(options) {
+            ways::look(around, &set, &mut report);
+        }
         clients::look(around, &mut report);
+        terminals::look(around, &set, inbox.runs, &mut report);
+        report.first = (!report.connected).then(|| first(around, inbox.runs));
     }
     #[cfg(feature = "notify")]
     if options.notify {
@@ -54,4 +64,29 @@ pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
     };
     shown(print(&text))?;
     Ok(if report.healthy { exit::OK } else { exit::PROBLEM })
+}
+
+#[cfg(feature = "notify")]
+fn tries_notifiers(options: &DoctorOptions) -> bool {
+    options.notify
+}
+
+#[cfg(not(feature = "notify"))]
+fn tries_notifiers(_: &DoctorOptions) -> bool {
+    false
+}
+
+/// Returns what to do first, where no agent's question would come here.
+fn first(around: &Around, inbox_runs: bool) -> String {
+    if around.program("claude").is_some() {
+        return "`askbridge setup claude` connects Claude Code".to_owned();
+    }
+    if terminals::has_attachable(around) {
+        return format!("{} connects the agents in your terminals", terminals::switching_on(inbox_runs));
+    }
+    if Client::ALL.into_iter().any(|client| around.has(client)) {
+        return "`askbridge setup` puts askbridge before the agents of your editor".to_owned();
+    }
+    "install an agent, such as Claude Code, or an editor that runs one; `askbridge demo` shows a question meanwhile"
+        .to_owned()
 }

@@ -1,14 +1,10 @@
 //! The editors of this machine: whether their settings can be read, and which of their agents run through askbridge.
 
-use std::path::Path;
-
 use crate::{
-    command::setup::{
-        around::{Around, is_program},
-        settings_file::SettingsFile,
-    },
+    command::setup::{around::Around, settings_file::SettingsFile},
     present::doctor::{Level, Report},
     setup::{
+        agents,
         clients::Client,
         document::{Document, Entry, Start},
         launch::Launch,
@@ -79,7 +75,7 @@ fn settings(around: &Around, client: Client, key: &str, report: &mut Report) {
         let has_other = match &entry.start {
             Start::Registry(id) => entries.iter().filter_map(Entry::launch).any(|launch| {
                 launch.is_wrapped()
-                    && launch.known().is_some_and(|known| known.registry.contains(&id.as_str()))
+                    && launch.known().is_some_and(|known| agents::registered(id) == Some(known))
             }),
             _ => false,
         };
@@ -100,9 +96,13 @@ fn agent(around: &Around, client: Client, entry: &Entry, report: &mut Report) {
                 format!("{title}: {name} starts {program}, which is not there"),
                 Some(&format!("install it, or correct the command; `{command} --undo` takes askbridge out")),
             ),
-            None => report.add(CLIENTS, Level::Ok, format!("{title}: {name} runs through askbridge"), None),
+            None => {
+                report.connected = true;
+                report.add(CLIENTS, Level::Ok, format!("{title}: {name} runs through askbridge"), None);
+            }
         },
-        Start::Command(_) | Start::Registry(_) => {
+        Start::Registry(id) => registered(around, client, name, id, report),
+        Start::Command(_) => {
             let text = format!("{title}: {name} does not run through askbridge");
             report.add(CLIENTS, Level::Note, text, Some(&format!("`{command}`")));
         }
@@ -113,11 +113,29 @@ fn agent(around: &Around, client: Client, entry: &Entry, report: &mut Report) {
     }
 }
 
+/// An agent of the client's registry has no command that could be wrapped: setup adds one beside it, if it knows how the
+/// agent is started.
+fn registered(around: &Around, client: Client, name: &str, id: &str, report: &mut Report) {
+    let add = format!("`askbridge setup {} {name:?}`", client.name());
+    let advice = match agents::registered(id) {
+        Some(agent) if around.agents().iter().any(|found| found.agent == agent) => {
+            format!("{add} adds one beside it that does")
+        }
+        Some(agent) => {
+            let program = agent.programs.first().unwrap_or(&agent.key);
+            let npx = agent.package.map(|_| " or npx").unwrap_or_default();
+            format!("install {program}{npx}, then {add} adds one beside it that does")
+        }
+        None => "add an agent with a command of its own: `askbridge`, with the arguments `run`, `--` and the agent's \
+                 command"
+            .to_owned(),
+    };
+    let text =
+        format!("{}: {name} comes from its registry, and does not run through askbridge", client.title());
+    report.add(CLIENTS, Level::Note, text, Some(&advice));
+}
+
 /// Returns which of the two programs that a wrapped agent needs does not exist: askbridge, or the agent's own.
 fn missing(around: &Around, launch: &Launch) -> Option<String> {
-    let exists = |program: &str| match program.contains('/') {
-        true => is_program(Path::new(program)),
-        false => around.program(program).is_some(),
-    };
-    [launch.command.clone(), launch.agent().command].into_iter().find(|program| !exists(program))
+    [launch.command.clone(), launch.agent().command].into_iter().find(|program| !around.has_program(program))
 }

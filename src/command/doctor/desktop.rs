@@ -1,27 +1,30 @@
 //! What a desktop offers for telling the person: a browser, and the session bus for notifications.
 
-use std::{
-    env,
-    os::unix::net::UnixStream,
-    path::{Path, PathBuf},
-};
+use std::{env, os::unix::net::UnixStream, path::PathBuf};
 
+use super::server::{Inbox, reached};
 use crate::{
-    command::setup::around::{Around, is_program},
+    command::setup::around::Around,
     present::doctor::{Level, Report},
 };
 
 const AREA: &str = "desktop";
 
 /// Looks at the browser and the session bus.
-pub(super) fn look(around: &Around, report: &mut Report) {
-    browser(around, report);
+pub(super) fn look(around: &Around, inbox: &Inbox, report: &mut Report) {
+    browser(around, inbox, report);
     if cfg!(target_os = "linux") {
-        bus(report);
+        match bus() {
+            Ok(found) => report.add(AREA, Level::Ok, format!("session bus: {found}"), None),
+            Err(why) => {
+                let advice = "there are no desktop notifications without it";
+                report.add(AREA, Level::Note, why, Some(advice));
+            }
+        }
     }
 }
 
-fn browser(around: &Around, report: &mut Report) {
+fn browser(around: &Around, inbox: &Inbox, report: &mut Report) {
     let named = set("BROWSER");
     let opener = ["xdg-open", "open", "wslview"].iter().find_map(|name| around.program(name));
     let has_display =
@@ -29,12 +32,7 @@ fn browser(around: &Around, report: &mut Report) {
     if let Some(named) = named {
         // It may be a list, and each of it a command with arguments.
         let first = named.split(':').next().unwrap_or_default();
-        let program = first.split_whitespace().next().unwrap_or_default();
-        let exists = match program.contains('/') {
-            true => is_program(Path::new(program)),
-            false => around.program(program).is_some(),
-        };
-        return match exists {
+        return match around.has_program(first.split_whitespace().next().unwrap_or_default()) {
             true => report.add(AREA, Level::Ok, format!("browser: {named}, from BROWSER"), None),
             false => report.add(
                 AREA,
@@ -49,33 +47,34 @@ fn browser(around: &Around, report: &mut Report) {
             report.add(AREA, Level::Ok, format!("browser: by {}", opener.display()), None);
         }
         _ => {
-            let advice = "from another machine, `ssh -L 8421:127.0.0.1:8421` reaches `askbridge inbox`";
-            report.add(AREA, Level::Note, "no browser can be opened here", Some(advice));
+            let (at, port) = (reached(inbox.address), inbox.address.port());
+            // A port that is any free one is known once the inbox runs.
+            let tunnel = format!("from another machine, `ssh -L {port}:{at} HOST` reaches `askbridge inbox`");
+            let advice = if port == 0 { None } else { Some(&*tunnel) };
+            report.add(AREA, Level::Note, "no browser can be opened here", advice);
         }
     }
 }
 
-fn bus(report: &mut Report) {
-    let missing = |report: &mut Report, text: String| {
-        let advice = "there are no desktop notifications without it";
-        report.add(AREA, Level::Note, text, Some(advice));
-    };
+/// Finds the session bus, by which notifications are shown.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn bus() -> Result<String, String> {
+    let none = || "there is no session bus (D-Bus)".to_owned();
     let address = set("DBUS_SESSION_BUS_ADDRESS");
     let socket = match &address {
+        // A socket that is no file cannot be looked at from here.
         Some(address) => match socket(address) {
             Some(socket) => socket,
-            // A socket that is no file cannot be looked at from here.
-            None => return report.add(AREA, Level::Ok, format!("session bus: {address}"), None),
+            None => return Ok(address.clone()),
         },
-        None => match set("XDG_RUNTIME_DIR") {
-            Some(folder) => PathBuf::from(folder).join("bus"),
-            None => return missing(report, "there is no session bus (D-Bus)".to_owned()),
-        },
+        None => PathBuf::from(set("XDG_RUNTIME_DIR").ok_or_else(none)?).join("bus"),
     };
     match UnixStream::connect(&socket) {
-        Ok(_) => report.add(AREA, Level::Ok, format!("session bus: {}", socket.display()), None),
-        Err(_) if address.is_none() => missing(report, "there is no session bus (D-Bus)".to_owned()),
-        Err(_) => missing(report, format!("the session bus does not reply at {}", socket.display())),
+        Ok(_) => Ok(socket.display().to_string()),
+        Err(_) if address.is_none() => Err(none()),
+        Err(_) => Err(format!("the session bus does not reply at {}", socket.display())),
     }
 }
 

@@ -3,13 +3,19 @@
 
 mod program;
 
+mod settings;
+
 mod sockets;
 
 mod server;
 
 mod desktop;
 
+mod ways;
+
 mod clients;
+
+mod terminals;
 
 #[cfg(feature = "notify")]
 mod notifiers;

@@ -1,37 +1,106 @@
-//! What listens at the address of `askbridge inbox`.
+//! What listens at the address of `askbridge inbox`: the one that runs says its own, otherwise it is the one that is set.
 
 use std::{
     io::{Read, Write},
-    net::{Ipv4Addr, SocketAddr, TcpStream},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
     time::Duration,
 };
 
-use crate::present::doctor::{Level, Report};
+use crate::{
+    command::inbox::SERVER,
+    control::BridgeStatus,
+    present::doctor::{Level, Report},
+    settings::{Settings, keys},
+};
 
 const AREA: &str = "inbox";
-/// The port of `askbridge inbox` unless it is told another.
-const PORT: u16 = 8421;
-/// The time that a server on this machine has for one step.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The time that a server on this machine has for one step: where it builds, an inbox may get its turn late.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The bytes of a reply by which our own server is told from others.
 const REPLY: u64 = 16 * 1024;
+/// How many ports are tried to find one that is free.
+const PORTS: u16 = 32;
+
+/// The inbox of this user.
+pub(super) struct Inbox {
+    /// Where it serves, or would.
+    pub(super) address: SocketAddr,
+    /// Whether it runs.
+    pub(super) runs: bool,
+}
 
 /// Looks at what listens at the address.
-pub(super) fn look(report: &mut Report) {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
-    let Ok(stream) = TcpStream::connect_timeout(&address, PATIENCE) else {
-        let advice = "`askbridge inbox` serves all questions over HTTP";
-        return report.add(AREA, Level::Note, format!("nothing listens on {address}"), Some(advice));
-    };
-    match is_ours(stream) {
+pub(super) fn look(settings: &Settings, statuses: &[BridgeStatus], report: &mut Report) -> Inbox {
+    let set = settings.get(&keys::INBOX_ADDRESS);
+    let served = statuses.iter().filter(|status| status.agent == SERVER).filter_map(|status| {
+        let address = status.address.as_deref()?;
+        address.parse::<SocketAddr>().ok()
+    });
+    let served: Vec<_> = served.collect();
+    for address in &served {
+        serves(*address, report);
+    }
+    if let Some(address) = served.iter().find(|address| **address == set).or(served.first()) {
+        if *address != set && set.port() != 0 {
+            let text = format!("it was started with another address than inbox.address, {set}");
+            report.add(AREA, Level::Note, text, None);
+        }
+        return Inbox { address: *address, runs: true };
+    }
+    let runs = stopped(set, report);
+    Inbox { address: set, runs }
+}
+
+fn serves(address: SocketAddr, report: &mut Report) {
+    match TcpStream::connect_timeout(&reached(address), PATIENCE).is_ok_and(is_ours) {
         true => report.add(AREA, Level::Ok, format!("http://{address} is served by askbridge"), None),
         false => report.add(
             AREA,
-            Level::Warning,
-            format!("another program listens on {address}"),
-            Some("give `askbridge inbox` another address: --addr 8422"),
+            Level::Problem,
+            format!("`askbridge inbox` runs, and does not reply at http://{address}"),
+            Some("`askbridge inbox --stop`, then `askbridge inbox --detach`"),
         ),
     }
+}
+
+/// Looks at the address that is set, where no inbox says that it runs. Returns whether one serves there all the same.
+fn stopped(set: SocketAddr, report: &mut Report) -> bool {
+    let advice = "`askbridge inbox --detach` serves all questions over HTTP";
+    if set.port() == 0 {
+        report.add(
+            AREA,
+            Level::Note,
+            format!("no inbox runs; inbox.address is {set}, any free port"),
+            Some(advice),
+        );
+        return false;
+    }
+    let Ok(stream) = TcpStream::connect_timeout(&reached(set), PATIENCE) else {
+        report.add(AREA, Level::Note, format!("nothing listens on {set}"), Some(advice));
+        return false;
+    };
+    if is_ours(stream) {
+        report.add(AREA, Level::Ok, format!("http://{set} is served by askbridge"), None);
+        return true;
+    }
+    let free = (1..=PORTS).filter_map(|more| set.port().checked_add(more));
+    let free = free.map(|port| SocketAddr::new(set.ip(), port)).find(|it| TcpListener::bind(it).is_ok());
+    let advice = match free {
+        Some(free) => format!("`askbridge config set inbox.address {free}`"),
+        None => "`askbridge config set inbox.address ADDRESS` sets another one".to_owned(),
+    };
+    report.add(AREA, Level::Warning, format!("another program listens on {set}"), Some(&advice));
+    false
+}
+
+/// Returns where a program of this machine reaches a server that listens here.
+pub(super) fn reached(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 fn is_ours(mut stream: TcpStream) -> bool {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    command::setup::around::Around,
+    command::{inbox::SERVER, setup::around::Around},
     control::{BridgeStatus, Inbox, PeerStatus, Peers, client::Depth},
     desk::BridgeName,
     limits,
@@ -23,18 +23,20 @@ use crate::{
         text,
     },
     serve::Token,
+    setup::clients::Client,
 };
 
 const FOLDER: &str = "folder";
 const BRIDGES: &str = "bridges";
 
-/// Looks at the folder and the bridges in it.
-pub(super) async fn look(around: Option<&Around>, report: &mut Report) {
+/// Looks at the folder and the bridges in it, and returns those that replied.
+pub(super) async fn look(around: Option<&Around>, report: &mut Report) -> Vec<BridgeStatus> {
     let folder = match discovery::folder() {
         Ok(folder) => folder,
         Err(error) => {
             let advice = "no bridge can be found until this is repaired";
-            return report.add(FOLDER, Level::Problem, error.to_string(), Some(advice));
+            report.add(FOLDER, Level::Problem, error.to_string(), Some(advice));
+            return Vec::new();
         }
     };
     let mode = fs::metadata(&folder).map_or(0, |metadata| metadata.mode() & 0o7777);
@@ -44,7 +46,10 @@ pub(super) async fn look(around: Option<&Around>, report: &mut Report) {
     let before = names(&folder);
     let machine = match Machine::glance(&folder, Depth::Outline, limits::HANDSHAKE_TIMEOUT).await {
         Ok(machine) => machine,
-        Err(error) => return report.add(BRIDGES, Level::Problem, error.to_string(), None),
+        Err(error) => {
+            report.add(BRIDGES, Level::Problem, error.to_string(), None);
+            return Vec::new();
+        }
     };
     let now = names(&folder);
     let removed = before.difference(&now).filter(|name| is_socket_name(name)).count();
@@ -53,7 +58,7 @@ pub(super) async fn look(around: Option<&Around>, report: &mut Report) {
         report.add(FOLDER, Level::Note, format!("removed {were} of bridges that were killed"), None);
     }
     leftovers(&folder, &now, report);
-    bridges(&machine, report);
+    bridges(around, &machine, report)
 }
 
 /// Looks for bridges where they would be with another environment.
@@ -117,13 +122,18 @@ fn names(folder: &Path) -> BTreeSet<OsString> {
     entries.map(|entry| entry.file_name()).take(limits::LISTED).collect()
 }
 
-fn bridges(machine: &Machine, report: &mut Report) {
+fn bridges(around: Option<&Around>, machine: &Machine, report: &mut Report) -> Vec<BridgeStatus> {
     let (statuses, gaps) = (machine.status(), machine.gaps().borrow().clone());
     statuses.iter().for_each(|status| bridge(status, report));
     for path in &gaps.unreachable {
         let text = format!("{} does not reply", path.display());
         let advice = "its process hangs or is stopped: continue it, or end it and remove the socket";
         report.add(BRIDGES, Level::Problem, text, Some(advice));
+    }
+    for path in &gaps.busy {
+        let text = format!("{} is too busy: it has as many connections or calls as it may", path.display());
+        let advice = "end the programs that are connected to it, or try again later";
+        report.add(BRIDGES, Level::Warning, text, Some(advice));
     }
     for path in &gaps.older {
         let text = format!("{} speaks an older protocol: its questions cannot be answered", path.display());
@@ -133,10 +143,15 @@ fn bridges(machine: &Machine, report: &mut Report) {
         let text = format!("{} open questions need a newer askbridge", gaps.unreadable);
         report.add(BRIDGES, Level::Warning, text, Some("update this program"));
     }
-    if statuses.is_empty() && gaps.unreachable.is_empty() && gaps.older.is_empty() {
+    if statuses.is_empty() && gaps.has_asked_all() {
+        let has_editor = |around: &Around| Client::ALL.into_iter().any(|client| around.has(client));
         let advice = "start an agent in your editor; `askbridge setup` puts askbridge before it";
-        report.add(BRIDGES, Level::Note, "no bridge runs", Some(advice));
+        let advice = Some(advice).filter(|_| around.is_some_and(has_editor));
+        report.add(BRIDGES, Level::Note, "no bridge runs", advice);
     }
+    // That of the inbox has no agent.
+    report.connected |= statuses.iter().any(|status| status.agent != SERVER);
+    statuses
 }
 
 fn bridge(status: &BridgeStatus, report: &mut Report) {

@@ -53,6 +53,14 @@ impl Around {
         self.path.iter().map(|folder| folder.join(name)).find(|path| is_program(path))
     }
 
+    /// Returns whether a program is there that is named as a shell's command is: by a path, or by its name on `PATH`.
+    pub(in crate::command) fn has_program(&self, command: &str) -> bool {
+        match command.contains('/') {
+            true => is_program(Path::new(command)),
+            false => self.program(command).is_some(),
+        }
+    }
+
     /// Returns the path of this program that stays right when it is updated: that on `PATH` if it is the same program.
     pub(in crate::command) fn askbridge(&self) -> Option<PathBuf> {
         let own = env::current_exe().ok()?;

@@ -2,13 +2,15 @@
 //! and removes it. The plugin is installed by Claude Code's own command; its settings are not touched otherwise.
 
 use std::{
-    fs, io,
+    env, fs, io,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
 
+use serde_json::Value;
+
 use super::{
-    around::Around,
+    around::{Around, is_program},
     change::{confirm, show, tell},
     options::SetupOptions,
 };
@@ -147,8 +149,54 @@ fn with_path(name: &str, text: &str, askbridge: &str) -> String {
     }
     let quoted = format!("'{}' hook claude", askbridge.replace('\'', r"'\''"));
     // As JSON, without the quotes around it.
-    let json = serde_json::Value::from(quoted).to_string();
+    let json = Value::from(quoted).to_string();
     text.replace(COMMAND, json.trim_matches('"'))
+}
+
+/// What is known of the plugin without asking Claude Code, which takes a second to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::command) enum Plugin {
+    /// It is not installed.
+    Missing,
+    /// It is installed, and starts a program that does not exist.
+    Broken(String),
+    /// It is installed, and its person switched it off.
+    Disabled,
+    /// It is installed.
+    Installed,
+}
+
+/// Reads from Claude Code's own files whether the plugin is installed.
+pub(in crate::command) fn plugin(around: &Around) -> Plugin {
+    let set = env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = set.unwrap_or_else(|| around.folders.home.join(".claude"));
+    let json = |name: &str| {
+        let text = fs::read_to_string(folder.join(name)).ok()?;
+        serde_json::from_str::<Value>(&text).ok()
+    };
+    let installed = json("plugins/installed_plugins.json");
+    if installed.and_then(|all| all.get("plugins")?.get(PLUGIN).cloned()).is_none() {
+        return Plugin::Missing;
+    }
+    let enabled = json("settings.json").and_then(|all| all.get("enabledPlugins")?.get(PLUGIN)?.as_bool());
+    if enabled == Some(false) {
+        return Plugin::Disabled;
+    }
+    // Our own copy, which Claude Code installs from.
+    let hooks = fs::read_to_string(around.data.join("claude-plugin").join(HOOKS)).unwrap_or_default();
+    match command_in(&hooks) {
+        Some(program) if !is_program(Path::new(&program)) => Plugin::Broken(program),
+        _ => Plugin::Installed,
+    }
+}
+
+/// Returns the path of the program that the hooks start, as [`with_path`] wrote it. `None` where there is none to find.
+fn command_in(hooks: &str) -> Option<String> {
+    let hooks: Value = serde_json::from_str(hooks).ok()?;
+    let command = hooks.pointer("/hooks/PermissionRequest/0/hooks/0/command")?.as_str()?;
+    let start = command.find('\'')?;
+    let (quoted, _) = command.get(start + 1..)?.split_once("' hook claude")?;
+    Some(quoted.replace(r"'\''", "'"))
 }
 
 /// Returns whether Claude Code has the plugin. Where it does not say, it has not.
@@ -186,8 +234,6 @@ fn at(path: &Path, error: &io::Error) -> CommandError {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     #[test]
@@ -202,6 +248,7 @@ mod tests {
                 let runs = hooks["hooks"][event][0]["hooks"][0]["command"].as_str().expect("a command");
                 assert!(runs.contains(command), "{event}: {runs}");
             }
+            assert_eq!(command_in(&hooks.to_string()).as_deref(), Some(path));
         }
     }
 

@@ -13,7 +13,7 @@ mod change;
 
 mod take_out;
 
-mod claude;
+pub(super) mod claude;
 
 mod flow;
 

@@ -39,7 +39,8 @@ pub(super) fn read(tool: &str, input: &Json, raw: &str) -> (Option<String>, Subj
         ),
         "WebSearch" => (
             text("query").map(|query| format!("Search the web for {query}")),
-            Subject { raw_input: raw(), ..of_kind("search") },
+            // What is searched for leaves the machine.
+            Subject { raw_input: raw(), ..of_kind("fetch") },
         ),
         "ExitPlanMode" => (
             Some("Carry out this plan?".to_owned()),

@@ -117,7 +117,7 @@ fn a_command_is_allowed_once_or_from_now_on_or_denied() {
         (Some("touch x && ls"), Some("execute"))
     );
     assert_eq!(subject.description.as_deref(), Some("Touch a file"));
-    assert!(question.dangerous && question.purpose == Purpose::Permission);
+    assert_eq!(question.purpose, Purpose::Permission);
     let labels: Vec<_> = options(&question, Role::AllowAlways).map(|option| option.label.as_str()).collect();
     assert_eq!(
         labels,

@@ -88,7 +88,7 @@ pub(super) fn complete(question: &mut Question, item: &[u8]) {
         };
     }
     if are_known && !has_root {
-        question.dangerous = subject.kind.as_deref() == Some(DELETE);
+        question.dangerous = false;
     }
     subject.fit();
 }

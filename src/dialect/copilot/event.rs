@@ -200,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_dangerous_and_is_allowed_by_its_own_options_only() {
+    fn a_command_is_allowed_by_its_own_options_only() {
         let prompt = json!({
             "kind": "commands", "fullCommandText": "rm -rf x", "intention": "Clean up", "commandIdentifiers": ["rm"],
             "canOfferSessionApproval": true, "toolCallId": "t",
         });
         let request = permission(prompt).expect("a permission");
         let question = &request.question;
-        assert!(question.dangerous && question.purpose == Purpose::Permission);
+        assert_eq!(question.purpose, Purpose::Permission);
         let subject = question.subject.as_ref().expect("a subject");
         assert_eq!(subject.command.as_deref(), Some("rm -rf x"));
         assert_eq!(subject.description.as_deref(), Some("Clean up"));

@@ -98,8 +98,8 @@ impl PermissionRequest {
         match &*self.permission {
             "bash" => "execute",
             "edit" | "write" | "patch" | "apply_patch" | "multiedit" => "edit",
-            "webfetch" => "fetch",
-            "grep" | "glob" | "websearch" | "codesearch" => "search",
+            "webfetch" | "websearch" | "codesearch" => "fetch",
+            "grep" | "glob" => "search",
             "read" | "list" => "read",
             _ => "other",
         }

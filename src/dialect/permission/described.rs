@@ -16,7 +16,7 @@ pub(in crate::dialect) struct Described {
     pub tool_call: Option<String>,
     /// The heading. Without one, the subject says what is asked.
     pub title: Option<String>,
-    /// What it is about. Its kind decides whether a wrong answer can do harm.
+    /// What it is about.
     pub subject: Subject,
     /// Whether the agent says by itself that a wrong answer can do harm.
     pub is_marked: bool,
@@ -37,8 +37,7 @@ impl Described {
             return None;
         }
         options.iter_mut().for_each(|option| option.label = subject::cut(&option.label, limits::TEXT));
-        let draft = Draft::of_known(subject, is_marked);
-        let dangerous = draft.is_dangerous();
+        let draft = Draft::of_known(subject);
         let (message, subject) = draft.with_heading(title, None);
         let message = subject::cut(&message, limits::TEXT);
         let field = Field::at(0, message.clone(), None, Kind::choice(options, false, false));
@@ -48,7 +47,7 @@ impl Described {
             message,
             purpose: Purpose::Permission,
             subject: (!subject.is_empty()).then(|| Box::new(subject)),
-            dangerous,
+            dangerous: is_marked,
             // Such agents read the chosen option, and nothing beside it.
             notes: false,
             ..Question::new(origin, fallback_id, vec![field])

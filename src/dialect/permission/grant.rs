@@ -26,7 +26,7 @@ pub(super) fn read(params: PermissionParams<'_>, fallback_id: &str) -> Option<(Q
     if params.options.is_empty() || has_same_ids(&params.options) {
         return None;
     }
-    let dangerous = draft.is_dangerous() || is_marked(&params.meta);
+    let dangerous = draft.is_marked || is_marked(&params.meta);
     let tool_call = draft.tool_call.take();
     let (message, subject) = draft.with_heading(params.title, params.description);
     let message = subject::cut(&message, limits::TEXT);

@@ -9,11 +9,11 @@ use serde_json::{Value as Json, value::RawValue};
 use super::wire::{PermissionSubject, PermissionToolCall};
 use crate::{
     limits,
-    question::{Diff, Question, Subject, subject::cut},
+    question::{
+        Diff, Question, Subject,
+        subject::{cut, quoted},
+    },
 };
-
-/// The kinds of tools of which a wrong answer can do harm, beside what the agent marks.
-const DANGEROUS: [&str; 2] = ["execute", "delete"];
 
 /// The kind of a tool that changes what the agent may do, such as the end of a plan.
 const SWITCH_MODE: &str = "switch_mode";
@@ -26,7 +26,8 @@ const COMMAND: &str = "command";
 pub(super) struct Draft {
     pub tool_call: Option<String>,
     subject: Subject,
-    is_marked: bool,
+    /// Whether the agent says that the wrong answer can do harm.
+    pub is_marked: bool,
 }
 
 /// What is known of the input of tools.
@@ -44,12 +45,10 @@ struct Input {
 
 impl Draft {
     pub(super) fn of_tool_call(tool_call: PermissionToolCall<'_>) -> Self {
-        let mut subject = Subject {
-            kind: tool_call.kind,
-            title: tool_call.title,
-            locations: locations(&tool_call.locations),
-            ..Subject::default()
-        };
+        let (locations, are_whole) = locations(&tool_call.locations);
+        let unclear = (!are_whole).then(|| "its files have a shape that is not known".to_owned());
+        let (kind, title) = (tool_call.kind, tool_call.title);
+        let mut subject = Subject { kind, title, locations, unclear, ..Subject::default() };
         if let Some(raw) = tool_call.raw_input {
             subject.read_input(raw);
         }
@@ -76,16 +75,12 @@ impl Draft {
         } else {
             subject.raw_input = Some(raw.get().to_owned());
         }
-        Draft { tool_call: about.tool_call_id, subject, is_marked: is_command }
+        Draft { tool_call: about.tool_call_id, subject, is_marked: false }
     }
 
     /// Returns a draft of what a dialect has read by itself.
-    pub(super) fn of_known(subject: Subject, is_marked: bool) -> Self {
-        Draft { tool_call: None, subject, is_marked }
-    }
-
-    pub(super) fn is_dangerous(&self) -> bool {
-        self.is_marked || self.subject.kind.as_deref().is_some_and(|kind| DANGEROUS.contains(&kind))
+    pub(super) fn of_known(subject: Subject) -> Self {
+        Draft { subject, ..Draft::default() }
     }
 
     /// Returns the heading of the permission, and its subject within the limits.
@@ -113,7 +108,7 @@ impl Draft {
 pub fn complete(question: &mut Question, update: &[u8]) {
     let Ok(tool_call) = serde_json::from_slice::<PermissionToolCall<'_>>(update) else { return };
     let earlier = Draft::of_tool_call(tool_call);
-    question.dangerous |= earlier.is_dangerous();
+    question.dangerous |= earlier.is_marked;
     let Subject {
         kind,
         title,
@@ -126,8 +121,11 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         raw_input,
         description,
         patch,
+        unclear,
     } = earlier.subject;
     let subject = question.subject.get_or_insert_default();
+    let unclear = subject.unclear.take().or(unclear);
+    let unclear = unclear.or_else(|| disagreement(subject, command.as_deref(), kind.as_deref()));
     let is_untitled = question.message == subject.untitled();
     for (known, earlier) in [
         (&mut subject.kind, kind),
@@ -138,11 +136,14 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         (&mut subject.raw_input, raw_input),
         (&mut subject.description, description),
         (&mut subject.patch, patch),
+        (&mut subject.unclear, unclear),
     ] {
         *known = known.take().or(earlier);
     }
-    if subject.locations.is_empty() {
-        subject.locations = locations;
+    for place in locations {
+        if !subject.locations.contains(&place) {
+            subject.locations.push(place);
+        }
     }
     if subject.diffs.is_empty() {
         subject.diffs = diffs;
@@ -157,6 +158,19 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     if let Some(field) = question.fields.first_mut() {
         field.label.clone_from(&question.message);
     }
+}
+
+/// Returns what an earlier update of a tool call says otherwise than its permission.
+fn disagreement(subject: &Subject, command: Option<&str>, kind: Option<&str>) -> Option<String> {
+    let differs = |said: &Option<String>, earlier: Option<&str>| {
+        said.as_deref().zip(earlier).is_some_and(|(said, earlier)| said != earlier)
+    };
+    let what = match (differs(&subject.command, command), differs(&subject.kind, kind)) {
+        (true, _) => "command",
+        (false, true) => "kind of tool",
+        (false, false) => return None,
+    };
+    Some(format!("an earlier update of its tool call names another {what}"))
 }
 
 impl Subject {
@@ -184,25 +198,37 @@ impl Subject {
     /// Reads the content of a tool call: texts, and diffs of both versions.
     fn read_content(&mut self, content: &Json) {
         let mut texts = Vec::new();
+        let mut is_whole = content.is_null() || content.is_array();
         for block in content.as_array().into_iter().flatten() {
             match block.get("type").and_then(Json::as_str) {
-                Some("diff") => self.read_diff(block),
-                _ => texts.extend(block.pointer("/content/text").and_then(text)),
+                Some("diff") => is_whole &= self.read_diff(block),
+                Some("content") => texts.extend(block.pointer("/content/text").and_then(text)),
+                // What a command prints.
+                Some("terminal") => {}
+                _ => is_whole = false,
             }
+        }
+        if !is_whole {
+            self.unclear.get_or_insert_with(|| "its content has a shape that is not known".to_owned());
         }
         self.content = (!texts.is_empty()).then(|| texts.join("\n"));
     }
 
-    fn read_diff(&mut self, block: &Json) {
+    /// Reads a change of files. Returns whether it is one that is known.
+    fn read_diff(&mut self, block: &Json) -> bool {
         let member = |name: &str| block.get(name).and_then(Json::as_str);
+        let mut is_known = false;
         if let (Some(path), Some(new)) = (member("path"), member("newText")) {
             self.diffs.push(Diff::new(path, member("oldText"), new));
+            is_known = true;
         }
         if let Some(patch) = block.pointer("/patch/text").and_then(text) {
             self.patch = Some(self.patch.take().unwrap_or_default() + &patch);
+            is_known = true;
         }
         let changes = block.get("changes").and_then(Json::as_array).into_iter().flatten();
         self.locations.extend(changes.filter_map(|change| text(change.get("path")?)));
+        is_known
     }
 }
 
@@ -227,16 +253,8 @@ pub(in crate::dialect) fn command(json: &Json) -> Option<String> {
     }
 }
 
-/// Returns a word as a shell would read it as one.
-fn quoted(word: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-fn locations(json: &Json) -> Vec<String> {
+/// Returns the files that a tool call names, and whether all of it could be read.
+fn locations(json: &Json) -> (Vec<String>, bool) {
     let place = |location: &Json| {
         let path = text(location.get("path")?)?;
         Some(match location.get("line").and_then(Json::as_u64) {
@@ -244,7 +262,10 @@ fn locations(json: &Json) -> Vec<String> {
             None => path,
         })
     };
+    let items = json.as_array().map(Vec::as_slice).unwrap_or_default();
     // One more than is kept, so that the cut is seen.
     let most = 8 * limits::LOCATIONS;
-    json.as_array().into_iter().flatten().take(most).filter_map(place).collect()
+    let places: Vec<_> = items.iter().take(most).filter_map(place).collect();
+    let are_whole = (json.is_null() || json.is_array()) && places.len() == items.len();
+    (places, are_whole)
 }

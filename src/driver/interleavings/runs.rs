@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::{
     prelude::*,
-    test_runner::{FileFailurePersistence, TestRunner},
+    test_runner::{FileFailurePersistence, TestRunner, contextualize_config},
 };
 
 use super::{
@@ -18,11 +18,12 @@ fn whatever_a_responder_is_told_is_what_the_agent_has_got() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let _context = runtime.enter();
     let mut told = BTreeMap::new();
-    let mut runner = TestRunner::new(ProptestConfig {
+    // As the macro does: the environment decides about the seed and the number of cases.
+    let mut runner = TestRunner::new(contextualize_config(ProptestConfig {
         cases: 300,
         source_file: Some(file!()),
         ..ProptestConfig::with_failure_persistence(FileFailurePersistence::WithSource("seeds"))
-    });
+    }));
     let worlds = (any::<bool>(), any::<bool>(), prop::collection::vec(any_move(), 1..80));
     let told_all = std::cell::RefCell::new(&mut told);
     let run = runner.run(&worlds, |(timeout, shown, moves)| {

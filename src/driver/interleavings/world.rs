@@ -70,6 +70,7 @@ impl World {
         let mut config = Config { tier: (!shown).then_some(Tier::None), ..Config::default() };
         config.common.timeout = timeout.then_some(Duration::from_secs(5));
         config.common.name = Some(bridge);
+        config.common.has_ledger = true;
         World {
             bridge: Bridge::new(config),
             port,
@@ -172,6 +173,10 @@ impl World {
 
     fn take(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
+        if let std::task::Poll::Ready(number) = self.port.poll_begun(&mut context) {
+            self.happen(Event::Begins(number));
+            return true;
+        }
         let std::task::Poll::Ready(submitted) = self.port.poll_next(&mut context) else { return false };
         self.happen(Event::Submitted(submitted));
         self.write_on();
@@ -253,6 +258,8 @@ impl World {
                     *self.extended.entry(record.id.number).or_default() += 1;
                 }
                 Output::Notice(Notice::Verdict(ticket, verdict)) => self.port.verdict(ticket, verdict),
+                Output::Waits(id) => self.port.waits(id),
+                Output::Begins(id) => self.port.begins(id),
                 _ => {}
             }
         }

@@ -3,11 +3,13 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use rustix::termios::{QueueSelector, tcflush};
+
 use super::{
     answers::NextInput, conversation::Conversation, draft::Draft, error::ClientError, form::TypedLine,
     request::AgentRequest,
 };
-use crate::mock::message;
+use crate::mock::{Consented, message};
 
 impl<W: Write> Conversation<W> {
     /// Sends the response to a request.
@@ -38,6 +40,17 @@ impl<W: Write> Conversation<W> {
                 self.screen.ask(field, (at + 1, count))?;
             }
             let next = self.answers.next(&draft.request, field);
+            if next == NextInput::AskPerson && draft.consent.is_none() {
+                let asks = self.settings.consent.zip(draft.request.permission());
+                draft.consent = asks.and_then(|(ask, params)| ask(params));
+            }
+            for line in draft.consent.iter().flat_map(|consent| consent.above()) {
+                self.screen.say("", &line)?;
+            }
+            if draft.consent.as_ref().is_some_and(|consent| consent.is_caution()) {
+                // What was pasted must not confirm what it ends with. A pipe has nothing to throw away.
+                tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
+            }
             self.screen.ask_typing(&draft.hint())?;
             let line = match next {
                 NextInput::AskPerson => {
@@ -70,10 +83,31 @@ impl<W: Write> Conversation<W> {
         if line.is_none() && self.draft.is_some() {
             self.screen.say("", "stdin has ended: the question is rejected.")?;
         }
-        if let Some(why) = self.take(line)? {
-            self.screen.say("", &why)?;
+        match (line, self.draft.as_mut().and_then(|draft| draft.consent.as_mut())) {
+            (Some(line), Some(consent)) => {
+                let consented = consent.typed(&line);
+                self.consented(consented)?;
+            }
+            (line, _) => {
+                if let Some(why) = self.take(line)? {
+                    self.screen.say("", &why)?;
+                }
+            }
         }
         self.ask()
+    }
+
+    /// Does what the person decided on a permission.
+    fn consented(&mut self, consented: Consented) -> Result<(), ClientError> {
+        let values = match consented {
+            Consented::Say(lines) => {
+                return Ok(lines.iter().try_for_each(|line| self.screen.say("", line))?);
+            }
+            Consented::Option(option) => vec![option],
+            Consented::Denied => Vec::new(),
+        };
+        let Some(draft) = self.draft.take() else { return Ok(()) };
+        self.settle(message::response(&draft.request.id, draft.request.result(&[values]))?)
     }
 
     /// Takes a line as the answer to the current field, or rejects the question without a line. Returns why the

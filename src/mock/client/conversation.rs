@@ -21,7 +21,7 @@ use super::{
     subject::ToolCalls,
 };
 use crate::mock::{
-    ClientKind, PermissionAnswer,
+    AskConsent, ClientKind, PermissionAnswer,
     lines::{READ, WRITTEN},
     message::{self, RpcError},
 };
@@ -44,6 +44,8 @@ pub(in crate::mock) struct ConversationSettings {
     pub(in crate::mock) kind: ClientKind,
     /// The answer to each permission request.
     pub(in crate::mock) permission: Option<PermissionAnswer>,
+    /// How its person is asked for a permission, if there is one.
+    pub(in crate::mock) consent: Option<AskConsent>,
     /// Whether every line is shown.
     pub(in crate::mock) wire: bool,
     /// The timeout of requests that need no person.

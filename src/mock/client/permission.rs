@@ -4,7 +4,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::form::{ClientChoice, ClientField, ClientForm, text};
+use super::{
+    form::{ClientChoice, ClientField, ClientForm, text},
+    subject::ToolCalls,
+};
 
 /// A permission request: its options, each with its kind, and its parameters.
 #[derive(Debug)]
@@ -32,6 +35,11 @@ impl Permission {
     pub(super) fn option(&self, id: &str) -> Option<&str> {
         let found = self.options.iter().find(|option| option.option_id == id);
         found.map(|option| option.option_id.as_str())
+    }
+
+    /// Adds what earlier updates said of its tool call.
+    pub(super) fn complete(&mut self, tool_calls: &ToolCalls) {
+        tool_calls.complete(&mut self.params);
     }
 
     /// Returns the parameters of the request.

@@ -8,7 +8,7 @@ use super::{
     elicitation,
     form::ClientForm,
     permission::{self, Permission},
-    subject::ToolCalls,
+    subject::{self, ToolCalls},
 };
 use crate::mock::{
     ClientKind, PermissionAnswer,
@@ -93,9 +93,19 @@ impl AgentRequest {
         if !self.asks_permission() {
             return;
         }
-        if let (RequestKind::Permission(permission), Some(field)) = (&self.kind, self.form.fields.first_mut())
+        if let (RequestKind::Permission(permission), Some(field)) =
+            (&mut self.kind, self.form.fields.first_mut())
         {
-            tool_calls.describe(permission.params(), field);
+            permission.complete(tool_calls);
+            subject::describe(permission.params(), field);
+        }
+    }
+
+    /// Returns the parameters of a request that asks for a permission.
+    pub(super) fn permission(&self) -> Option<&Value> {
+        match &self.kind {
+            RequestKind::Permission(permission) if self.asks_permission() => Some(permission.params()),
+            _ => None,
         }
     }
 

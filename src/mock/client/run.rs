@@ -51,6 +51,7 @@ fn converse(settings: &ClientSettings) -> Result<String, ClientError> {
         peer: "agent",
         kind: settings.kind,
         permission: settings.permission.clone(),
+        consent: None,
         wire: settings.wire,
         patience: None,
         deadline,

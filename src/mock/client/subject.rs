@@ -34,26 +34,49 @@ impl ToolCalls {
         known.extend(update.into_iter().filter(|(_, value)| !value.is_null()));
     }
 
-    /// Adds to the field what the request and the earlier updates say.
-    pub(super) fn describe(&self, params: &Value, field: &mut ClientField) {
-        let subject = &params["subject"];
-        let asked = if subject.is_null() { &params["toolCall"] } else { &subject["toolCall"] };
-        let id = [asked, subject].iter().find_map(|from| from["toolCallId"].as_str()).unwrap_or_default();
-        let mut tool_call = self.0.get(id).cloned().unwrap_or_default();
-        for (name, value) in asked.as_object().into_iter().flatten() {
+    /// Adds to the tool call of a permission request what the earlier updates say.
+    pub(super) fn complete(&self, params: &mut Value) {
+        let has_subject = !params["subject"].is_null();
+        let about = if has_subject { &mut params["subject"] } else { &mut *params };
+        let ids = [&about["toolCall"], &*about];
+        let id = ids.iter().find_map(|from| from["toolCallId"].as_str()).unwrap_or_default();
+        let Some(mut known) = self.0.get(id).cloned() else { return };
+        for (name, value) in about["toolCall"].as_object().into_iter().flatten() {
             // An empty list or input in the request hides nothing that was there.
             if !is_empty(value) {
-                tool_call.insert(name.clone(), value.clone());
+                known.insert(name.clone(), value.clone());
             }
         }
-        let tool_call = Value::Object(tool_call);
-        if params["title"].is_null()
-            && let Some(title) = text(&tool_call, &["title"])
-        {
-            field.question = title;
-        }
-        field.details = details(&tool_call, subject, &field.question);
+        about["toolCall"] = Value::Object(known);
     }
+}
+
+/// Adds to the field what a permission request says. What would run stands above the words of the agent.
+pub(super) fn describe(params: &Value, field: &mut ClientField) {
+    let subject = &params["subject"];
+    let tool_call = if subject.is_null() { &params["toolCall"] } else { &subject["toolCall"] };
+    if params["title"].is_null()
+        && let Some(title) = text(tool_call, &["title"])
+    {
+        field.question = title;
+    }
+    field.details = details(tool_call, subject, &field.question);
+    let Some(command) = command(tool_call, subject) else { return };
+    let title = std::mem::replace(&mut field.question, prompted(&command).next().unwrap_or_default());
+    let is_said = title == command;
+    if !is_said {
+        field.details.push(Detail::Text(title));
+    }
+}
+
+/// Returns the command that would run.
+fn command(tool_call: &Value, subject: &Value) -> Option<String> {
+    text(subject, &["command"]).or_else(|| text(&tool_call["rawInput"], &["command"]))
+}
+
+/// Returns the lines of a command behind a prompt.
+fn prompted(command: &str) -> impl Iterator<Item = String> {
+    command.lines().enumerate().map(|(place, line)| format!("{} {line}", if place == 0 { "$" } else { " " }))
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -68,10 +91,11 @@ fn is_empty(value: &Value) -> bool {
 fn details(tool_call: &Value, subject: &Value, title: &str) -> Vec<Detail> {
     let input = &tool_call["rawInput"];
     let mut lines = Vec::new();
-    let command = text(subject, &["command"]).or_else(|| text(input, &["command"]));
+    let command = command(tool_call, subject);
     let plan = text(input, &["plan"]);
     if let Some(command) = &command {
-        lines.extend(command.lines().map(|line| Detail::Text(format!("$ {line}"))));
+        // The first line is the heading.
+        lines.extend(prompted(command).skip(1).map(Detail::Text));
         let here = || env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).ok();
         let folder = text(subject, &["cwd"]).or_else(|| text(input, &["cwd"])).or_else(here);
         lines.extend(folder.map(|folder| Detail::Text(format!("in {folder}"))));
@@ -141,7 +165,9 @@ mod tests {
         let mut calls = ToolCalls::default();
         calls.update(serde_json::from_value(json!({ "update": update })).unwrap_or_default());
         let mut field = ClientField { question: "t".to_owned(), ..ClientField::default() };
-        calls.describe(params, &mut field);
+        let mut params = params.clone();
+        calls.complete(&mut params);
+        describe(&params, &mut field);
         field
     }
 
@@ -155,8 +181,8 @@ mod tests {
             json!({ "toolCallId": "t", "title": "Run", "rawInput": { "command": "ls", "cwd": "/w" } });
         for tool_call in [json!({ "toolCallId": "t" }), json!({ "toolCallId": "t", "rawInput": {} })] {
             let field = described(update.clone(), &json!({ "toolCall": tool_call }));
-            assert_eq!(field.question, "Run");
-            assert_eq!(field.details, [line("$ ls"), line("in /w")]);
+            assert_eq!(field.question, "$ ls");
+            assert_eq!(field.details, [line("in /w"), line("Run")]);
         }
         let other = described(update, &json!({ "toolCall": { "toolCallId": "u" } }));
         assert_eq!((other.question.as_str(), other.details.len()), ("t", 0));
@@ -175,7 +201,7 @@ mod tests {
     fn version_2_has_a_command_or_a_tool_call_as_its_subject() {
         let command = json!({ "type": "command", "command": "ls", "cwd": "/w" });
         let field = described(Value::Null, &json!({ "title": "Run?", "subject": command }));
-        assert_eq!(field.details, [line("$ ls"), line("in /w")]);
+        assert_eq!((&*field.question, &*field.details), ("$ ls", &[line("in /w"), line("t")][..]));
         let diff = json!({ "type": "diff", "patch": { "text": "--- a\n+++ b\n-x\n+y\n z" } });
         let tool_call = json!({ "type": "tool_call", "toolCall": { "content": [diff] } });
         let field = described(Value::Null, &json!({ "title": "Edit?", "subject": tool_call }));

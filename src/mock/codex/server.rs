@@ -36,6 +36,7 @@ Lines on stdin are its keyboard:
   answer TEXT                                answer with an option or a text
   interrupt                                  press Esc: the turn ends
   restart                                    end the server and start it again
+  break COUNT                                break all connections, and so many of the next ones
 
 It says on stdout which clients join the thread, and what the model is told, as `told REQUEST result CLIENT JSON`;
 the client is `keyboard` for an answer there.
@@ -91,6 +92,7 @@ async fn serve(settings: &CodexDaemonSettings) -> io::Result<u8> {
         tasks: JoinSet::new(),
         events,
         joined: BTreeSet::new(),
+        breaks: 0,
         cwd: settings.cwd.display().to_string(),
         record: path.with_extension("jsonl"),
         path,
@@ -148,13 +150,15 @@ struct Server {
     events: Sender<Event>,
     /// The clients that have joined, as was said.
     joined: BTreeSet<u64>,
+    /// How many of the next connections break at once.
+    breaks: u32,
 }
 
 impl Server {
     async fn run(&mut self, coming: &mut Receiver<Event>) -> io::Result<()> {
         loop {
             tokio::select! {
-                stream = accept(self.listener.as_ref()) => self.welcome(stream?).await,
+                stream = accept(self.listener.as_ref()) => self.welcome(stream?).await?,
                 event = coming.recv() => match event {
                     Some(Event::Message(client, text)) => self.daemon.message(client, &text),
                     Some(Event::Gone(client)) => {
@@ -170,8 +174,12 @@ impl Server {
         }
     }
 
-    async fn welcome(&mut self, stream: UnixStream) {
-        let Ok(socket) = accept_async(stream).await else { return };
+    async fn welcome(&mut self, stream: UnixStream) -> io::Result<()> {
+        let Ok(socket) = accept_async(stream).await else { return Ok(()) };
+        if let Some(left) = self.breaks.checked_sub(1) {
+            self.breaks = left;
+            return say("broken");
+        }
         let client = self.daemon.connect();
         let (outgoing, mut incoming) = socket.split();
         self.clients.insert(client, outgoing);
@@ -186,6 +194,7 @@ impl Server {
             }
             events.send(Event::Gone(client)).await.unwrap_or_default();
         });
+        Ok(())
     }
 
     fn key(&mut self, line: &str) -> io::Result<()> {
@@ -204,6 +213,14 @@ impl Server {
             "answer" => self.daemon.answer(THREAD, Answer::Text(rest)),
             "interrupt" => {
                 self.daemon.interrupt(THREAD, false);
+                true
+            }
+            "break" => {
+                self.breaks = rest.parse().unwrap_or_default();
+                self.tasks.abort_all();
+                for client in std::mem::take(&mut self.clients).into_keys() {
+                    self.daemon.disconnect(client);
+                }
                 true
             }
             "restart" => {

@@ -12,7 +12,7 @@ use std::{
 
 use tokio::{
     task::JoinSet,
-    time::{Instant, MissedTickBehavior, interval, sleep, sleep_until},
+    time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 
 use super::{
@@ -27,7 +27,7 @@ use crate::{
     limits,
     origin::{
         Who,
-        attach::{SharedHosts, back_off},
+        attach::{Retry, SharedHosts},
     },
 };
 
@@ -37,6 +37,7 @@ pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedHosts) {
         Ok(connection) => connection,
         Err(error) => return tracing::debug!(%error, socket = %path.display(), "Codex cannot be reached"),
     };
+    let mut retry = Retry::default();
     loop {
         // Another process at the same socket gets an inbox of its own: what belongs to an agent is told by its process.
         let pid = connection.pid();
@@ -53,7 +54,7 @@ pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedHosts) {
             looking: JoinSet::new(),
             started: Instant::now(),
         };
-        match client.serve(connection, &path, pid).await {
+        match client.serve(connection, &path, pid, &mut retry).await {
             Some(other) => connection = other,
             None => return tracing::info!(socket = %path.display(), "Codex is gone"),
         }
@@ -78,6 +79,7 @@ impl Client {
         mut connection: Connection,
         path: &Path,
         pid: Option<u32>,
+        retry: &mut Retry,
     ) -> Option<Connection> {
         loop {
             self.core.connected();
@@ -86,7 +88,7 @@ impl Client {
             // The server may hold it open for as long as it is there.
             drop(connection);
             self.core.disconnected(self.now());
-            connection = self.reconnect(path).await?;
+            connection = self.reconnect(path, retry).await?;
             if connection.pid() != pid {
                 return Some(connection);
             }
@@ -122,9 +124,9 @@ impl Client {
     }
 
     /// Connects again, for as long as questions stay open without a connection.
-    async fn reconnect(&mut self, path: &Path) -> Option<Connection> {
+    async fn reconnect(&mut self, path: &Path, retry: &mut Retry) -> Option<Connection> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
-        let mut connecting = pin!(connect_again(path));
+        let mut connecting = pin!(connect_again(path, retry));
         loop {
             // Without a connection, nothing can fail.
             self.carry_out(None).await.unwrap_or_default();
@@ -205,13 +207,12 @@ async fn due(started: Instant, due: Option<Duration>) {
     }
 }
 
-async fn connect_again(path: &Path) -> Connection {
-    for times in 0.. {
-        sleep(back_off(limits::ATTACH_RETRY, times, limits::ATTACH_ANSWER)).await;
+async fn connect_again(path: &Path, retry: &mut Retry) -> Connection {
+    loop {
+        retry.pause().await;
         match Connection::open(path).await {
             Ok(connection) => return connection,
             Err(error) => tracing::debug!(%error, "Codex cannot be reached"),
         }
     }
-    pending().await
 }

@@ -411,7 +411,21 @@ mod tests {
         let mut client = asked();
         client.core.disconnected(MS(10));
         client.decides(1, answer("Postgres"), MS(20));
-        client.core.tick(MS(20) + limits::ATTACH_ANSWER);
+        client.core.tick(MS(9) + limits::ATTACH_REJOIN);
+        client.collect();
+        assert!(client.took().is_empty(), "the next connection may still come");
+        client.core.tick(MS(10) + limits::ATTACH_REJOIN);
+        client.collect();
+        assert_eq!(client.took(), [withdrawn]);
+        // One that was decided at the last moment has its time too.
+        let mut client = asked();
+        client.core.disconnected(MS(10));
+        let last = MS(9) + limits::ATTACH_REJOIN;
+        client.decides(1, answer("Postgres"), last);
+        client.core.tick(MS(10) + limits::ATTACH_REJOIN);
+        client.collect();
+        assert!(client.took().is_empty());
+        client.core.tick(last + limits::ATTACH_ANSWER);
         client.collect();
         assert_eq!(client.took(), [withdrawn]);
         // As soon as all threads are read, where that is sooner.

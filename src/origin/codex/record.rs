@@ -2,7 +2,6 @@
 //! a question, which the app server does not say.
 
 use std::{
-    fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
     path::Path,
     time::Duration,
@@ -14,7 +13,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::limits;
+use crate::{limits, origin::file::open_regular};
 
 #[derive(Deserialize)]
 struct Line {
@@ -61,13 +60,9 @@ async fn look(path: &Path, call: &str) -> io::Result<Option<String>> {
 
 /// Returns the last bytes of the record, which have the last calls.
 fn end(path: &Path) -> io::Result<Vec<u8>> {
-    let known = fs::metadata(path)?;
-    // Opening a pipe would wait for its writer.
-    if !known.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(known.len().saturating_sub(limits::ATTACH_RECORD_END)))?;
+    let mut file = open_regular(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(limits::ATTACH_RECORD_END)))?;
     let mut end = Vec::new();
     file.take(limits::ATTACH_RECORD_END).read_to_end(&mut end)?;
     Ok(end)

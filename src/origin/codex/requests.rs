@@ -127,7 +127,8 @@ impl Requests {
         match &mut request.stage {
             Stage::Open => request.send(result, now, effects),
             Stage::Lost { until, decided } => {
-                *until = now.saturating_add(limits::ATTACH_ANSWER);
+                // The next connection may come late: after a pause, or on a busy machine.
+                *until = (*until).max(now.saturating_add(limits::ATTACH_ANSWER));
                 *decided = Some(result);
             }
             // How it ended follows, and tells the responder that it came too late.

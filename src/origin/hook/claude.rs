@@ -78,7 +78,12 @@ fn ask(call: &HookCall, settings: &HookSettings, hosts: &impl Hosts) {
         return;
     }
     let done = runtime().map_err(|error| error.to_string()).and_then(|runtime| {
-        runtime.block_on(async { Waiting::new(call, settings, hosts, question, reply)?.run().await })
+        runtime.block_on(async {
+            // Signals are caught before the socket is bound, so that no signal leaves the socket behind.
+            let signals = Signals::catch().map_err(|error| error.to_string())?;
+            Waiting::new(call, settings, hosts, question, reply)?.run(signals).await;
+            Ok(())
+        })
     });
     if let Err(error) = done {
         tracing::warn!(error, "the question is left to the dialog");
@@ -141,8 +146,7 @@ impl Waiting {
         })
     }
 
-    async fn run(mut self) -> Result<(), String> {
-        let mut signals = Signals::catch().map_err(|error| error.to_string())?;
+    async fn run(mut self, mut signals: Signals) {
         let end = self.wait(&mut signals).await;
         match end {
             End::Over(outcome, by) => self.asked.end(outcome, by),
@@ -156,7 +160,6 @@ impl Waiting {
                 }
             }
         }
-        Ok(())
     }
 
     /// Waits until the transcript says whether the decision that was printed counted, and tells the responder.

@@ -2,7 +2,6 @@
 //! that Claude Code writes down of its terminal.
 
 use std::{
-    fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -11,6 +10,7 @@ use super::{spool::Spool, tail::Tail};
 use crate::{
     dialect::claude::{HookCall, Status, Watch},
     limits,
+    origin::file::open_regular,
     question::{Outcome, Question},
 };
 
@@ -103,7 +103,7 @@ fn status_file(transcript: &Path, agent: u32) -> Option<PathBuf> {
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(limits::READ as u64).read_to_end(&mut bytes)?;
+    open_regular(path)?.take(limits::READ as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -2,14 +2,14 @@
 //! sockets, to which the other adds a line.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
 use super::tail::Tail;
-use crate::{dialect::claude::HookCall, limits, machine::discovery};
+use crate::{dialect::claude::HookCall, limits, machine::discovery, origin::file::open_regular_as};
 
 /// The folder of the files, in that of the sockets.
 const FOLDER: &str = "hooks";
@@ -30,7 +30,7 @@ impl Spool {
     fn in_folder(folder: &Path, session: &str, pid: u32) -> io::Result<Self> {
         let session = plain(session).ok_or(io::ErrorKind::InvalidInput)?;
         let path = folder.join(format!("{session}.{pid}"));
-        drop(File::options().write(true).create(true).truncate(true).mode(0o600).open(&path)?);
+        drop(open_regular_as(File::options().write(true).create(true).truncate(true).mode(0o600), &path)?);
         Ok(Spool { tail: Tail::new(path.clone()), path })
     }
 
@@ -70,7 +70,7 @@ fn tell_in(folder: &Path, call: &HookCall) {
 }
 
 fn add(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().append(true).open(path)?;
+    let mut file = open_regular_as(File::options().append(true), path)?;
     if file.metadata()?.len() < limits::TRANSCRIPT_TAIL {
         file.write_all(format!("{line}\n").as_bytes())?;
     }

@@ -8,7 +8,7 @@ use std::{
 
 use memchr::memchr;
 
-use crate::limits;
+use crate::{limits, origin::file::open_regular};
 
 /// Follows a file.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Tail {
     /// Reads the lines that were added, and the last ones of the file when it is found. A file that cannot be read has
     /// none.
     pub(super) fn read(&mut self, mut each: impl FnMut(&[u8])) {
-        let Ok(file) = File::open(&self.path) else { return };
+        let Ok(file) = open_regular(&self.path) else { return };
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         let position = match self.position {
             // It was written anew.

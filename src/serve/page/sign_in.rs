@@ -212,4 +212,19 @@ mod tests {
         // The token proves more than the user does.
         assert_eq!(sign_in.take(text.trim_end(), || true), Ok(()));
     }
+
+    #[test]
+    fn failed_sign_ins_are_limited_and_lock_no_person_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let token = Token::read_or_make(&folder.path().join("token")).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("token")).unwrap();
+        let sign_in = SignIn::new(token, 8421, SystemTime::now());
+        // Another second may begin meanwhile.
+        let mut refused = (0..100 * limits::FAILED_SIGN_INS_PER_SECOND)
+            .map(|_| sign_in.take("wrong", || false).unwrap_err());
+        let first = refused.next().unwrap();
+        assert_eq!((first.status, &*first.more.name), (401, "wrong_token"));
+        assert!(refused.any(|problem| (problem.status, &*problem.more.name) == (429, "too_many_requests")));
+        assert_eq!(sign_in.take(text.trim_end(), || false), Ok(()));
+    }
 }

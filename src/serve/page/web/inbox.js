@@ -8,7 +8,7 @@ import { action } from "./keys.js";
 import "./question.js";
 import { agentOf, arrange, from, projectName, Row, title, write } from "./rows.js";
 import { Store } from "./store.js";
-import { isOpen, visible } from "./words.js";
+import { done, isOpen, line, visible } from "./words.js";
 
 const SHEETS = await stylesheet("tokens.css", "base.css", "inbox.css");
 
@@ -16,6 +16,8 @@ const SHEETS = await stylesheet("tokens.css", "base.css", "inbox.css");
 const FOLD = 30_000;
 /** After a restart of the server, bridges are back within this. */
 const RETURN = 2_000;
+/** What was sent is said for at least so long, and until the person goes on to something else. */
+const SAID = 6_000;
 
 /**
  * Attribute `src`: the server's address, by default that of this module. Property `connection`: an object of the page's
@@ -37,6 +39,8 @@ export class AskbridgeInbox extends HTMLElement {
   /** The shown question, and those that hold what is nowhere else: a secret, an answer on its way. */
   #cards = new Map();
   #count = -1;
+  /** When something was sent here. */
+  #sentAt = 0;
   /** What the page was opened for, which may come later. */
   #wanted;
   #timers = {};
@@ -78,13 +82,14 @@ export class AskbridgeInbox extends HTMLElement {
       settled: el("ul"),
       context: el("p.context", { dir: "auto" }),
       stage: el("div.stage"),
+      sent: el("p.sent", { hidden: true }),
       live: el("p.vh", { role: "status" }),
     };
     const ended = (name, rows) => el("section.past", { hidden: true }, el("h2", name), rows);
     const none = el("p.none", "Nothing waits.");
     parts.list = el("section.list", { ariaLabel: "Questions" }, el("h2", "Waiting ", parts.waiting), parts.groups, none, parts.newer, ended("Lost", parts.lost), ended("Settled lately", parts.settled));
-    const back = button("quiet.back", () => this.#leave(), "All questions");
-    parts.main = el("section.main", { tabindex: "-1" }, back, parts.context, parts.stage);
+    parts.back = button("quiet.back", () => this.#leave(), "All questions");
+    parts.main = el("section.main", { tabindex: "-1" }, parts.back, parts.context, parts.stage);
     const retry = button("", () => this.#connection.check?.(), "Try now");
     parts.notice = el("p.notice", { hidden: true }, "Offline. What you type is kept; the page connects by itself.", retry);
     const slot = name => el("slot", { name });
@@ -259,18 +264,22 @@ export class AskbridgeInbox extends HTMLElement {
     return this.#parts.list.checkVisibility() && this.#parts.main.checkVisibility();
   }
 
-  /** `focus` is "main", "fields" or "row"; there is none where it was not the person who chose. */
+  /** `focus` is "main", "fields" or "row", or "next" after an answer; there is none where nobody chose. */
   #select(id, focus) {
-    const { shell, main } = this.#parts;
+    const { shell, main, sent } = this.#parts;
     const { touched, busy, failure } = this.#card ?? {};
     if (this.current != id) {
       if (!touched && !busy && !failure) this.#cards.delete(this.current);
       main.scrollTop = 0;
+      if (Date.now() - this.#sentAt > SAID) sent.hidden = true;
     }
     if (focus) this.#wanted = null;
     this.current = id;
     shell.dataset.view = id ? "item" : "list";
+    this.#place();
     this.#refresh();
+    // What the person opens from the list beside it needs no pause. On a phone, it takes the place of what they tapped.
+    if (this.#card && focus && focus != "next" && this.#isWide()) this.#card.paused = false;
     this.#tell("select", { id });
     const { button } = this.#rows.get(id) ?? {};
     // The page around the inbox stays where it is.
@@ -278,6 +287,13 @@ export class AskbridgeInbox extends HTMLElement {
     if (focus == "row") button.focus();
     else if (focus == "fields") this.#card.focusFirst();
     else if (focus) main.focus({ preventScroll: true });
+  }
+
+  /** Puts what was sent above the question, or above the list where that stands alone. */
+  #place() {
+    const { list, back, sent } = this.#parts;
+    if (this.current || this.#isWide()) back.after(sent);
+    else list.prepend(sent);
   }
 
   /** Brings the shown question up to date. */
@@ -367,7 +383,25 @@ export class AskbridgeInbox extends HTMLElement {
     keepDraft(id, null);
     this.#cards.delete(id);
     this.#store.put([record], true);
-    if (this.current == id) this.#select(next, "main");
+    const isMoved = this.#confirm(record);
+    if (this.current == id) this.#select(next, "next");
+    else if (isMoved && this.#card) this.#card.paused = true;
+  }
+
+  /** Says what was sent, and how many questions are left. Returns whether that moved what stands below it. */
+  #confirm(record) {
+    const { sent } = this.#parts;
+    const height = sent.offsetHeight;
+    const [said, what] = done(record);
+    const left = this.#store.open().length;
+    const rest = left ? `${left} more ${left == 1 ? "waits" : "wait"}.` : "Nothing else waits.";
+    const to = line(from(record, this.#bridges.get(record.bridge)?.status));
+    fill(sent, el("b", said), ": ", el("bdi", what || title(record)), said == "Sent" ? " to " : " for ", el("bdi", to), ". ", el("span", rest));
+    sent.hidden = false;
+    this.#sentAt = Date.now();
+    this.#place();
+    this.#say(sent.textContent);
+    return sent.offsetHeight != height;
   }
 
   /** Returns the record as it is then. Where it fails, the question says so. */
@@ -380,7 +414,7 @@ export class AskbridgeInbox extends HTMLElement {
     try {
       record = await this.#connection.call(method, params);
       this.#store.put([record]);
-      this.#say("Sent.");
+      if (isOpen(record)) this.#say("It has more time.");
     } catch ({ code, message, data }) {
       const advice = code == "offline" ? " What you entered is kept. Send it again." : "";
       if (data?.question) this.#store.put([data.question]);

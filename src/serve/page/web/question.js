@@ -3,12 +3,29 @@
 
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, entries, others } from "./field.js";
-import { decision, kind, optionButton, subject } from "./subject.js";
+import { decision, isHarmful, kind, optionButton, riskOf, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
 import { ago, decided, ended, given, heading, isOpen, line, own, remaining, visible } from "./words.js";
 
 const sheets = await stylesheet("tokens.css", "base.css", "question.css");
 const MORE_TIME = 600_000;
+/** A person needs this long to see that another question stands there, and to stop a click or a key on its way. */
+const PAUSE = 1_000;
+
+/** Pixels between the pointer and what decides. */
+const NEAR = 12;
+
+/** Where the pointer was last. */
+let pointer = [];
+for (const type of ["pointerdown", "pointermove"]) on(document, type, ({ clientX, clientY }) => (pointer = [clientX, clientY]), true);
+
+/** Moves buttons below the pointer, if one of them would stand under it. */
+function clear(buttons) {
+  const [x, y] = pointer;
+  const isUnder = ({ left, right, top, bottom }) => x > left - NEAR && x < right + NEAR && y > top - NEAR && y < bottom + NEAR;
+  const { top } = buttons.getBoundingClientRect();
+  if ([...buttons.children].some(it => isUnder(it.getBoundingClientRect()))) buttons.style.marginTop = `${y - top + 2 * NEAR}px`;
+}
 
 export class AskbridgeQuestion extends HTMLElement {
   static formAssociated = true;
@@ -22,6 +39,11 @@ export class AskbridgeQuestion extends HTMLElement {
   #busy = false;
   #failure = null;
   #timer;
+  #pause;
+  /** Whether something was tried during the pause. */
+  #isEarly = false;
+  /** A person who comes back to the page has not seen what came meanwhile. */
+  #look = () => document.hidden || (this.paused && (this.paused = true));
   /** Whether the person entered something. */
   touched = false;
   /** The clock of the bridge minus that of this page, in milliseconds. */
@@ -36,10 +58,14 @@ export class AskbridgeQuestion extends HTMLElement {
 
   connectedCallback() {
     upgrade(this, "record", "draft", "busy", "failure");
+    on(document, "visibilitychange", this.#look);
+    this.#appear();
     this.#tick();
   }
 
   disconnectedCallback() {
+    document.removeEventListener("visibilitychange", this.#look);
+    this.paused = false;
     clearTimeout(this.#timer);
   }
 
@@ -55,7 +81,22 @@ export class AskbridgeQuestion extends HTMLElement {
     const isSame = before?.id == record.id;
     // An answer that could not be delivered opens the question again, as it was proposed.
     const isAgain = !isOpen(before) && isOpen(record) && !this.touched;
-    if (!isSame || isAgain || !equal(before.question, record.question)) this.#show(isSame);
+    const isNew = !isSame || isAgain || !equal(before.question, record.question);
+    if (isNew) this.#show(isSame);
+    this.#update();
+    if (isNew && this.isConnected) this.#appear();
+  }
+
+  /** Whether it has just appeared: nothing in it is chosen or decided for a second in which the person can see it. */
+  get paused() {
+    return !!this.#pause;
+  }
+
+  set paused(paused) {
+    clearTimeout(this.#pause);
+    const end = () => document.hidden || (this.paused = false);
+    this.#pause = paused && isOpen(this.#record) ? setTimeout(end, PAUSE) : 0;
+    if (!this.paused) this.#isEarly = false;
     this.#update();
   }
 
@@ -94,13 +135,14 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Moves the focus to the first field; of a permission to the heading, so that no key allows it by chance. */
   focusFirst() {
+    if (this.#isTooEarly()) return;
     const first = isOpen(this.#record) && this.#fields.find(it => it.inputs.length);
     (first || this.#parts?.title)?.focus();
   }
 
   /** Sends the answer, or takes what is under way: a step, a chosen option. */
   submit() {
-    if (!this.#canAct) return;
+    if (!this.#canAct || this.#isTooEarly()) return;
     if (this.#step) this.#step.take();
     else if (this.#isPermission) this.#root.querySelector(".option:focus")?.click();
     else this.#check();
@@ -108,7 +150,7 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Asks for a reason, and then skips the question or denies the permission. */
   skip() {
-    if (!this.#canAct) return;
+    if (!this.#canAct || this.#isTooEarly()) return;
     const [title, confirm] = this.#isPermission ? ["Deny this", "Deny"] : ["Skip this question", "Skip"];
     const act = reason => this.#send("reject", { reason: reason || undefined });
     this.#ask({ title, label: "Reason (optional)", value: this.#reason, confirm, act });
@@ -116,7 +158,7 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Chooses an option by its number, from 1, and returns whether there is one. @param {number} n */
   choose(n) {
-    if (!this.#canAct || this.#step) return false;
+    if (!this.#canAct || this.#step || this.#isTooEarly()) return false;
     if (this.#isPermission) {
       const option = this.#root.querySelectorAll(".option")[n - 1];
       option?.focus();
@@ -148,6 +190,24 @@ export class AskbridgeQuestion extends HTMLElement {
     return isOpen(this.#record) && !this.#busy;
   }
 
+  /** What decides stands elsewhere than under the pointer, and does nothing until it can have been read. */
+  #appear() {
+    if (!isOpen(this.#record)) return;
+    clear(this.#parts.actions);
+    this.paused = true;
+  }
+
+  /**
+   * Returns whether the person cannot have read this yet. What they tried was meant for what stood here before, and so
+   * may be what they try next: the pause begins again.
+   */
+  #isTooEarly() {
+    if (!this.paused) return false;
+    this.#isEarly = true;
+    this.paused = true;
+    return true;
+  }
+
   /** The fields whose entries may be kept. */
   get #kept() {
     return this.#fields.filter(({ field }) => !field.secret);
@@ -177,9 +237,10 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   #build(question) {
-    const { message, dangerous, fields: [only, ...others] = [] } = question;
+    const { message, riskReason, fields: [only, ...others] = [] } = question;
+    const risk = riskOf(question);
     const isPermission = this.#isPermission;
-    const isCommand = isPermission && message == question.subject?.command;
+    const isCommand = isPermission && question.subject?.command;
     const whole = isCommand ? "Run this command?" : heading(question);
     const [title, rest] = headed(whole);
     const about = isPermission ? kind(question) : !others.length && only?.header;
@@ -188,26 +249,33 @@ export class AskbridgeQuestion extends HTMLElement {
       ago: el("span"),
       time: el("span"),
       later: button("link", () => this.#send("extend", { milliseconds: MORE_TIME }), "More time"),
-      title: el(`h2.${title.length > 90 ? "long" : ""}`, { id: "title", tabindex: "-1", dir: "auto" }, inline(title)),
+      title: el(`h2.${isCommand ? "above" : title.length > 90 ? "long" : ""}`, { id: "title", tabindex: "-1", dir: "auto" }, inline(title)),
       problem: el("div.problem", { tabindex: "-1", hidden: true }),
       actions: el("div.actions"),
-      status: el("p.vh", { role: "status" }),
+      status: el("p.status.vh", { role: "status" }),
     };
     const head = el(
       "div.head",
-      [about, question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
-      dangerous && el("span.chip.danger", "Dangerous: can do harm"),
+      [about, !isCommand && question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
+      isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", line(riskReason || "can do harm"))),
+      risk == "acts" && riskReason && el("bdi.chip", line(riskReason)),
       el("span.until", parts.time, parts.later),
     );
     const onsubmit = event => {
       event.preventDefault();
       this.submit();
     };
-    // The second click of a double click was meant for what stood there before.
-    const calm = event => event.detail > 1 && (event.preventDefault(), event.stopPropagation());
-    on(parts.actions, "click", calm, true);
     const body = isPermission ? subject(question) : this.#fields.map(({ node }) => node);
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
+    // What only shows more may be clicked at once. The second click of a double click was meant for the first.
+    const calm = event => {
+      const isSecond = event.detail > 1 && parts.actions.contains(event.target);
+      if (isSecond || (!event.target.closest("summary, .toggle") && this.#isTooEarly())) {
+        event.preventDefault();
+        event.stopPropagation();
+      }
+    };
+    on(form, "click", calm, true);
     const more = [rest, !isCommand && message != whole && message].map(text => text && prose(text));
     const card = el("article", { "aria-labelledby": "title", dir: direction(title) });
     fill(card, parts.notice, head, parts.title, more, parts.problem, form, parts.status);
@@ -218,12 +286,13 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Offers what can be done: to send and to skip, or the options of a permission. */
   #offer() {
-    const { submit, dangerous, fields } = this.#record.question;
+    const { submit, fields } = this.#record.question;
+    const risk = riskOf(this.#record.question);
     this.#step = null;
     const options = (this.#isPermission && fields?.[0]?.options) || [];
     fill(
       this.#parts.actions,
-      options.map((it, place) => optionButton(it, place, dangerous, () => this.#press(it))),
+      options.map((it, place) => optionButton(it, place, risk, () => this.#press(it))),
       this.#fields.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
       button("link", () => this.skip(), this.#isPermission ? "Deny with a reason" : "Skip this question"),
     );
@@ -231,11 +300,14 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Takes an option of a permission: at once, or after a step. */
   #press({ role, label, value }) {
-    const { dangerous, fields } = this.#record.question;
+    const { fields } = this.#record.question;
+    const risk = riskOf(this.#record.question);
     const act = () => this.#send("answer", { values: { [fields[0].name]: value }, notes: {} });
-    const step = decision(role, dangerous);
-    if (step) this.#ask({ ...step, about: label, act, dangerous });
-    else act();
+    const step = decision(role, risk);
+    if (!step) return act();
+    this.#ask({ ...step, about: label, act, dangerous: isHarmful(risk) });
+    clear(this.#parts.actions.querySelector(".buttons"));
+    this.paused = true;
   }
 
   #check() {
@@ -246,7 +318,7 @@ export class AskbridgeQuestion extends HTMLElement {
 
   #answer(answer) {
     const act = () => this.#send("answer", answer);
-    const { dangerous } = this.#record.question;
+    const dangerous = isHarmful(riskOf(this.#record.question));
     if (!dangerous) return act();
     const title = "A wrong answer can do harm";
     this.#ask({ title, label: "Type yes to send this one", must: "yes", confirm: "Send answer", act, dangerous });
@@ -283,7 +355,7 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   #send(name, more) {
-    if (name == "draft" || this.#canAct) tell(this, `askbridge-${name}`, { id: this.#record?.id, ...more });
+    if (name == "draft" || (this.#canAct && !this.#isTooEarly())) tell(this, `askbridge-${name}`, { id: this.#record?.id, ...more });
   }
 
   #key(event) {
@@ -350,27 +422,31 @@ export class AskbridgeQuestion extends HTMLElement {
     actions.hidden = isOver && !isTyping;
     if (isOver && !isTyping && (isIn || held?.disabled || actions.contains(held))) notice.focus();
     // A button that is disabled by the attribute would lose the focus.
-    for (const it of actions.querySelectorAll("button")) it.ariaDisabled = this.#busy || null;
+    for (const it of this.#root.querySelectorAll(".actions button, .notice button, .until button")) {
+      it.ariaDisabled = this.#busy || this.paused || null;
+    }
     const card = this.#root.firstElementChild;
     card.ariaBusy = this.#busy;
     card.classList.toggle("over", isOver);
-    status.textContent = this.#busy ? "Sending" : isOver ? ended(this.#record) : "";
+    const early = this.#isEarly ? "Nothing was sent: this has only just appeared. Read it, then try again." : "";
+    status.classList.toggle("vh", !early);
+    status.textContent = this.#busy ? "Sending" : isOver ? ended(this.#record) : early;
     this.#tick();
   }
 
-  /** Says how the same question ended before. An answer that its agent had then is given once more if the person wants. */
+  /** Says how the same question ended before. What was answered then is given once more if the person wants. */
   #recall(notice) {
     const { question, earlier } = this.#record;
     if (!earlier) return fill(notice);
     const { values, notes } = earlier.outcome;
     const give = () => this.#canAct && this.#answer({ values, notes });
-    const canGive = earlier.wasDelivered && values && !this.#isPermission;
+    const canGive = values && !this.#isPermission;
     fill(notice, el("p", `Asked before. ${decided(question, earlier)}, `, this.#parts.ago), canGive && button("", give, "Give this answer again"));
   }
 
   /** Says how it ended. What the person entered, and is not the answer, stays to copy. */
   #end(notice) {
-    const { question, settlement, state, accepted = settlement } = this.#record;
+    const { question, settlement, state, mayHaveArrived, accepted = settlement } = this.#record;
     const answer = accepted?.outcome?.values && accepted.outcome;
     // What was proposed is not what was answered.
     for (const it of this.touched || state == "delivering" ? [] : this.#fields) {
@@ -381,7 +457,7 @@ export class AskbridgeQuestion extends HTMLElement {
     // A page without encryption has no clipboard; the fields still show the draft.
     const copy = () => navigator.clipboard.writeText(mine).then(() => (this.#parts.status.textContent = "Copied"));
     notice.className = `notice ${settlement?.outcome?.status}`;
-    const isGiven = accepted != settlement && !this.#isPermission;
+    const isGiven = accepted != settlement && !mayHaveArrived && !question.dangerous && !this.#isPermission;
     const way = state == "lost" && el("p", "Asked ", this.#parts.ago, `. Resume the session in its client, so that the agent asks again${isGiven ? " and gets this answer, which never reached it" : ""}.`);
     fill(notice, el("p", { dir: "auto" }, ended(this.#record)), way, isLeft && navigator.clipboard && button("", copy, "Copy your draft"));
   }

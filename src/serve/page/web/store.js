@@ -11,8 +11,12 @@ const SHOWN = 50;
 const endedAt = ({ state, openedAt, settlement, seen }) => Date.parse(state == "lost" ? openedAt : settlement?.at) || seen;
 
 /** First what expires soonest, then what an agent waits for, what can do harm, and what is oldest. */
-const rank = ({ expiring, deadline, question: { blocking, dangerous }, openedAt, id }) =>
-  [expiring ? deadline : "~", !blocking, !dangerous, openedAt, id].join();
+const rank = ({ expiring, deadline, question: { blocking, dangerous }, openedAt }) =>
+  [expiring ? deadline : "~", !blocking, !dangerous, openedAt].join();
+
+/** Ids end in the number of the question: what was asked within one millisecond is in the order of these. */
+const { compare } = new Intl.Collator("en", { numeric: true });
+const order = (a, b) => (a.rank == b.rank ? compare(a.id, b.id) : a.rank < b.rank ? -1 : 1);
 
 /**
  * Events: `change`; `arrival`, with the records that are new since the first snapshot; `gap`, with the records that were
@@ -75,7 +79,7 @@ export class Store extends EventTarget {
   /** Returns what waits by project, the most urgent first. @returns {Map<string, object[]>} */
   groups() {
     const waiting = this.all(record => this.#waits(record));
-    return Map.groupBy(waiting.sort((a, b) => (a.rank < b.rank ? -1 : 1)), ({ question }) => question.project ?? "");
+    return Map.groupBy(waiting.sort(order), ({ question }) => question.project ?? "");
   }
 
   /** Returns what was lost with its bridge, or what was settled, latest first. */

@@ -18,24 +18,28 @@ const KINDS = {
 export const kind = ({ subject: { kind = "other" } = {} }) => own(KINDS, kind) ?? sentences(spoken(kind));
 
 /** Returns the parts of a permission. @param {Object} question @returns {HTMLElement[]} */
-export function subject({ subject: it, message, project }) {
+export function subject({ subject: it, message, project, title: above }) {
   if (!it) return [];
   const { command, plan, diffs = [], locations = [], description, title, content, rawInput } = it;
   const files = locations.filter(place => !diffs.some(({ path }) => place.startsWith(path)));
   const isSaid = command || plan || it.patch || diffs.length;
-  const texts = new Set([description, content].filter(text => text && text != message && text != plan));
+  const known = [command, plan, ...(command ? [] : [above, message])];
+  const texts = new Set([above, message, description, content].filter(text => text && !known.includes(text)));
   return [
-    command && code(command, "command"),
+    command && code(command, isLong(command) ? "command.long" : "command"),
     fact("Folder", it.folder ?? (command && project)),
     fact("Tool", title != message && title),
     files.map(file => fact("File", file)),
     diffs.map(diff),
     it.patch && patch(it.patch),
     plan && el("div.plan", prose(plan)),
-    [...texts].map(prose),
+    texts.size > 0 && el("div.said", command && el("p.about", "The agent says"), [...texts].map(prose)),
     rawInput && el("details", { open: !isSaid }, el("summary", "Input of the tool"), code(rawInput)),
   ];
 }
+
+/** A script that is set as large as a short command would push the buttons out of sight. */
+const isLong = command => command.length > 240 || command.split("\n").length > 6;
 
 const fact = (name, text) => text && el("p.fact", el("span", name), " ", el("bdi", inline(text)));
 
@@ -46,20 +50,27 @@ const DOES = {
   reject_always: "Refuses it from now on",
 };
 
+/** A degree that is not known here may do harm as well. */
+export const isHarmful = risk => risk != "plain" && risk != "acts";
+
+/** Returns what a question risks: `plain`, `acts`, or what else may do harm. Where nobody looked, a permission may. */
+export const riskOf = ({ risk, dangerous, purpose }) => risk ?? (dangerous || purpose == "permission" ? "dangerous" : "plain");
+
 /** Returns the button of an option. The label is the agent's, and may lie; what it does is said below. */
-export function optionButton({ role = "", label }, place, isDangerous, onclick) {
-  const look = role != "allow_once" ? "" : isDangerous ? "harm" : "primary";
+export function optionButton({ role = "", label }, place, risk, onclick) {
+  const look = !role.startsWith("allow_") ? "" : isHarmful(risk) ? "harm" : role == "allow_once" ? "primary" : "";
   const text = el("span.what", el("bdi", inline(label)), el("small", own(DOES, role) ?? spoken(role)));
   return button(`option.${look}`, onclick, text, digit(place));
 }
 
 /**
- * Returns what is asked before an option is taken. Nothing is where it refuses, or allows once what is not dangerous.
+ * Returns what is asked before an option is taken. Nothing is where it refuses, or allows once what is plain.
  * @returns {{title: string, confirm: string}|null}
  */
-export function decision(role = "", isDangerous) {
-  const harm = isDangerous ? "This can do harm. Allow it all the same?" : "";
-  if (role == "allow_once") return harm && { title: harm, confirm: "Allow" };
+export function decision(role = "", risk) {
+  const harm = isHarmful(risk) ? "This can do harm. Allow it all the same?" : "";
+  const acts = risk == "plain" ? "" : harm || "Allow it this time?";
+  if (role == "allow_once") return acts && { title: acts, confirm: "Allow" };
   if (role == "allow_always") return { title: `Allow always: from now on without asking? ${harm}`.trim(), confirm: "Allow always" };
   if (role == "reject_once" || role == "reject_always") return null;
   return { title: "It is not known here what this does. Choose it?", confirm: "Choose it" };

@@ -62,7 +62,10 @@ const DONE = {
   reject_always: "Denied from now on",
 };
 
-/** Returns how a question ended. What is `accepted` of a lost one never reached its agent. @param {Object} record */
+/** Returns what the chosen option of a permission does. */
+const chosen = ({ fields: [field] = [] }, values) => field?.options?.find(option => option.value === own(values, field.name))?.role;
+
+/** Returns how a question ended. What is `accepted` of a lost one was perhaps not delivered. @param {Object} record */
 export function ended({ question, settlement, state, accepted }) {
   if (state == "lost") return `Lost with its bridge${accepted ? `. ${decided(question, accepted)}` : ""}`;
   return settlement ? decided(question, settlement) : "Answered, and on its way to the agent";
@@ -74,15 +77,23 @@ export function decided(question, { outcome, remark, by: responder }) {
   if (reason == "timeout") return "Expired: no answer came in time";
   if (reason && reason != "user" && reason != "policy") return `Closed: ${spoken(reason)}`;
   const refused = reason == "policy" ? "Rejected by a rule" : question.purpose == "permission" ? "Denied" : "Skipped";
-  let done = { answered: "Answered", rejected: refused, failed: "Left to the agent" }[status] ?? line(status);
+  let verb = { answered: "Answered", rejected: refused, failed: "Left to the agent" }[status] ?? line(status);
   let said = remark && line(remark);
   if (status == "answered") {
-    const [field] = question.fields ?? [];
-    const role = field?.options?.find(option => option.value === own(values, field.name))?.role;
-    done = own(DONE, role) ?? done;
+    const role = chosen(question, values);
+    verb = own(DONE, role) ?? verb;
     said = !/_once$/.test(role) && given(question, outcome);
   }
-  return `${done} by ${by(responder)}${said ? `: ${said}` : ""}`;
+  return `${verb} by ${by(responder)}${said ? `: ${said}` : ""}`;
+}
+
+/** Returns what the person did, and the words of an answer: ["Sent", "SQLite"], ["Allowed"]. @param {Object} record */
+export function done({ question, settlement }) {
+  const { status, values, notes } = settlement?.outcome ?? {};
+  const isPermission = question.purpose == "permission";
+  if (status == "rejected") return [isPermission ? "Denied" : "Skipped"];
+  if (isPermission) return [own(DONE, chosen(question, values)) ?? "Decided"];
+  return ["Sent", [...given(question, { values, notes })].slice(0, 160).join("") || "an empty answer"];
 }
 
 /** Returns an answer in the words of its question. @param {Object} question @param {Object} answer */

@@ -1,0 +1,165 @@
+//! Agents in terminals, which do not run through a bridge: whether what they ask reaches the inbox, and what to do if not.
+//! How each is reached is left to `origin`.
+
+use std::{fs, io::Read, path::Path};
+
+use serde_json::Value;
+
+use crate::{
+    command::setup::{
+        around::Around,
+        claude::{Plugin, plugin},
+    },
+    present::doctor::{Level, Report},
+    settings::{Settings, keys},
+};
+
+const AREA: &str = "terminals";
+/// Bytes of a file of an agent that are read.
+const MOST: u64 = 32 * 1024 * 1024;
+
+/// An agent that the inbox attaches to.
+struct Attachable {
+    title: &'static str,
+    /// Its program, which is also its name in `inbox.attach`.
+    program: &'static str,
+    /// How it has to be started, if not in its usual way.
+    started: Option<&'static str>,
+}
+
+const ATTACHABLE: [Attachable; 3] = [
+    Attachable { title: "Codex", program: "codex", started: None },
+    Attachable { title: "opencode", program: "opencode", started: Some("opencode --port 4096") },
+    Attachable { title: "Copilot CLI", program: "copilot", started: Some("copilot --ui-server --port 8850") },
+];
+
+/// Looks at each agent that is installed. `inbox_runs` says whether an inbox that would attach to some does.
+pub(super) fn look(around: &Around, settings: &Settings, inbox_runs: bool, report: &mut Report) {
+    let before = report.findings.len();
+    claude(around, settings, report);
+    for agent in ATTACHABLE.iter().filter(|agent| around.program(agent.program).is_some()) {
+        attachable(agent, settings, inbox_runs, report);
+    }
+    if report.findings.len() == before {
+        let text = "none of claude, codex, opencode and copilot is on PATH";
+        report.add(AREA, Level::Note, text, None);
+    }
+    let with_tool = with_tool(around);
+    if !with_tool.is_empty() {
+        report.connected = true;
+        let text = format!("MCP: the tool of askbridge is known to {}", with_tool.join(", "));
+        return report.add(AREA, Level::Ok, text, None);
+    }
+    let advice =
+        "for an agent that cannot ask by itself, `askbridge mcp` is an MCP server whose tool asks you";
+    report.add(AREA, Level::Note, "MCP: no agent has the tool of askbridge", Some(advice));
+}
+
+fn claude(around: &Around, settings: &Settings, report: &mut Report) {
+    let mut add = |level, text: &str, advice| {
+        report.add(AREA, level, format!("Claude Code: {text}"), advice);
+    };
+    match plugin(around) {
+        Plugin::Missing if around.program("claude").is_none() => {}
+        Plugin::Missing => {
+            let text = "the plugin is not installed: what it asks stays in its own terminal";
+            add(Level::Note, text, Some("`askbridge setup claude`"));
+        }
+        Plugin::Broken(program) => {
+            let text = format!("the plugin starts {program}, which is not there");
+            add(
+                Level::Problem,
+                &text,
+                Some("`askbridge setup claude` installs it with the path of this program"),
+            );
+        }
+        Plugin::Disabled => {
+            let advice = "`claude plugin enable askbridge@askbridge`";
+            add(Level::Warning, "the plugin is installed, and switched off", Some(advice));
+        }
+        Plugin::Installed if !settings.get(&keys::CLAUDE_ENABLED) => {
+            let advice = "`askbridge config set claude.enabled true`";
+            add(Level::Warning, "the plugin is installed, and claude.enabled is false", Some(advice));
+        }
+        Plugin::Installed => {
+            add(Level::Ok, "the plugin is installed", None);
+            report.connected = true;
+        }
+    }
+}
+
+fn attachable(agent: &Attachable, settings: &Settings, inbox_runs: bool, report: &mut Report) {
+    let Attachable { title, program, started } = agent;
+    let started = started.map(|started| format!(", where it is started by `{started}`")).unwrap_or_default();
+    match (settings.get(&keys::INBOX_ATTACH).has(program), inbox_runs) {
+        (true, true) => {
+            report.connected = true;
+            report.add(AREA, Level::Ok, format!("{title}: the inbox attaches to it{started}"), None);
+        }
+        (true, false) => {
+            let text = format!("{title}: inbox.attach is on, and no inbox runs that could attach to it");
+            report.add(AREA, Level::Warning, text, Some("`askbridge inbox --detach`"));
+        }
+        (false, runs) => {
+            let text = format!("{title}: inbox.attach is off: what it asks stays in its own terminal");
+            let advice = format!("{}{started}", switching_on(runs));
+            report.add(AREA, Level::Note, text, Some(&advice));
+        }
+    }
+}
+
+/// Returns the commands that let the inbox attach to agents. One that runs has read its settings.
+pub(super) fn switching_on(inbox_runs: bool) -> &'static str {
+    match inbox_runs {
+        true => {
+            "`askbridge config set inbox.attach true`, then `askbridge inbox --stop` and `askbridge inbox --detach`"
+        }
+        false => "`askbridge config set inbox.attach true`, then `askbridge inbox --detach`",
+    }
+}
+
+/// Returns whether the program of an agent that can be attached to is installed.
+pub(super) fn has_attachable(around: &Around) -> bool {
+    ATTACHABLE.iter().any(|agent| around.program(agent.program).is_some())
+}
+
+/// Returns the agents whose own settings have the MCP server of askbridge.
+fn with_tool(around: &Around) -> Vec<&'static str> {
+    let (home, config) = (&around.folders.home, &around.folders.config);
+    let json = |path: &Path| serde_json::from_str::<Value>(&text(path)?).ok();
+    let in_json = |path: &Path, name: &str| {
+        let servers = json(path)?.get(name)?.as_object()?.clone();
+        Some(servers.values().any(|server| {
+            let command = server.get("command");
+            // opencode has the command and its arguments in one list.
+            let first = command.and_then(|words| words.get(0)).or(command);
+            first.and_then(Value::as_str).is_some_and(is_askbridge)
+        }))
+    };
+    let in_toml = |path: &Path, name: &str| {
+        let document: toml_edit::DocumentMut = text(path)?.parse().ok()?;
+        let servers = document.get(name)?.as_table_like()?;
+        let command = |server: &toml_edit::Item| Some(is_askbridge(server.get("command")?.as_str()?));
+        Some(servers.iter().any(|(_, server)| command(server).unwrap_or_default()))
+    };
+    let claude = in_json(&home.join(".claude.json"), "mcpServers").unwrap_or_default();
+    let codex = in_toml(&home.join(".codex/config.toml"), "mcp_servers").unwrap_or_default();
+    let opencode = in_json(&config.join("opencode/opencode.json"), "mcp").unwrap_or_default();
+    [("Claude Code", claude), ("Codex", codex), ("opencode", opencode)]
+        .into_iter()
+        .filter_map(|(title, has)| has.then_some(title))
+        .collect()
+}
+
+/// Returns whether a server is started by this program, under whatever path.
+fn is_askbridge(command: &str) -> bool {
+    Path::new(command).file_name().is_some_and(|name| name == env!("CARGO_PKG_NAME"))
+}
+
+fn text(path: &Path) -> Option<String> {
+    // Opening a pipe would wait for a writer.
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mut text = String::new();
+    fs::File::open(path).ok()?.take(MOST).read_to_string(&mut text).ok()?;
+    Some(text)
+}

@@ -1,0 +1,90 @@
+//! The user's journal as commands open it: where it is, how it learns which bridges live, and what is read of it.
+//! What is shown of it is left to `history.rs` and to the commands that list questions.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use super::CommandError;
+use crate::{
+    config::JournalSettings,
+    control::Life,
+    desk::{BridgeName, Record, Timestamp},
+    journal::{History, JournalError, Options, Past, Unsettled},
+    machine::discovery,
+};
+
+/// Returns the journal of the user, to be written as these settings say.
+pub fn journal_options(settings: JournalSettings) -> Options {
+    let JournalSettings { texts, keep, size } = settings;
+    let mut options = of_user();
+    (options.texts, options.keep, options.size) = (texts, keep, size);
+    options
+}
+
+/// Returns the journal of the user, to be written with the defaults.
+pub(super) fn of_user() -> Options {
+    let mut options = Options::new(discovery::journal_file());
+    options.home = discovery::home();
+    options.life = Arc::new(discovery::life);
+    options
+}
+
+/// Opens the journal to read. `None` where nothing was ever noted.
+pub(super) fn open() -> Result<Option<History>, CommandError> {
+    let file = discovery::journal_file().ok_or(JournalError::NoFolder)?;
+    Ok(History::open(&file)?)
+}
+
+/// Opens the journal to check it, whatever format it says that it has. `None` where nothing was ever noted.
+pub(super) fn open_to_verify() -> Result<Option<History>, CommandError> {
+    let file = discovery::journal_file().ok_or(JournalError::NoFolder)?;
+    Ok(History::open_to_verify(&file)?)
+}
+
+/// Hands on the questions of the journal, the latest first: those that were settled at most so long ago.
+pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<(), CommandError> {
+    let Some(history) = open()? else { return Ok(()) };
+    Ok(history.each(since.map(ago), take)?)
+}
+
+/// Returns what was asked lately and is not settled: what is lost, and what waits at bridges that live.
+pub(super) fn unsettled() -> Result<Unsettled, CommandError> {
+    let Some(history) = open()? else { return Ok(Unsettled::default()) };
+    Ok(history.lately_unsettled(now(), &of_user())?)
+}
+
+/// Reads questions, and whether the bridges live of those that are not settled. A bridge that is seen to have ended wrote
+/// all it knew before: then the questions are read again.
+pub(super) fn with_lives(
+    history: &History,
+    read: impl Fn() -> Result<Vec<Past>, JournalError>,
+) -> Result<(Vec<Past>, BTreeMap<BridgeName, Life>), CommandError> {
+    let (options, mut lives) = (of_user(), BTreeMap::new());
+    loop {
+        let found = read()?;
+        let unsettled = found.iter().filter(|past| past.seq.is_none()).map(|past| &past.record.bridge);
+        let mut has_ended = false;
+        for bridge in unsettled {
+            if !lives.contains_key(bridge) {
+                let life = history.life(bridge, &options);
+                has_ended |= life == Life::Ended;
+                lives.insert(bridge.clone(), life);
+            }
+        }
+        if !has_ended {
+            return Ok((found, lives));
+        }
+    }
+}
+
+pub(super) fn now() -> Timestamp {
+    SystemTime::now().into()
+}
+
+/// Returns the time this long ago.
+pub(super) fn ago(age: Duration) -> Timestamp {
+    SystemTime::now().checked_sub(age).map_or_else(Timestamp::default, Into::into)
+}

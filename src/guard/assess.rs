@@ -1,0 +1,183 @@
+//! The risk of a question: the worst of what its parts say.
+
+use super::{command, input::Input, path};
+use crate::{
+    limits,
+    question::{Purpose, Question, Risk, Subject, subject::cut},
+};
+
+/// Kinds of tools, as ACP names them, and what they do.
+const READING: [&str; 2] = ["read", "search"];
+const CHANGING: [&str; 1] = ["edit"];
+const THINKING: &str = "think";
+
+/// What a patch names in the place of a file that is not there.
+const NOTHING: &str = "/dev/null";
+
+/// Decides the risk of a question, and says why. It replaces what the agent says of it, which only ever adds to it.
+///
+/// It is called once for each question, when all is known that the agent said: with its folder, before it opens.
+pub fn assess(question: &mut Question) {
+    let (risk, why) = risk(question);
+    question.risk = Some(risk);
+    question.dangerous = risk.is_guarded();
+    question.risk_reason = Some(cut(&why, limits::SUBJECT_LINE)).filter(|why| !why.is_empty());
+}
+
+fn risk(question: &Question) -> (Risk, String) {
+    if question.dangerous {
+        return dangerous("it was marked as one that can do harm");
+    }
+    match (&question.purpose, question.subject.as_deref()) {
+        (Purpose::Question, _) => (Risk::Plain, String::new()),
+        (Purpose::Permission, Some(subject)) => of_subject(subject, question.project.as_deref()),
+        (Purpose::Permission, None) => dangerous("it does not say what would be done"),
+        (Purpose::Other(_), _) => dangerous("it is not known what it is for"),
+    }
+}
+
+fn dangerous(why: impl Into<String>) -> (Risk, String) {
+    (Risk::Dangerous, why.into())
+}
+
+fn acts(why: impl Into<String>) -> (Risk, String) {
+    (Risk::Acts, why.into())
+}
+
+fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
+    let kind = subject.kind.as_deref().unwrap_or_default().to_lowercase();
+    let raw = subject.raw_input.as_deref();
+    let input = raw.map(Input::read);
+    let read = input.as_ref().and_then(Option::as_ref);
+    let parts = [
+        Some(of_kind(&kind)),
+        subject.unclear.as_deref().map(dangerous),
+        read.and_then(|input| input.unclear).map(dangerous),
+        read.filter(|input| input.escalates)
+            .map(|_| dangerous("it asks for more rights, or to leave the sandbox")),
+        subject.command.as_deref().map(command::risk),
+        read.and_then(|input| {
+            input.commands.iter().map(|text| command::risk(text)).max_by_key(|(risk, _)| degree(*risk))
+        }),
+        read.filter(|input| input.has_address).map(|_| acts("it uses the network")),
+        matches!(input, Some(None)).then(|| acts("its input is not shown whole")),
+        of_change(&kind, subject, read, project),
+        of_what_is_missing(&kind, subject, read),
+    ];
+    let worst = |worst: (Risk, String), part: (Risk, String)| match degree(part.0) > degree(worst.0) {
+        true => part,
+        false => worst,
+    };
+    parts.into_iter().flatten().fold((Risk::Plain, String::new()), worst)
+}
+
+fn degree(risk: Risk) -> u8 {
+    match risk {
+        Risk::Plain => 0,
+        Risk::Acts => 1,
+        _ => 2,
+    }
+}
+
+fn of_kind(kind: &str) -> (Risk, String) {
+    match kind {
+        kind if READING.contains(&kind) || CHANGING.contains(&kind) || kind == THINKING => {
+            (Risk::Plain, String::new())
+        }
+        "execute" | "command" => acts("it runs a command"),
+        "fetch" => acts("it uses the network"),
+        "delete" => dangerous("it deletes"),
+        "move" => dangerous("it moves or renames"),
+        "switch_mode" => dangerous("it changes what the agent may do without asking"),
+        _ => dangerous("it is not known what it does"),
+    }
+}
+
+/// Returns what a change of files risks.
+fn of_change(
+    kind: &str,
+    subject: &Subject,
+    input: Option<&Input>,
+    project: Option<&str>,
+) -> Option<(Risk, String)> {
+    let Subject { diffs, patch, locations, .. } = subject;
+    if !CHANGING.contains(&kind) && diffs.is_empty() && patch.is_none() {
+        return None;
+    }
+    let patch = patch.as_deref().unwrap_or_default();
+    if let Some(why) = removed_by(patch) {
+        return Some(dangerous(why));
+    }
+    let texts = diffs.iter().flat_map(|diff| [diff.old.as_deref(), Some(&*diff.new)]).flatten();
+    if (diffs.is_empty() && patch.is_empty()) || texts.chain([patch]).any(is_cut) {
+        return Some(acts("its change is not shown whole"));
+    }
+    let files = locations.iter().map(|place| path::without_line(place));
+    let files = files.chain(diffs.iter().map(|diff| &*diff.path)).chain(changed_by(patch));
+    let files: Vec<_> =
+        files.chain(input.iter().flat_map(|input| input.paths.iter().map(String::as_str))).collect();
+    let Some(project) = project else { return Some(acts("it is not known which folder the agent works in")) };
+    match files.iter().find(|file| path::inside(project, file).is_none()) {
+        Some(file) => Some(acts(format!("it changes {file}, which is not plainly in the agent's folder"))),
+        None if files.is_empty() => Some(acts("it is not known which file it changes")),
+        None => None,
+    }
+}
+
+/// Returns whether a text was cut.
+fn is_cut(text: &str) -> bool {
+    text.ends_with(" more bytes are not shown")
+}
+
+/// Returns the files that the heads of a patch name.
+pub(super) fn changed_by(patch: &str) -> impl Iterator<Item = &str> {
+    let files =
+        patch.lines().filter_map(|line| head(line, "+++ ", "b/").or_else(|| head(line, "--- ", "a/")));
+    files.filter(|file| *file != NOTHING)
+}
+
+/// Returns what a patch does beside changing lines.
+fn removed_by(patch: &str) -> Option<&'static str> {
+    let has = |begin: &str| patch.lines().any(|line| line.starts_with(begin));
+    if has("+++ /dev/null") || has("deleted file mode") || has("*** Delete File") {
+        Some("it deletes a file")
+    } else if ["rename from", "rename to", "*** Move to"].into_iter().any(has) || renames(patch) {
+        Some("it moves or renames")
+    } else if has("new mode") || has("old mode") {
+        Some("it changes who may run or read a file")
+    } else {
+        None
+    }
+}
+
+/// Returns whether the file after a change has another name than before.
+fn renames(patch: &str) -> bool {
+    let mut before = None;
+    patch.lines().any(|line| {
+        if let Some(file) = head(line, "--- ", "a/") {
+            before = Some(file);
+            return false;
+        }
+        let after = head(line, "+++ ", "b/");
+        after.zip(before.take()).is_some_and(|(after, before)| after != before && before != NOTHING)
+    })
+}
+
+/// Returns the file that a head of a patch names.
+fn head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
+    let file = line.strip_prefix(mark)?.split('\t').next().unwrap_or_default().trim();
+    Some(file.strip_prefix(side).unwrap_or(file))
+}
+
+/// Returns what it means that something of a permission is missing.
+fn of_what_is_missing(kind: &str, subject: &Subject, input: Option<&Input>) -> Option<(Risk, String)> {
+    if kind == "execute" || kind == "command" {
+        let has_command = subject.command.is_some() || input.is_some_and(|input| !input.commands.is_empty());
+        return (!has_command).then(|| dangerous("it does not say which command it runs"));
+    }
+    let Subject { locations, diffs, patch, raw_input, content, command, .. } = subject;
+    let says_nothing = locations.is_empty()
+        && diffs.is_empty()
+        && [patch, raw_input, content, command].into_iter().all(Option::is_none);
+    (says_nothing && kind != THINKING).then(|| dangerous("it does not say what it is about"))
+}

@@ -1,0 +1,103 @@
+//! What a permission names, all of it, for a rule that decides without a person: the files of a change or a look, and
+//! whether a command is all that would run.
+
+use super::{
+    assess::changed_by,
+    input::{Input, Member},
+    path,
+};
+use crate::question::Subject;
+
+/// Members of the input beside the command that change nothing about what it does.
+const HARMLESS: [&str; 13] = [
+    "background",
+    "cwd",
+    "description",
+    "directory",
+    "isbackground",
+    "reason",
+    "runinbackground",
+    "timeout",
+    "timeoutms",
+    "title",
+    "variant",
+    "workdir",
+    "workingdirectory",
+];
+
+/// Checks that the command of a permission is all that would run, as it stands there.
+///
+/// # Errors
+/// What else its input says.
+pub fn only_its_command(subject: &Subject, command: &str) -> Result<(), String> {
+    check_clear(subject)?;
+    let Some(input) = input(subject)? else { return Ok(()) };
+    if let Some(other) = input.commands.iter().find(|other| *other != command) {
+        return Err(format!("its input has another command: {}", other.lines().next().unwrap_or_default()));
+    }
+    match input.members.iter().find(|member| !is_harmless(member)) {
+        Some(member) => {
+            Err(format!("its input has `{}`, which may change what its command does", member.name))
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_harmless(member: &Member) -> bool {
+    member.is_command || HARMLESS.contains(&&*member.name)
+}
+
+/// Returns all folders that a command is said to run in.
+pub fn folders(subject: &Subject) -> Vec<String> {
+    let of_input = input(subject).ok().flatten().map(|input| input.paths).unwrap_or_default();
+    subject.folder.iter().cloned().chain(of_input).collect()
+}
+
+/// Returns all files that a permission is about.
+///
+/// # Errors
+/// It is not known whether these are all.
+pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
+    check_clear(subject)?;
+    let input = input(subject)?.unwrap_or_default();
+    if input.has_address {
+        return Err("its input has an address".to_owned());
+    }
+    if input.escalates {
+        return Err("it asks for more rights, or to leave the sandbox".to_owned());
+    }
+    if !input.commands.is_empty() {
+        return Err("its input has a command".to_owned());
+    }
+    // A patch may name its files in a way of its own.
+    if subject.patch.is_some() && subject.locations.is_empty() && subject.diffs.is_empty() {
+        return Err("it is not known which files it would change".to_owned());
+    }
+    let places = subject.locations.iter().map(|place| path::without_line(place).to_owned());
+    let changed = subject.diffs.iter().map(|diff| diff.path.clone());
+    let patched = subject.patch.iter().flat_map(|patch| changed_by(patch)).map(str::to_owned);
+    let mut files: Vec<_> = places.chain(changed).chain(patched).chain(input.paths).collect();
+    files.sort_unstable();
+    files.dedup();
+    match files.is_empty() {
+        true => Err("it does not say which files it is about".to_owned()),
+        false => Ok(files),
+    }
+}
+
+fn check_clear(subject: &Subject) -> Result<(), String> {
+    match &subject.unclear {
+        Some(why) => Err(why.clone()),
+        None => Ok(()),
+    }
+}
+
+/// Reads the input of the tool.
+fn input(subject: &Subject) -> Result<Option<Input>, String> {
+    let Some(raw) = subject.raw_input.as_deref() else { return Ok(None) };
+    let input = Input::read(raw).ok_or("its input is not shown whole")?;
+    match input.unclear {
+        Some(why) => Err(why.to_owned()),
+        None => Ok(Some(input)),
+    }
+}
