@@ -197,9 +197,11 @@ pub(crate) struct LocalHosts {
 
 impl Hosts for LocalHosts {
     fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
-        let ledger = self.ledger.get_or_init(|| ledger(settings_files::read(None).journal())).clone();
+        let settings = settings_files::read(None);
+        let ledger = self.ledger.get_or_init(|| ledger(settings.journal())).clone();
+        let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
         let folder = who.folder.display().to_string();
-        let (desk, host) = local::bind_desk(who.agent, folder, who.pid, ledger.clone())?;
+        let (desk, host) = local::bind_desk(who.agent, folder, who.pid, ledger.clone(), confirm)?;
         let mut host = with_services(host, ledger, || false);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
         Ok(Hosted { desk, host: Box::new(host) })
@@ -228,7 +230,7 @@ impl Parts<'_> {
         let (renewal, timeouts) = self.renewal(&live);
         let ledger = ledger(self.inbox.journal.filter(|_| !self.inbox.no_inbox));
         let has_ledger = ledger.is_some();
-        let inbox = inbox.with_ledger(ledger.clone());
+        let inbox = inbox.with_ledger(ledger.clone()).confirming(self.inbox.confirm);
         let host = if self.inbox.no_inbox { None } else { host(&self, inbox, ledger, work, &live, renewal) };
         let name = host.is_some().then_some(bridge);
         let config = self.bridge.core(self.grace);

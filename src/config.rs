@@ -3,7 +3,7 @@
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
 
-use crate::acp;
+use crate::{acp, question::Risk};
 
 /// The settings of `askbridge run`: a bridge that starts its agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +85,7 @@ impl BridgeSettings {
 }
 
 /// How responders other than the client reach a bridge's questions.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InboxSettings {
     /// Opens no socket: only the client can answer.
     pub no_inbox: bool,
@@ -93,6 +93,8 @@ pub struct InboxSettings {
     pub serve: Option<ServeSettings>,
     /// What is kept of the questions beyond the process. `None` keeps nothing.
     pub journal: Option<JournalSettings>,
+    /// The least risk of a permission that takes a second step before it is allowed.
+    pub confirm: Risk,
     /// What becomes of a question that no person can answer, as the settings say at the start.
     pub unattended: UnattendedSettings,
     /// Whether the command line says what becomes of it, so that no change of the settings counts.

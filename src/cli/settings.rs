@@ -108,6 +108,7 @@ impl BridgeArgs {
             no_inbox: !is_open,
             serve,
             journal: settings.journal(),
+            confirm: settings.get(&keys::PERMISSION_CONFIRM).0,
             unattended: config::UnattendedSettings { then, ..unattended },
             unattended_is_fixed: self.unattended.is_some(),
         }

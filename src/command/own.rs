@@ -9,6 +9,8 @@ use crate::{
         local::LocalInbox,
     },
     rule_service::RuleService,
+    settings::{Settings, keys},
+    settings_files,
 };
 
 /// The inbox of this process, and what serves it on a socket until this is dropped.
@@ -24,8 +26,10 @@ pub(super) struct Own {
 impl Own {
     /// Listens on a socket of its own. `agent` is what others show as the one that asks.
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
-        let ledger = ledger();
-        let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone())?;
+        let settings = settings_files::read(None);
+        let ledger = ledger(&settings);
+        let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
+        let (inbox, port, host) = LocalInbox::new(agent.to_owned()).bind(ledger.clone(), confirm)?;
         let host = host.with(Box::new(RuleService));
         let host = match &ledger {
             Some(ledger) => host.with(Box::new(LedgerService::new(Arc::clone(ledger)))),
@@ -44,12 +48,11 @@ impl Own {
 
 /// Returns the user's journal, in which nothing was written yet.
 #[cfg(feature = "journal")]
-fn ledger() -> Option<Arc<dyn Ledger>> {
-    let settings = crate::settings_files::read(None).journal()?;
-    Some(Arc::new(crate::journal::Journal::new(super::journal_options(settings))))
+fn ledger(settings: &Settings) -> Option<Arc<dyn Ledger>> {
+    Some(Arc::new(crate::journal::Journal::new(super::journal_options(settings.journal()?))))
 }
 
 #[cfg(not(feature = "journal"))]
-fn ledger() -> Option<Arc<dyn Ledger>> {
+fn ledger(_: &Settings) -> Option<Arc<dyn Ledger>> {
     None
 }

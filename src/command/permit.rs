@@ -17,7 +17,8 @@ use crate::{
 };
 
 /// Allows what an agent asks permission for: this time, or from now on. At a terminal, the person is asked what is not
-/// plain: which of several options is meant, and whether something dangerous is to be allowed (I12).
+/// plain: which of several options is meant, and whether what acts or is dangerous is to be allowed, with its whole text
+/// above (I12).
 pub async fn allow(id: &str, always: bool) -> Result<u8, CommandError> {
     let role = if always { Role::AllowAlways } else { Role::AllowOnce };
     if can_ask() {
@@ -36,8 +37,8 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
         return None;
     }
     match (permission::options(question, role).count(), choose(&record, role)) {
-        (1, Ok(Submission::Answer(answer))) if question.risk().is_dangerous() => {
-            Dialogue::confirming(record, answer)
+        (1, Ok(Submission::Answer(answer))) if question.risk().is_guarded() => {
+            Some(Dialogue::confirming(record, answer))
         }
         (2.., _) => Some(Dialogue::new(record)),
         _ => None,

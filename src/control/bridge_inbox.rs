@@ -24,7 +24,7 @@ use super::{
 use crate::{
     desk::{Asker, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Submission},
     limits,
-    question::{Provenance, Question, check},
+    question::{Provenance, Question, Risk, check},
 };
 
 /// The inbox of one bridge. Cheap to clone.
@@ -97,6 +97,13 @@ impl BridgeInbox {
             ledger: None,
             keeping: TaskTracker::new(),
         }
+    }
+
+    /// Marks the permissions of this risk, and of a higher one, as those that take a second step before they are allowed.
+    #[must_use]
+    pub fn confirming(self, risk: Risk) -> Self {
+        self.store.confirm_from(risk);
+        self
     }
 
     /// Keeps the questions in this ledger.

@@ -14,7 +14,7 @@ use tokio_util::sync::PollSender;
 
 use super::{protocol::Peers, store::Store};
 use crate::{
-    desk::{Changes, QuestionId, Refusal, Submission, Submitted, Ticket},
+    desk::{Changes, QuestionId, Record, Refusal, Submission, Submitted, Ticket},
     limits,
     question::Provenance,
 };
@@ -303,6 +303,18 @@ impl Intake {
         !self.handed_over.is_empty() || self.at_end.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
+    /// Adds to a question what only its host knows, once. The thread that forwards does not: a disk may be slow.
+    fn look(&self, record: &mut Arc<Record>) {
+        let known = self.store.read(|_, snapshot| snapshot.get(&record.id).cloned());
+        let looked_at = match known {
+            Some(known) => Some(Arc::clone(&known.question)),
+            None => self.store.look(&record.question).map(Arc::new),
+        };
+        if let Some(question) = looked_at.filter(|question| !Arc::ptr_eq(question, &record.question)) {
+            Arc::make_mut(record).question = question;
+        }
+    }
+
     /// Returns what is ready once it is noted that the delivery of an outcome begins.
     fn take_over(
         &self,
@@ -321,7 +333,8 @@ impl Intake {
             }
         }
         // First the store, so that a responder that is told finds the question there as it was told (I9).
-        if let Some(changes) = changes {
+        if let Some(mut changes) = changes {
+            changes.questions.iter_mut().for_each(|record| self.look(record));
             self.store.apply(changes);
         }
         for (caller, verdict) in verdicts {
@@ -345,7 +358,7 @@ mod tests {
             played::{question, soon},
             protocol::PeerStatus,
         },
-        desk::{Record, Timestamp},
+        desk::Timestamp,
     };
 
     #[derive(Default)]

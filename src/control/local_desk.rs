@@ -98,6 +98,7 @@ impl LocalDesk {
     ) -> Result<Asked, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
         guard::assess(&mut question);
+        question = self.shared.store.look(&question).unwrap_or(question);
         question.shrink_to_fit();
         let question = Arc::new(question);
         let (told, decided) = oneshot::channel();

@@ -14,8 +14,9 @@ use tokio::{
 use super::ledger::Ledger;
 use crate::{
     desk::{self, BridgeName, Changes, Earlier, Event, EventLog, QuestionId, Record, Settlement, Snapshot},
-    limits,
-    question::{Outcome, Provenance},
+    guard, limits,
+    question::{Outcome, Provenance, Purpose, Question, Risk},
+    real_files::RealFiles,
 };
 
 /// A snapshot and the log of what changed in it. Cheap to clone; all clones are one store.
@@ -34,6 +35,8 @@ struct State {
     log: EventLog,
     /// How open questions ended when they were asked before. Their desks do not know that.
     recalled: BTreeMap<QuestionId, Box<Earlier>>,
+    /// The least risk for which its person wants a second step.
+    confirm: Option<Risk>,
     /// Hears of each change as it happens: a follower may fall behind, and is told the state then, not the history.
     ledger: Option<Arc<dyn Ledger>>,
 }
@@ -87,6 +90,30 @@ impl Store {
     /// Notes each change in this ledger from now on.
     pub(super) fn keep_in(&self, ledger: Option<Arc<dyn Ledger>>) {
         self.lock().ledger = ledger;
+    }
+
+    /// Marks the permissions of this risk, and of a higher one, as those that take a second step.
+    pub(super) fn confirm_from(&self, risk: Risk) {
+        self.lock().confirm = Some(risk);
+    }
+
+    /// Returns whether the person wants a second step before this question is allowed, though it is not dangerous.
+    fn is_confirmed(&self, question: &Question) -> bool {
+        let (confirm, risk) = (self.lock().confirm, question.risk());
+        let is_wanted = confirm.is_some_and(|confirm| risk.degree() >= confirm.degree());
+        is_wanted && question.purpose == Purpose::Permission && !risk.is_dangerous()
+    }
+
+    /// Returns the question with what only its host knows: where the files lead that it names, and whether its person wants
+    /// a second step. `None` where nothing is to be said. It looks at the file system.
+    pub(super) fn look(&self, question: &Question) -> Option<Question> {
+        let led = guard::assess_links(question, &RealFiles);
+        if !self.is_confirmed(led.as_ref().unwrap_or(question)) {
+            return led;
+        }
+        let mut question = led.unwrap_or_else(|| question.clone());
+        question.confirm = true;
+        Some(question)
     }
 
     /// Returns the ledger, if there is one.

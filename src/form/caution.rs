@@ -9,28 +9,33 @@ pub const WORD: &str = "yes";
 
 /// Returns why an answer has to be confirmed, as a sentence; `None` where it can be sent at once.
 pub fn caution(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> {
-    let is_dangerous = question.risk().is_dangerous();
     match question.purpose {
-        Purpose::Permission => permitted(question, answer, is_dangerous),
-        _ if is_dangerous => Some("This is dangerous: a wrong answer can do harm.".into()),
+        Purpose::Permission => permitted(question, answer),
+        _ if question.takes_second_step() => Some("This is dangerous: a wrong answer can do harm.".into()),
         _ => None,
     }
 }
 
-fn permitted(question: &Question, answer: &Answer, is_dangerous: bool) -> Option<Cow<'static, str>> {
+fn permitted(question: &Question, answer: &Answer) -> Option<Cow<'static, str>> {
     let lasting = "It would be allowed from now on, without being asked again.";
-    let dangerous = || match &question.risk_reason {
-        Some(why) => format!("This is dangerous: {why}."),
-        None => "This is dangerous: what it allows can do harm.".to_owned(),
-    };
+    let takes_step = question.takes_second_step();
     match role(question, answer) {
         Some(Role::RejectOnce | Role::RejectAlways) => None,
-        Some(Role::AllowAlways) if is_dangerous => Some(format!("{} {lasting}", dangerous()).into()),
+        Some(Role::AllowAlways) if takes_step => Some(format!("{} {lasting}", risk(question)).into()),
         Some(Role::AllowAlways) => Some(lasting.into()),
-        _ if is_dangerous => Some(dangerous().into()),
+        _ if takes_step => Some(risk(question).into()),
         Some(Role::AllowOnce) => None,
         // An option of another version, or one that does not say what it does.
         _ => Some("It is not known what this option allows.".into()),
+    }
+}
+
+/// Returns what a permission risks, as a sentence.
+pub(super) fn risk(question: &Question) -> String {
+    let what = if question.risk().is_dangerous() { "This is dangerous" } else { "This acts" };
+    match &question.risk_reason {
+        Some(why) => format!("{what}: {why}."),
+        None => format!("{what}: what it allows can do harm."),
     }
 }
 

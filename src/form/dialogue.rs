@@ -65,10 +65,9 @@ impl Dialogue {
         Dialogue { record, answer, passed, step: Step::Field(0), is_change: false, begun: None }
     }
 
-    /// Begins with the confirmation of an answer that is given; `None` where it needs none.
-    pub fn confirming(record: Arc<Record>, answer: Answer) -> Option<Self> {
-        caution(&record.question, &answer)?;
-        Some(Dialogue { answer, step: Step::Caution, ..Dialogue::new(record) })
+    /// Begins with the confirmation of an answer that is given without a look at the question.
+    pub fn confirming(record: Arc<Record>, answer: Answer) -> Self {
+        Dialogue { answer, step: Step::Caution, ..Dialogue::new(record) }
     }
 
     /// Begins with the reason of a rejection.
@@ -114,7 +113,8 @@ impl Dialogue {
         match self.step {
             Step::Review => self.summary(),
             Step::Caution => {
-                caution(self.question(), &self.answer).map(Cow::into_owned).into_iter().collect()
+                let why = caution(self.question(), &self.answer);
+                vec![why.map_or_else(|| caution::risk(self.question()), Cow::into_owned)]
             }
             Step::Field(_) | Step::Reason => Vec::new(),
         }

@@ -1,6 +1,13 @@
 //! The risk of a question: the worst of what its parts say.
 
-use super::{command, input::Input, path};
+use std::path::Path;
+
+use super::{
+    command,
+    input::Input,
+    named::input_says_more,
+    path::{self, Files},
+};
 use crate::{
     limits,
     question::{Purpose, Question, Risk, Subject, subject::cut},
@@ -19,9 +26,39 @@ const NOTHING: &str = "/dev/null";
 /// It is called once for each question, when all is known that the agent said: with its folder, before it opens.
 pub fn assess(question: &mut Question) {
     let (risk, why) = risk(question);
+    set(question, risk, &why);
+    if let Some(subject) = question.subject.as_deref_mut() {
+        subject.input_says_more = input_says_more(subject);
+    }
+}
+
+/// Looks where the files lead that a change names, and returns the question with the risk of that: a plain change of a file
+/// that a link has elsewhere acts. `None` where nothing is to be said.
+///
+/// It is called where the file system may be looked at, before a person is told of the question.
+pub fn assess_links(question: &Question, files: &dyn Files) -> Option<Question> {
+    let (Risk::Plain, Purpose::Permission) = (question.risk(), &question.purpose) else { return None };
+    let (subject, project) = (question.subject.as_deref()?, question.project.as_deref()?);
+    let kind = subject.kind.as_deref().unwrap_or_default().to_lowercase();
+    if !is_change(&kind, subject) {
+        return None;
+    }
+    let input = subject.raw_input.as_deref().and_then(Input::read);
+    let folder = files.resolve(Path::new(project));
+    let leaves = |file: &&str| {
+        let leads_to = path::inside(project, file).and_then(|path| files.resolve(Path::new(&path)));
+        !folder.as_ref().zip(leads_to).is_some_and(|(folder, leads_to)| leads_to.starts_with(folder))
+    };
+    let file = changed_files(subject, input.as_ref()).into_iter().find(leaves)?;
+    let mut question = question.clone();
+    set(&mut question, Risk::Acts, &format!("it changes {file}, which leads out of the agent's folder"));
+    Some(question)
+}
+
+fn set(question: &mut Question, risk: Risk, why: &str) {
     question.risk = Some(risk);
     question.dangerous = risk.is_guarded();
-    question.risk_reason = Some(cut(&why, limits::SUBJECT_LINE)).filter(|why| !why.is_empty());
+    question.risk_reason = Some(cut(why, limits::SUBJECT_LINE)).filter(|why| !why.is_empty());
 }
 
 fn risk(question: &Question) -> (Risk, String) {
@@ -57,26 +94,18 @@ fn of_subject(subject: &Subject, project: Option<&str>) -> (Risk, String) {
             .map(|_| dangerous("it asks for more rights, or to leave the sandbox")),
         subject.command.as_deref().map(command::risk),
         read.and_then(|input| {
-            input.commands.iter().map(|text| command::risk(text)).max_by_key(|(risk, _)| degree(*risk))
+            input.commands.iter().map(|text| command::risk(text)).max_by_key(|(risk, _)| risk.degree())
         }),
         read.filter(|input| input.has_address).map(|_| acts("it uses the network")),
         matches!(input, Some(None)).then(|| acts("its input is not shown whole")),
         of_change(&kind, subject, read, project),
         of_what_is_missing(&kind, subject, read),
     ];
-    let worst = |worst: (Risk, String), part: (Risk, String)| match degree(part.0) > degree(worst.0) {
+    let worst = |worst: (Risk, String), part: (Risk, String)| match part.0.degree() > worst.0.degree() {
         true => part,
         false => worst,
     };
     parts.into_iter().flatten().fold((Risk::Plain, String::new()), worst)
-}
-
-fn degree(risk: Risk) -> u8 {
-    match risk {
-        Risk::Plain => 0,
-        Risk::Acts => 1,
-        _ => 2,
-    }
 }
 
 fn of_kind(kind: &str) -> (Risk, String) {
@@ -100,8 +129,8 @@ fn of_change(
     input: Option<&Input>,
     project: Option<&str>,
 ) -> Option<(Risk, String)> {
-    let Subject { diffs, patch, locations, .. } = subject;
-    if !CHANGING.contains(&kind) && diffs.is_empty() && patch.is_none() {
+    let Subject { diffs, patch, .. } = subject;
+    if !is_change(kind, subject) {
         return None;
     }
     let patch = patch.as_deref().unwrap_or_default();
@@ -112,16 +141,27 @@ fn of_change(
     if (diffs.is_empty() && patch.is_empty()) || texts.chain([patch]).any(is_cut) {
         return Some(acts("its change is not shown whole"));
     }
-    let files = locations.iter().map(|place| path::without_line(place));
-    let files = files.chain(diffs.iter().map(|diff| &*diff.path)).chain(changed_by(patch));
-    let files: Vec<_> =
-        files.chain(input.iter().flat_map(|input| input.paths.iter().map(String::as_str))).collect();
+    let files = changed_files(subject, input);
     let Some(project) = project else { return Some(acts("it is not known which folder the agent works in")) };
     match files.iter().find(|file| path::inside(project, file).is_none()) {
         Some(file) => Some(acts(format!("it changes {file}, which is not plainly in the agent's folder"))),
         None if files.is_empty() => Some(acts("it is not known which file it changes")),
         None => None,
     }
+}
+
+fn is_change(kind: &str, subject: &Subject) -> bool {
+    CHANGING.contains(&kind) || !subject.diffs.is_empty() || subject.patch.is_some()
+}
+
+/// Returns the files that a change names, in all its parts.
+fn changed_files<'a>(subject: &'a Subject, input: Option<&'a Input>) -> Vec<&'a str> {
+    let Subject { diffs, patch, locations, .. } = subject;
+    let places = locations.iter().map(|place| path::without_line(place));
+    let changed = diffs.iter().map(|diff| &*diff.path);
+    let patched = changed_by(patch.as_deref().unwrap_or_default());
+    let named = input.into_iter().flat_map(|input| input.paths.iter().map(String::as_str));
+    places.chain(changed).chain(patched).chain(named).collect()
 }
 
 /// Returns whether a text was cut.

@@ -18,5 +18,5 @@ pub mod path;
 
 pub mod programs;
 
-pub use assess::assess;
+pub use assess::{assess, assess_links};
 pub use path::Files;

@@ -47,6 +47,20 @@ fn is_harmless(member: &Member) -> bool {
     member.is_command || HARMLESS.contains(&&*member.name)
 }
 
+/// Returns whether the input of the tool says more than the rest does of what would be done.
+pub(super) fn input_says_more(subject: &Subject) -> bool {
+    let Some(raw) = subject.raw_input.as_deref() else { return false };
+    match (Input::read(raw), &subject.command) {
+        (Some(input), Some(command)) => {
+            input.commands.iter().any(|other| other != command)
+                || input.members.iter().any(|member| !is_harmless(member))
+        }
+        (Some(input), None) => !input.commands.is_empty() || input.has_address || input.escalates,
+        // It was cut.
+        (None, command) => command.is_some(),
+    }
+}
+
 /// Returns all folders that a command is said to run in.
 pub fn folders(subject: &Subject) -> Vec<String> {
     let of_input = input(subject).ok().flatten().map(|input| input.paths).unwrap_or_default();

@@ -169,10 +169,11 @@ mod tests {
         json!({
             "sessionId": "s", "agent": "a", "project": "/p", "requestId": "5", "questionId": "q", "title": "T",
             "message": "Why?", "submit": "Send", "toolCallId": "c", "purpose": "question", "origin": "elicitation",
-            "dangerous": true, "risk": "acts", "riskReason": "It runs.", "blocking": true, "timeoutMs": 5000, "notes": false,
+            "dangerous": true, "risk": "acts", "riskReason": "It runs.", "confirm": true, "blocking": true, "timeoutMs": 5000, "notes": false,
             "subject": {
                 "kind": "execute", "title": "T", "description": "D", "command": "ls", "folder": "/p",
                 "locations": ["a.rs:1"], "patch": "P", "content": "C", "plan": "Do", "rawInput": "{}", "unclear": "Its files.",
+                "inputSaysMore": true,
                 "diffs": [{ "path": "a.rs", "old": "1", "new": "2", "line": 3 }],
             },
             "fields": [

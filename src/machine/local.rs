@@ -3,8 +3,9 @@
 use std::{env, sync::Arc, time::SystemTime};
 
 use super::discovery::{self, DiscoveryError, Socket};
-use crate::control::{
-    BridgeInbox, Identity, Ledger, LocalDesk, Port, Work, agent_tree::AgentTree, host::Host,
+use crate::{
+    control::{BridgeInbox, Identity, Ledger, LocalDesk, Port, Work, agent_tree::AgentTree, host::Host},
+    question::Risk,
 };
 
 /// An inbox that no socket leads to yet.
@@ -30,13 +31,14 @@ impl LocalInbox {
     }
 
     /// Listens on a socket of the inbox's name, where other programs find it. Connections wait until they are served.
-    /// The questions are kept in this ledger.
+    /// The questions are kept in this ledger. Permissions of this risk take a second step.
     pub fn bind(
         self,
         ledger: Option<Arc<dyn Ledger>>,
+        confirm: Risk,
     ) -> Result<(BridgeInbox, Port, Host<Socket>), DiscoveryError> {
         let LocalInbox { inbox, port, work, .. } = self;
-        let inbox = inbox.with_ledger(ledger);
+        let inbox = inbox.with_ledger(ledger).confirming(confirm);
         Ok((inbox.clone(), port, bind(inbox, work)?))
     }
 }
@@ -48,10 +50,11 @@ pub fn bind_desk(
     folder: String,
     pid: Option<u32>,
     ledger: Option<Arc<dyn Ledger>>,
+    confirm: Risk,
 ) -> Result<(LocalDesk, Host<Socket>), DiscoveryError> {
     let tree = pid.and_then(AgentTree::of);
     let (inbox, desk, work) = BridgeInbox::of_desk(identity(agent, folder), random_key(), tree);
-    Ok((desk, bind(inbox.with_ledger(ledger), work)?))
+    Ok((desk, bind(inbox.with_ledger(ledger).confirming(confirm), work)?))
 }
 
 fn identity(agent: String, folder: String) -> Identity {

@@ -54,7 +54,7 @@ pub(super) struct Choice {
 impl Telling {
     /// Returns what is told, as far as it may be said.
     pub(super) fn message(&self, text: Disclosure) -> Message {
-        Message::new(&self.record, &self.folder, text)
+        Message::new(&self.record, &self.folder, text, self.settings.one_tap)
     }
 
     /// Says something. If nothing listens any more, the process is ending.

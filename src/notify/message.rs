@@ -8,7 +8,7 @@ use crate::{
     form::caution::{caution, role},
     limits,
     present::text::{asked, headline, line, project, short},
-    question::{Answer, FieldOption, Kind, Purpose, Question, Role, Value, subject},
+    question::{Answer, FieldOption, Kind, Purpose, Question, Risk, Role, Value, subject},
     settings::kinds::Disclosure,
     terminal::printable,
 };
@@ -41,8 +41,9 @@ pub struct Button {
 }
 
 impl Message {
-    /// Returns what is told of a question. `folder` is that of its bridge, where the question names no project.
-    pub fn new(record: &Record, folder: &str, text: Disclosure) -> Self {
+    /// Returns what is told of a question. `folder` is that of its bridge, where the question names no project. `one_tap` is
+    /// the highest risk of a permission that a button allows, where all of its text is told.
+    pub fn new(record: &Record, folder: &str, text: Disclosure, one_tap: Risk) -> Self {
         let question = &record.question;
         let what = match question.purpose {
             Purpose::Permission => "A permission",
@@ -55,7 +56,11 @@ impl Message {
         let (body, buttons) = match text {
             Disclosure::None => (String::new(), Vec::new()),
             Disclosure::Title => (headline(record), Vec::new()),
-            Disclosure::All => (whole(question), buttons(question)),
+            Disclosure::All => {
+                let (body, is_whole) = whole(question);
+                let one_tap = if is_whole { one_tap } else { Risk::Plain };
+                (body, buttons(question, one_tap))
+            }
         };
         Message {
             title,
@@ -98,21 +103,30 @@ fn place(question: &Question, folder: &str) -> Option<String> {
     project(question).or_else(started_in).map(|name| short(&name, PROJECT))
 }
 
-/// Returns all that is asked, within a limit.
-fn whole(question: &Question) -> String {
+/// Returns all that is asked, within a limit, and whether that is all that would be done.
+fn whole(question: &Question) -> (String, bool) {
     let mut parts = vec![asked(question)];
+    let mut is_whole = true;
     if let Some(about) = question.subject.as_deref() {
+        parts.extend(about.folder.iter().map(|folder| format!("in {folder}")));
         parts.extend([&about.command, &about.description, &about.plan].into_iter().flatten().cloned());
         parts.push(about.locations.join("\n"));
         parts.extend(about.diffs.iter().map(|diff| format!("changes {}:{}", diff.path, diff.line)));
+        is_whole = about.command.is_some()
+            && !about.input_says_more
+            && about.diffs.is_empty()
+            && about.patch.is_none();
     }
     parts.retain(|part| !part.trim().is_empty());
-    subject::cut(&printable(&parts.join("\n\n")), limits::NOTIFY_TEXT)
+    let text = parts.join("\n\n");
+    let text = printable(&text);
+    is_whole &= text.len() <= limits::NOTIFY_TEXT;
+    (subject::cut(&text, limits::NOTIFY_TEXT), is_whole)
 }
 
 /// Returns the answers that need no more than a tap: at most three, and all or none of a question, so that no option is
 /// missed. Of a permission, those that allow too much are left out.
-fn buttons(question: &Question) -> Vec<Button> {
+fn buttons(question: &Question, one_tap: Risk) -> Vec<Button> {
     let [field] = &*question.fields else { return Vec::new() };
     let choices: Vec<(String, Value)> = match &field.kind {
         _ if field.secret => return Vec::new(),
@@ -127,7 +141,7 @@ fn buttons(question: &Question) -> Vec<Button> {
     };
     let answer = |value| Answer { values: [(field.name.clone(), value)].into(), ..Answer::default() };
     let choices = choices.into_iter().map(|(label, value)| (label, answer(value)));
-    let all: Vec<_> = choices.filter(|(_, answer)| is_one_tap(question, answer)).collect();
+    let all: Vec<_> = choices.filter(|(_, answer)| is_one_tap(question, answer, one_tap)).collect();
     if all.len() > limits::NOTIFY_BUTTONS {
         return Vec::new();
     }
@@ -138,10 +152,10 @@ fn buttons(question: &Question) -> Vec<Button> {
     all.into_iter().map(button).collect()
 }
 
-/// Returns whether an answer may be one tap away: a tap never allows what acts (I12).
-fn is_one_tap(question: &Question, answer: &Answer) -> bool {
+/// Returns whether an answer may be one tap away: a tap allows what acts only where the person wants that (I12).
+fn is_one_tap(question: &Question, answer: &Answer, one_tap: Risk) -> bool {
     let refuses = matches!(role(question, answer), Some(Role::RejectOnce | Role::RejectAlways));
-    caution(question, answer).is_none() && (refuses || !question.risk().is_guarded())
+    caution(question, answer).is_none() && (refuses || question.risk().degree() <= one_tap.degree())
 }
 
 fn chosen(option: &FieldOption) -> (String, Value) {
@@ -204,19 +218,19 @@ mod tests {
     #[test]
     fn no_more_leaves_the_machine_than_is_set() {
         let record = record(permission("dangerous"));
-        let none = Message::new(&record, "/x", Disclosure::None);
+        let none = Message::new(&record, "/x", Disclosure::None, Risk::Plain);
         assert_eq!(none.text(), "A permission waits in sh␛op");
         assert!(none.buttons.is_empty() && !none.is_urgent);
-        let title = Message::new(&record, "/x", Disclosure::Title);
+        let title = Message::new(&record, "/x", Disclosure::Title, Risk::Plain);
         assert_eq!(title.text(), "A permission waits in sh␛op\nWhich ␛[31mone?");
         assert!(title.buttons.is_empty());
-        let all = Message::new(&record, "/x", Disclosure::All);
+        let all = Message::new(&record, "/x", Disclosure::All, Risk::Plain);
         assert!(all.body.contains("rm -rf build") && !all.body.contains('\u{1b}'), "{}", all.body);
     }
 
     #[test]
     fn what_allows_too_much_has_no_button() {
-        let of = |json| Message::new(&record(json), "", Disclosure::All);
+        let of = |json| Message::new(&record(json), "", Disclosure::All, Risk::Plain);
         assert_eq!(labels(&of(permission("plain"))), ["allow_once", "reject_once"]);
         for risk in ["acts", "dangerous", "of_next_year"] {
             assert_eq!(labels(&of(permission(risk))), ["reject_once"], "{risk}");
@@ -227,34 +241,54 @@ mod tests {
     }
 
     #[test]
+    fn what_acts_has_a_button_where_the_person_wants_that_and_all_of_it_is_told() {
+        let of = |json: &Json| Message::new(&record(json.clone()), "", Disclosure::All, Risk::Acts);
+        let whole = permission("acts");
+        assert_eq!(labels(&of(&whole)), ["allow_once", "reject_once"]);
+        let mut long = whole.clone();
+        long["subject"]["command"] = "x".repeat(limits::NOTIFY_TEXT).into();
+        let mut more = whole.clone();
+        more["subject"]["inputSaysMore"] = true.into();
+        let mut change = whole.clone();
+        change["subject"] = json!({ "patch": "+a" });
+        let mut confirmed = whole.clone();
+        confirmed["confirm"] = true.into();
+        for json in [long, more, change, confirmed, permission("dangerous")] {
+            assert_eq!(labels(&of(&json)), ["reject_once"], "{json}");
+        }
+        let told = Message::new(&record(whole), "", Disclosure::Title, Risk::Acts);
+        assert!(told.buttons.is_empty());
+    }
+
+    #[test]
     fn a_question_has_a_button_for_each_of_up_to_three_options() {
         let options = |count: usize| {
             let options: Vec<_> = (0..count)
                 .map(|place| json!({ "value": place.to_string(), "label": "x".repeat(99) }))
                 .collect();
-            Message::new(&record(choice(&options.into())), "", Disclosure::All).buttons
+            Message::new(&record(choice(&options.into())), "", Disclosure::All, Risk::Plain).buttons
         };
         assert_eq!((options(3).len(), options(4).len()), (3, 0));
         assert!(options(1)[0].label.chars().count() <= BUTTON);
         let mut confirm = choice(&json!([]));
         confirm["fields"][0] =
             json!({ "name": "f", "label": "?", "kind": "confirm", "yes": "Go", "no": "Stop" });
-        let message = Message::new(&record(confirm.clone()), "", Disclosure::All);
+        let message = Message::new(&record(confirm.clone()), "", Disclosure::All, Risk::Plain);
         assert_eq!(labels(&message), ["Go", "Stop"]);
         let Submission::Answer(answer) = &message.buttons[1].submission else { panic!("no answer") };
         assert_eq!(answer.values["f"], Value::Flag(false));
         confirm["fields"][0]["secret"] = true.into();
-        assert!(Message::new(&record(confirm.clone()), "", Disclosure::All).buttons.is_empty());
+        assert!(Message::new(&record(confirm.clone()), "", Disclosure::All, Risk::Plain).buttons.is_empty());
         let second = json!({ "name": "g", "label": "?", "kind": "boolean" });
         confirm["fields"] = json!([second, { "name": "h", "label": "?", "kind": "boolean" }]);
-        assert!(Message::new(&record(confirm), "", Disclosure::All).buttons.is_empty());
+        assert!(Message::new(&record(confirm), "", Disclosure::All, Risk::Plain).buttons.is_empty());
     }
 
     #[test]
     fn long_texts_are_cut_with_a_mark() {
         let mut json = choice(&json!([]));
         json["message"] = "é".repeat(10_000).into();
-        let body = Message::new(&record(json), "", Disclosure::All).body;
+        let body = Message::new(&record(json), "", Disclosure::All, Risk::Plain).body;
         assert!(body.len() <= limits::NOTIFY_TEXT && body.ends_with("more bytes are not shown"), "{body}");
     }
 
@@ -262,7 +296,7 @@ mod tests {
     fn the_folder_of_the_bridge_stands_for_a_project_that_is_not_named() {
         let mut json = choice(&json!([]));
         json["project"] = Json::Null;
-        let title = |folder| Message::new(&record(json.clone()), folder, Disclosure::None).title;
+        let title = |folder| Message::new(&record(json.clone()), folder, Disclosure::None, Risk::Plain).title;
         assert_eq!(
             (&*title("/home-of/site/"), &*title("")),
             ("A question waits in site", "A question waits")

@@ -63,7 +63,8 @@ impl About<'_> {
         self.text("Details", subject.content.as_deref(), out)?;
         // Where nothing else says what would happen.
         let is_said = subject.command.is_some() || subject.plan.is_some() || !subject.diffs.is_empty();
-        self.text("Input", subject.raw_input.as_deref().filter(|_| !is_said), out)
+        let is_shown = !is_said || subject.input_says_more;
+        self.text("Input", subject.raw_input.as_deref().filter(|_| is_shown), out)
     }
 
     /// Writes a short part behind its name.

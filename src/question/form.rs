@@ -66,6 +66,9 @@ pub struct Question {
     /// Why it is not plain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_reason: Option<String>,
+    /// Whether its person wants a second step before it is allowed, though it is not dangerous.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub confirm: bool,
     /// Whether the agent waits for the answer. If not, it goes on working meanwhile.
     pub blocking: bool,
     /// How long the agent is willing to wait, in milliseconds.
@@ -275,6 +278,7 @@ impl Question {
             dangerous: false,
             risk: None,
             risk_reason: None,
+            confirm: false,
             blocking: true,
             timeout: None,
             notes: true,
@@ -289,6 +293,11 @@ impl Question {
             (None, Purpose::Question) if !self.dangerous => Risk::Plain,
             (None, _) => Risk::Dangerous,
         }
+    }
+
+    /// Returns whether it takes a second step, beside the choice, before it is allowed or answered.
+    pub fn takes_second_step(&self) -> bool {
+        self.risk().is_dangerous() || self.confirm
     }
 
     /// Checks the question against the limits, and that its fields can be told apart.

@@ -96,6 +96,7 @@ fn subject(subject: &Subject) -> usize {
         content,
         raw_input,
         unclear,
+        input_says_more: _,
     } = subject;
     let texts = [kind, title, description, command, folder, patch, plan, content, raw_input, unclear];
     let diff = |diff: &Diff| DIFF + text(&diff.path) + optional(diff.old.as_ref()) + text(&diff.new);

@@ -21,8 +21,17 @@ impl Risk {
         self != Risk::Plain
     }
 
+    /// Returns its place in the order of degrees. One of another version counts as the highest.
+    pub fn degree(self) -> u8 {
+        match self {
+            Risk::Plain => 0,
+            Risk::Acts => 1,
+            _ => 2,
+        }
+    }
+
     /// Returns whether it may do harm, which a degree of another version may mean as well.
     pub fn is_dangerous(self) -> bool {
-        !matches!(self, Risk::Plain | Risk::Acts)
+        self.degree() > Risk::Acts.degree()
     }
 }

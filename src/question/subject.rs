@@ -47,6 +47,9 @@ pub struct Subject {
     /// What of the agent's request could not be read, or does not agree with the rest of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear: Option<String>,
+    /// Whether `rawInput` says more than the rest of what would be done, so that a person has to see it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub input_says_more: bool,
 }
 
 /// The change of one file: the part that differs, with a few lines around it.

@@ -17,7 +17,7 @@ pub use super::unattended::{UNATTENDED_THEN, UNATTENDED_WHEN};
 use super::{
     attached::Attached,
     key::{AnyKey, Counts, Key, Project},
-    kinds::{ClientQuestions, DEFAULT_ADDRESS, Hosts, Permissions, Serve, Timeout},
+    kinds::{ClientQuestions, Confirm, DEFAULT_ADDRESS, Hosts, OneTap, Permissions, Serve, Timeout},
 };
 use crate::{
     config::{LogFormat, LogLevel},
@@ -32,6 +32,7 @@ const PROCESS: &str = "it is about processes of yours";
 const ADDRESS: &str = "it sets an address";
 const LEAVES: &str = "it decides what leaves the machine, and to where";
 const WRITES: &str = "it decides what is written, and to where";
+const GUARDS: &str = "it decides what you are asked twice";
 
 /// `bridge.timeout`
 pub static BRIDGE_TIMEOUT: Key<Timeout> = Key::own(
@@ -96,6 +97,23 @@ pub static BRIDGE_GRACE: Key<Duration> = Key::own(
     PROCESS,
     || limits::GRACE,
     "How long the agent may take to end once the client is gone, before it gets SIGTERM",
+);
+
+/// `permission.confirm`
+pub static PERMISSION_CONFIRM: Key<Confirm> = Key::own(
+    "permission.confirm",
+    Counts::NextBridge,
+    GUARDS,
+    Confirm::default,
+    "Take a second step, such as the word yes, before you allow what is `dangerous`, or all that `acts`",
+);
+/// `permission.one-tap`
+pub static PERMISSION_ONE_TAP: Key<OneTap> = Key::own(
+    "permission.one-tap",
+    Counts::NextQuestion,
+    GUARDS,
+    OneTap::default,
+    "Offer to allow with one tap on a notification what is `plain`, or also what `acts` where its whole text is sent",
 );
 
 /// `inbox.address`
@@ -177,7 +195,7 @@ pub static LOG_FORMAT: Key<LogFormat> =
     Key::own("log.format", Counts::NextCommand, WRITES, LogFormat::default, "How a line is written");
 
 /// Every setting, in the order in which it is shown.
-pub static ALL: [&dyn AnyKey; 46] = [
+pub static ALL: [&dyn AnyKey; 48] = [
     &BRIDGE_TIMEOUT,
     &BRIDGE_CLIENT_QUESTIONS,
     &BRIDGE_PERMISSIONS,
@@ -186,6 +204,8 @@ pub static ALL: [&dyn AnyKey; 46] = [
     &BRIDGE_INBOX,
     &BRIDGE_SERVE,
     &BRIDGE_GRACE,
+    &PERMISSION_CONFIRM,
+    &PERMISSION_ONE_TAP,
     &INBOX_ADDRESS,
     &INBOX_TOKEN_FILE,
     &INBOX_ALLOW_HOST,

@@ -13,7 +13,7 @@ use super::{
     place::Origin,
     value::Setting,
 };
-use crate::question::Purpose;
+use crate::question::{Purpose, Risk};
 
 /// When a person is told that a question waits, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,8 @@ pub struct NotifySettings {
     pub purposes: Vec<Purpose>,
     /// Whether nothing is told while the person evidently is there.
     pub presence: bool,
+    /// The highest risk of a permission that one tap allows.
+    pub one_tap: Risk,
     /// Runs again and again while a question stays open.
     pub heartbeat: Option<Heartbeat>,
     /// Whether the desktop shows a notification.
@@ -123,6 +125,7 @@ impl NotifySettings {
             quiet: of.get(&keys::NOTIFY_QUIET, &keys::PROJECT_QUIET),
             purposes,
             presence: settings.get(&keys::NOTIFY_PRESENCE),
+            one_tap: settings.get(&keys::PERMISSION_ONE_TAP).0,
             heartbeat: command(&keys::NOTIFY_HEARTBEAT_COMMAND).map(|command| Heartbeat { every, command }),
             desktop: settings.get(&keys::NOTIFY_DESKTOP_ENABLED),
             terminal: settings.get(&keys::NOTIFY_TERMINAL_ENABLED),

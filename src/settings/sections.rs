@@ -1,8 +1,9 @@
 //! The tables of a file. What can be set in them is left to `keys`.
 
 /// The tables of a file, each with what is in it.
-pub const SECTIONS: [(&str, &str); 14] = [
+pub const SECTIONS: [(&str, &str); 15] = [
     ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
+    ("permission", "What you are asked before something is allowed"),
     ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
     ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
     ("journal", "The file of questions and answers: `askbridge history`"),

@@ -165,7 +165,9 @@ impl App {
         // What is over scrolls as well.
         let Some(record) = self.item().map(|item| Arc::clone(&item.record)) else { return };
         let draft = self.drafts.entry(record.id.clone()).or_insert_with(|| Draft::new(&record));
-        draft.scroll = Some(from.saturating_add_signed(by).min(most));
+        let first = from.saturating_add_signed(by).min(most);
+        draft.scroll = Some(first);
+        draft.is_read |= first == most;
     }
 
     /// Does what a key does while a text is typed.

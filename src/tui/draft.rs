@@ -22,6 +22,8 @@ pub struct Draft {
     pub tab: usize,
     /// The line that is shown first; `None` follows the cursor.
     pub scroll: Option<usize>,
+    /// Whether its last line was in view, where the question is longer than the screen.
+    pub is_read: bool,
     /// Whether the person changed something.
     pub is_touched: bool,
     /// What is wrong with it, since it was last sent.
@@ -93,7 +95,14 @@ impl Draft {
             }
             entry
         });
-        Draft { entries: entries.collect(), tab: 0, scroll: None, is_touched: false, errors: Vec::new() }
+        Draft {
+            entries: entries.collect(),
+            tab: 0,
+            scroll: None,
+            is_read: false,
+            is_touched: false,
+            errors: Vec::new(),
+        }
     }
 
     /// Returns the field that is shown, and what is given for it; `None` in the review.

@@ -58,6 +58,10 @@ impl App {
             self.modal = Some(Modal::Reason(Some(answer), Editor::default()));
             return Vec::new();
         }
+        if !self.may_allow(question, &answer) {
+            self.complain("Read it to its end before you allow it: PgDn");
+            return Vec::new();
+        }
         match caution(question, &answer) {
             Some(why) => {
                 self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
@@ -65,6 +69,13 @@ impl App {
             }
             None => self.submit(Submission::Answer(answer)),
         }
+    }
+
+    /// Returns whether all that would be done was in view, where that is more than plain (I12).
+    fn may_allow(&self, question: &Question, answer: &Answer) -> bool {
+        let refuses = matches!(role(question, answer), Some(Role::RejectOnce | Role::RejectAlways));
+        let is_read = self.draft().is_some_and(|draft| draft.is_read) || self.first_line() >= self.overflow();
+        refuses || is_read || question.purpose != Purpose::Permission || !question.risk().is_guarded()
     }
 
     /// Submits to the current question, once at a time.

@@ -146,11 +146,11 @@ fn next_takes_the_oldest_and_says_how_many_wait() {
     assert_eq!((terminal.code(), end(second).code), (0, i32::from(exit::REJECTED)));
 }
 
-/// An agent that asks permission for something dangerous.
-fn permission(machine: &TestMachine) -> (Process, String) {
+/// An agent that asks permission to run this.
+fn permission(machine: &TestMachine, command: &str) -> (Process, String) {
     let options = [["always", "allow_always"], ["once", "allow_once"], ["no", "reject_once"]];
     let options = options.map(|[id, kind]| json!({ "optionId": id, "name": id, "kind": kind }));
-    let call = json!({ "toolCallId": "t", "title": "Clean up", "kind": "execute", "rawInput": { "command": "rm -rf build" } });
+    let call = json!({ "toolCallId": "t", "title": "Clean up", "kind": "execute", "rawInput": { "command": command } });
     let params = json!({ "sessionId": "s", "toolCall": call, "options": options });
     let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/request_permission", "params": params });
     let bridge =
@@ -162,7 +162,7 @@ fn permission(machine: &TestMachine) -> (Process, String) {
 #[test]
 fn something_dangerous_is_allowed_by_a_typed_word_alone() {
     let machine = TestMachine::new();
-    let (mut bridge, id) = permission(&machine);
+    let (mut bridge, id) = permission(&machine, "rm -rf build");
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
     terminal.expect("rm -rf build");
     terminal.expect("`rm` removes or moves files.\nType yes to go on: ");
@@ -182,13 +182,32 @@ fn something_dangerous_is_allowed_by_a_typed_word_alone() {
     terminal.expect(&format!("{id} allowed: once\n"));
     assert_eq!(terminal.code(), 0, "{}", terminal.text);
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
-    let (mut bridge, id) = permission(&machine);
+    let (mut bridge, id) = permission(&machine, "rm -rf build");
     let mut terminal = Terminal::start(&machine, &["deny", &id], 100, 24);
     terminal.expect("Why is it denied? [no reason]: ");
     terminal.types("\n");
     terminal.expect(&format!("{id} denied: Clean up\n"));
     assert_eq!(terminal.code(), 0, "{}", terminal.text);
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "no");
+}
+
+/// Who types only its ID has not seen it. Who chooses an option has.
+#[test]
+fn what_acts_is_allowed_by_its_id_with_its_text_above() {
+    let machine = TestMachine::new();
+    let (mut bridge, id) = permission(&machine, "cargo build");
+    let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
+    terminal.expect("cargo build");
+    terminal.expect("This acts: it runs a command.\nType yes to go on: ");
+    terminal.types("yes\n");
+    terminal.expect(&format!("{id} allowed: once\n"));
+    assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
+    let (mut bridge, id) = permission(&machine, "cargo build");
+    let mut terminal = Terminal::start(&machine, &["answer", &id], 100, 24);
+    terminal.expect("Choose 1 to 3 (? for help): ");
+    terminal.types("2\n");
+    terminal.expect(&format!("{id} allowed: once\n"));
+    assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
 }
 
 #[test]

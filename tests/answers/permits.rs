@@ -1,11 +1,12 @@
 //! `allow` and `deny`, and what else a person does with a permission at the command line.
 
-use std::fs;
+use std::{fs, os::unix::fs::symlink};
 
 use serde_json::{Value, json};
 
 use crate::{
     machine::{TestMachine, end, name},
+    person::Person,
     support::Process,
 };
 
@@ -127,6 +128,62 @@ fn what_the_agent_does_not_offer_is_not_chosen() {
     assert_eq!(agent.machine.ok(&["answer", plan, "2"]), format!("{plan} allowed: Ask each time\n"));
     assert_eq!(agent.machine.ok(&["answer", hopeless, "no"]), format!("{hopeless} denied: No\n"));
     assert_eq!(agent.told(), [selected("ask"), selected("no")]);
+}
+
+#[test]
+fn change_through_a_link_out_of_the_folder_acts() {
+    let (machine, elsewhere) = (TestMachine::new(), tempfile::tempdir().unwrap());
+    let folder = machine.path().join("shop");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("notes.md"), "a").unwrap();
+    fs::write(elsewhere.path().join("profile"), "a").unwrap();
+    symlink(elsewhere.path().join("profile"), folder.join("link.md")).unwrap();
+    let changes = ["notes.md", "link.md"].map(|file| {
+        let path = folder.join(file);
+        let change = json!([{ "type": "diff", "path": path, "oldText": "a", "newText": "b" }]);
+        let call = json!({ "toolCallId": file, "title": "Change", "kind": "edit", "content": change });
+        let options = json!([{ "optionId": "once", "name": "Allow", "kind": "allow_once" }]);
+        let params = json!({ "sessionId": "s", "toolCall": call, "options": options });
+        json!({ "jsonrpc": "2.0", "id": file, "method": "session/request_permission", "params": params })
+            .to_string()
+    });
+    // The agent works in the folder of its session.
+    let script =
+        r#"read -r new; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}' "$@"; exec cat"#;
+    let mut bridge = machine
+        .start(&[&["run", "--", "sh", "-c", script, "sh"][..], &changes.each_ref().map(|it| &**it)].concat());
+    let new = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": { "cwd": folder, "mcpServers": [] } });
+    bridge.send(&new.to_string());
+    let risks: Vec<_> = machine
+        .questions(2)
+        .iter()
+        .map(|it| {
+            let question = &it["question"];
+            (question["risk"].clone(), question["riskReason"].as_str().unwrap_or_default().to_owned())
+        })
+        .collect();
+    assert_eq!(risks[0], (json!("plain"), String::new()));
+    assert_eq!(risks[1].0, json!("acts"));
+    assert!(risks[1].1.ends_with("link.md, which leads out of the agent's folder"), "{risks:?}");
+}
+
+#[test]
+fn person_may_want_a_second_step_for_all_that_acts() {
+    for (settings, takes_step) in [("", false), ("[permission]\nconfirm = \"acts\"\n", true)] {
+        let person = Person::new();
+        person.sets(settings);
+        let mut build = request(1, &CLAUDE);
+        build["params"]["toolCall"]["rawInput"]["command"] = "cargo build".into();
+        let script = "printf '%s\\n' \"$1\"; exec cat";
+        let _bridge =
+            Process::spawn(&mut person.command(&["run", "--", "sh", "-c", script, "sh", &build.to_string()]));
+        let asked = person.machine.questions(1)[0]["question"].clone();
+        assert_eq!(
+            (&asked["risk"], asked["confirm"] == json!(true)),
+            (&json!("acts"), takes_step),
+            "{asked}"
+        );
+    }
 }
 
 #[test]

@@ -267,6 +267,39 @@ fn a_slip_in_the_word_stays_at_the_word() {
     }
 }
 
+#[test]
+fn what_acts_is_allowed_once_its_last_line_was_in_view() {
+    for (risk, lines, is_read, allows) in [
+        ("plain", 500, false, true),
+        ("acts", 3, false, true),
+        ("acts", 500, false, false),
+        ("acts", 500, true, true),
+        ("dangerous", 500, false, false),
+    ] {
+        let mut asked = long_permission(lines);
+        asked["risk"] = risk.into();
+        let mut scene = Scene::new((80, 60), one(asked));
+        scene.keys(&[Key::Enter]);
+        if is_read {
+            while text(&scene.drawn()).contains("more lines") {
+                scene.keys(&[Key::PageDown]);
+            }
+        }
+        scene.keys(&[Key::Char('2'), Key::Enter]);
+        let is_sent = matches!(&*scene.effects, [Effect::Submit(..)]);
+        assert_eq!(is_sent, allows, "{risk}, {lines} lines: {:?}", scene.effects);
+        assert_eq!(
+            text(&scene.drawn()).contains("Read it to its end before you allow it"),
+            !allows,
+            "{risk}"
+        );
+        if !allows {
+            scene.keys(&[Key::Char('3'), Key::Enter, Key::Enter]);
+            assert!(matches!(&*scene.effects, [Effect::Submit(..)]), "it can be denied: {:?}", scene.effects);
+        }
+    }
+}
+
 /// Three permissions that need no second step, so that two keys allow one.
 fn three() -> Vec<Item> {
     (1..=3).map(|number| item(number, &permission(false), &json!({}))).collect()

@@ -69,7 +69,7 @@ const MAY_KNOW: [(&str, &[&str]); 38] = [
     ("settings_files", &["limits", "settings"]),
     ("real_files", &["guard"]),
     ("log", &["config", "limits", "terminal"]),
-    ("control", &["desk", "guard", "limits", "question"]),
+    ("control", &["desk", "guard", "limits", "question", "real_files"]),
     ("journal", &["control", "desk", "limits", "question"]),
     ("machine", &["control", "desk", "limits", "question"]),
     (

@@ -122,6 +122,8 @@ pub fn complete(question: &mut Question, update: &[u8]) {
         description,
         patch,
         unclear,
+        // That is decided by `guard`.
+        input_says_more: _,
     } = earlier.subject;
     let subject = question.subject.get_or_insert_default();
     let unclear = subject.unclear.take().or(unclear);

@@ -300,12 +300,12 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** Takes an option of a permission: at once, or after a step. */
   #press({ role, label, value }) {
-    const { fields } = this.#record.question;
+    const { fields, confirm } = this.#record.question;
     const risk = riskOf(this.#record.question);
     const act = () => this.#send("answer", { values: { [fields[0].name]: value }, notes: {} });
     const step = decision(role, risk);
     if (!step) return act();
-    this.#ask({ ...step, about: label, act, dangerous: isHarmful(risk) });
+    this.#ask({ ...step, about: label, act, dangerous: confirm || isHarmful(risk) });
     clear(this.#parts.actions.querySelector(".buttons"));
     this.paused = true;
   }

@@ -20,7 +20,7 @@ export const kind = ({ subject: { kind = "other" } = {} }) => own(KINDS, kind) ?
 /** Returns the parts of a permission. @param {Object} question @returns {HTMLElement[]} */
 export function subject({ subject: it, message, project, title: above }) {
   if (!it) return [];
-  const { command, plan, diffs = [], locations = [], description, title, content, rawInput } = it;
+  const { command, plan, diffs = [], locations = [], description, title, content, rawInput, inputSaysMore } = it;
   const files = locations.filter(place => !diffs.some(({ path }) => place.startsWith(path)));
   const isSaid = command || plan || it.patch || diffs.length;
   const known = [command, plan, ...(command ? [] : [above, message])];
@@ -34,7 +34,7 @@ export function subject({ subject: it, message, project, title: above }) {
     it.patch && patch(it.patch),
     plan && el("div.plan", prose(plan)),
     texts.size > 0 && el("div.said", command && el("p.about", "The agent says"), [...texts].map(prose)),
-    rawInput && el("details", { open: !isSaid }, el("summary", "Input of the tool"), code(rawInput)),
+    rawInput && el("details", { open: !isSaid || inputSaysMore }, el("summary", "Input of the tool"), code(rawInput)),
   ];
 }
 
