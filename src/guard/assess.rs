@@ -6,6 +6,7 @@ use super::{
     command,
     input::Input,
     named::input_says_more,
+    patch::{changed_by, removed_by},
     path::{self, Files},
 };
 use crate::{
@@ -17,9 +18,6 @@ use crate::{
 const READING: [&str; 2] = ["read", "search"];
 const CHANGING: [&str; 1] = ["edit"];
 const THINKING: &str = "think";
-
-/// What a patch names in the place of a file that is not there.
-const NOTHING: &str = "/dev/null";
 
 /// Decides the risk of a question, and says why. It replaces what the agent says of it, which only ever adds to it.
 ///
@@ -167,46 +165,6 @@ fn changed_files<'a>(subject: &'a Subject, input: Option<&'a Input>) -> Vec<&'a 
 /// Returns whether a text was cut.
 fn is_cut(text: &str) -> bool {
     text.ends_with(" more bytes are not shown")
-}
-
-/// Returns the files that the heads of a patch name.
-pub(super) fn changed_by(patch: &str) -> impl Iterator<Item = &str> {
-    let files =
-        patch.lines().filter_map(|line| head(line, "+++ ", "b/").or_else(|| head(line, "--- ", "a/")));
-    files.filter(|file| *file != NOTHING)
-}
-
-/// Returns what a patch does beside changing lines.
-fn removed_by(patch: &str) -> Option<&'static str> {
-    let has = |begin: &str| patch.lines().any(|line| line.starts_with(begin));
-    if has("+++ /dev/null") || has("deleted file mode") || has("*** Delete File") {
-        Some("it deletes a file")
-    } else if ["rename from", "rename to", "*** Move to"].into_iter().any(has) || renames(patch) {
-        Some("it moves or renames")
-    } else if has("new mode") || has("old mode") {
-        Some("it changes who may run or read a file")
-    } else {
-        None
-    }
-}
-
-/// Returns whether the file after a change has another name than before.
-fn renames(patch: &str) -> bool {
-    let mut before = None;
-    patch.lines().any(|line| {
-        if let Some(file) = head(line, "--- ", "a/") {
-            before = Some(file);
-            return false;
-        }
-        let after = head(line, "+++ ", "b/");
-        after.zip(before.take()).is_some_and(|(after, before)| after != before && before != NOTHING)
-    })
-}
-
-/// Returns the file that a head of a patch names.
-fn head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
-    let file = line.strip_prefix(mark)?.split('\t').next().unwrap_or_default().trim();
-    Some(file.strip_prefix(side).unwrap_or(file))
 }
 
 /// Returns what it means that something of a permission is missing.

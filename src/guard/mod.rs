@@ -14,6 +14,8 @@ mod json;
 
 pub mod named;
 
+mod patch;
+
 pub mod path;
 
 pub mod programs;

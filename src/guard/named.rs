@@ -2,8 +2,8 @@
 //! whether a command is all that would run.
 
 use super::{
-    assess::changed_by,
     input::{Input, Member},
+    patch::changed_by,
     path,
 };
 use crate::question::Subject;

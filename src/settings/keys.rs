@@ -12,12 +12,13 @@ pub use super::notify_keys::{
     NOTIFY_WEBHOOK_DELAY, NOTIFY_WEBHOOK_TEXT, NOTIFY_WEBHOOK_URL, PROJECT_DELAY, PROJECT_ENABLED,
     PROJECT_FOLDER, PROJECT_PURPOSES, PROJECT_QUIET, PROJECT_TEXT,
 };
+pub use super::permission::{PERMISSION_CONFIRM, PERMISSION_ONE_TAP};
 pub use super::sections::{PROJECTS, PROJECTS_ABOUT, RULES, RULES_ABOUT, SECTIONS, is_section};
 pub use super::unattended::{UNATTENDED_THEN, UNATTENDED_WHEN};
 use super::{
     attached::Attached,
     key::{AnyKey, Counts, Key, Project},
-    kinds::{ClientQuestions, Confirm, DEFAULT_ADDRESS, Hosts, OneTap, Permissions, Serve, Timeout},
+    kinds::{ClientQuestions, DEFAULT_ADDRESS, Hosts, Permissions, Serve, Timeout},
 };
 use crate::{
     config::{LogFormat, LogLevel},
@@ -32,7 +33,6 @@ const PROCESS: &str = "it is about processes of yours";
 const ADDRESS: &str = "it sets an address";
 const LEAVES: &str = "it decides what leaves the machine, and to where";
 const WRITES: &str = "it decides what is written, and to where";
-const GUARDS: &str = "it decides what you are asked twice";
 
 /// `bridge.timeout`
 pub static BRIDGE_TIMEOUT: Key<Timeout> = Key::own(
@@ -97,23 +97,6 @@ pub static BRIDGE_GRACE: Key<Duration> = Key::own(
     PROCESS,
     || limits::GRACE,
     "How long the agent may take to end once the client is gone, before it gets SIGTERM",
-);
-
-/// `permission.confirm`
-pub static PERMISSION_CONFIRM: Key<Confirm> = Key::own(
-    "permission.confirm",
-    Counts::NextBridge,
-    GUARDS,
-    Confirm::default,
-    "Take a second step, such as the word yes, before you allow what is `dangerous`, or all that `acts`",
-);
-/// `permission.one-tap`
-pub static PERMISSION_ONE_TAP: Key<OneTap> = Key::own(
-    "permission.one-tap",
-    Counts::NextQuestion,
-    GUARDS,
-    OneTap::default,
-    "Offer to allow with one tap on a notification what is `plain`, or also what `acts` where its whole text is sent",
 );
 
 /// `inbox.address`

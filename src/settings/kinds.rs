@@ -9,11 +9,11 @@ use super::value::{Setting, list, quoted, span, text, typed_list};
 use crate::{
     acp::Tier,
     config::{LogFormat, LogLevel, Unattended},
-    question::{Purpose, Risk},
+    question::Purpose,
 };
 
 /// A kind that is one of some words.
-trait Word: Copy + PartialEq + 'static {
+pub(super) trait Word: Copy + PartialEq + 'static {
     /// The words, and what each means.
     const WORDS: &'static [(&'static str, Self)];
 
@@ -78,36 +78,6 @@ impl Word for Permissions {
     fn is_narrower(self, held: Self) -> bool {
         self == held || self == Permissions::Client
     }
-}
-
-/// The least risk that takes a second step before it is allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Confirm(pub Risk);
-
-impl Default for Confirm {
-    fn default() -> Self {
-        Confirm(Risk::Dangerous)
-    }
-}
-
-impl Word for Confirm {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("dangerous", Confirm(Risk::Dangerous)), ("acts", Confirm(Risk::Acts))];
-}
-
-/// The highest risk that one tap on a notification allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OneTap(pub Risk);
-
-impl Default for OneTap {
-    fn default() -> Self {
-        OneTap(Risk::Plain)
-    }
-}
-
-impl Word for OneTap {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("plain", OneTap(Risk::Plain)), ("acts", OneTap(Risk::Acts))];
 }
 
 impl Word for Unattended {

@@ -477,7 +477,7 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 35] = [
+    const HOSTILE: [(&str, &str, &str); 37] = [
         ("journal", "enabled", "false"),
         ("journal", "texts", "false"),
         ("journal", "keep", "'1s'"),
@@ -490,6 +490,8 @@ mod tests {
         ("bridge", "inbox", "false"),
         ("bridge", "serve", "'0.0.0.0:80'"),
         ("bridge", "grace", "'999d'"),
+        ("permission", "confirm", "'dangerous'"),
+        ("permission", "one-tap", "'acts'"),
         ("inbox", "address", "'0.0.0.0:80'"),
         ("inbox", "token-file", "'/dev/null'"),
         ("inbox", "allow-host", "['evil.example']"),

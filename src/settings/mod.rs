@@ -15,6 +15,8 @@ mod sections;
 
 pub mod journal;
 
+mod permission;
+
 mod unattended;
 
 pub mod keys;

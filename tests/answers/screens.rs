@@ -234,7 +234,9 @@ fn a_permission_shows_what_it_is_for_and_is_confirmed() {
         "dangerous",
         || one(permission(true)),
         |scene| {
-            scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter]);
+            scene.keys(&[Key::Enter]);
+            read_to_its_end(scene);
+            scene.keys(&[Key::Char('2'), Key::Enter]);
             scene.types("ye");
             assert_eq!(scene.effects, []);
         },
@@ -253,7 +255,9 @@ fn a_permission_shows_what_it_is_for_and_is_confirmed() {
 fn a_slip_in_the_word_stays_at_the_word() {
     for slip in ["yse", "", "no"] {
         let mut scene = Scene::new((80, 24), one(permission(true)));
-        scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter]);
+        scene.keys(&[Key::Enter]);
+        read_to_its_end(&mut scene);
+        scene.keys(&[Key::Char('2'), Key::Enter]);
         scene.types(slip);
         scene.keys(&[Key::Enter]);
         assert!(text(&scene.drawn()).contains("Nothing was sent: type yes"), "{slip:?}");
@@ -264,6 +268,13 @@ fn a_slip_in_the_word_stays_at_the_word() {
             panic!("{slip:?}: {:?}", scene.effects)
         };
         assert_eq!(answer.values["p"], askbridge::question::Value::Text("once".to_owned()));
+    }
+}
+
+/// Scrolls until the last line of the question was in view.
+fn read_to_its_end(scene: &mut Scene) {
+    while text(&scene.drawn()).contains("more lines") {
+        scene.keys(&[Key::PageDown]);
     }
 }
 
@@ -281,9 +292,7 @@ fn what_acts_is_allowed_once_its_last_line_was_in_view() {
         let mut scene = Scene::new((80, 60), one(asked));
         scene.keys(&[Key::Enter]);
         if is_read {
-            while text(&scene.drawn()).contains("more lines") {
-                scene.keys(&[Key::PageDown]);
-            }
+            read_to_its_end(&mut scene);
         }
         scene.keys(&[Key::Char('2'), Key::Enter]);
         let is_sent = matches!(&*scene.effects, [Effect::Submit(..)]);
@@ -540,13 +549,19 @@ fn a_single_key_never_allows_what_is_dangerous() {
     {
         for key in &keys {
             let mut scene = Scene::new((80, 24), one(permission(true)));
-            scene.keys(before);
+            if let [enter, rest @ ..] = before {
+                scene.keys(&[*enter]);
+                read_to_its_end(&mut scene);
+                scene.keys(rest);
+            }
             scene.keys(&[*key]);
             assert!(!scene.effects.iter().any(allows), "{before:?} {key:?}");
         }
     }
     let mut scene = Scene::new((80, 24), one(permission(true)));
-    scene.keys(&[Key::Enter, Key::Char('2'), Key::Enter]);
+    scene.keys(&[Key::Enter]);
+    read_to_its_end(&mut scene);
+    scene.keys(&[Key::Char('2'), Key::Enter]);
     scene.app.handle(Event::Paste("yes".to_owned()));
     scene.keys(&[Key::Enter]);
     assert!(!scene.effects.iter().any(allows), "what is pasted confirms nothing");

@@ -16,7 +16,8 @@ fn files_of_a_room_have_no_cycle() {
     let sources = Source::all(&["src"]);
     let rooms: BTreeSet<_> = sources.iter().map(|source| module(&source.path)[0]).collect();
     assert!(rooms.len() > 10, "the rooms are not found: {rooms:?}");
-    let cycles: Vec<_> = rooms.iter().flat_map(|room| cycles(&sources, room)).collect();
+    let modules = Crate::of(&sources);
+    let cycles: Vec<_> = rooms.iter().flat_map(|room| cycles(&modules, &sources, room)).collect();
     assert!(
         cycles.is_empty(),
         "\n{}\nMove what both files need into a file that knows neither, or pass it in.\n",
@@ -30,20 +31,30 @@ struct Crate<'a> {
     files: BTreeMap<Vec<&'a str>, &'a str>,
     /// The names that `use` declarations bring into the scope of each module, and their paths.
     names: BTreeMap<Vec<&'a str>, BTreeMap<String, String>>,
+    /// The modules directly below each module, by their names.
+    children: BTreeMap<Vec<&'a str>, BTreeMap<&'a str, Vec<&'a str>>>,
+    /// The paths that each file names.
+    paths: BTreeMap<&'a str, Vec<Known>>,
 }
 
 impl<'a> Crate<'a> {
     fn of(sources: &'a [Source]) -> Self {
         let mut files = BTreeMap::new();
         let mut names = BTreeMap::new();
+        let mut children: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        let mut known = BTreeMap::new();
         for source in sources {
             let module = module(&source.path);
             files.insert(module.clone(), source.path.as_str());
-            let uses = paths(&source.production).into_iter();
-            let uses = uses.filter_map(|known| Some((known.name?, known.path)));
+            if let Some((name, parent)) = module.split_last() {
+                children.entry(parent.to_vec()).or_default().insert(*name, module.clone());
+            }
+            let paths = paths(&source.production);
+            let uses = paths.iter().filter_map(|known| Some((known.name.clone()?, known.path.clone())));
             names.insert(module, uses.collect());
+            known.insert(source.path.as_str(), paths);
         }
-        Crate { files, names }
+        Crate { files, names, children, paths: known }
     }
 
     /// Returns the file that defines what a path in this module names. `None` if it is not of this crate.
@@ -86,9 +97,7 @@ impl<'a> Crate<'a> {
     }
 
     fn child(&self, module: &[&'a str], name: &str) -> Option<Vec<&'a str>> {
-        let known =
-            self.files.keys().filter(|child| child.split_last().is_some_and(|(_, parent)| parent == module));
-        known.into_iter().find(|child| child.last() == Some(&name)).cloned()
+        self.children.get(module)?.get(name).cloned()
     }
 
     fn name(&self, module: &[&'a str], name: &str) -> Option<&str> {
@@ -97,12 +106,15 @@ impl<'a> Crate<'a> {
 }
 
 /// The files of a room that each file of it names, with the first line that does.
-fn arrows<'a>(sources: &'a [Source], room: &str) -> BTreeMap<&'a str, BTreeMap<&'a str, usize>> {
-    let modules = Crate::of(sources);
+fn arrows<'a>(
+    modules: &Crate<'a>,
+    sources: &'a [Source],
+    room: &str,
+) -> BTreeMap<&'a str, BTreeMap<&'a str, usize>> {
     let mut arrows: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for source in sources.iter().filter(|source| module(&source.path)[0] == room) {
         let from = module(&source.path);
-        for known in paths(&source.production).iter().filter(|known| is_arrow(known)) {
+        for known in modules.paths[source.path.as_str()].iter().filter(|known| is_arrow(known)) {
             let to = modules.file_of(&known.path, &from);
             // A table of contents does not depend on what it re-exports from the files below it.
             let is_contents = |to: &str| known.exported && module(to).starts_with(&from);
@@ -122,8 +134,8 @@ fn is_arrow(known: &Known) -> bool {
 }
 
 /// Returns a complaint about each cycle. Of the cycles through one file, the shortest is told.
-fn cycles(sources: &[Source], room: &str) -> Vec<String> {
-    let arrows = arrows(sources, room);
+fn cycles<'a>(modules: &Crate<'a>, sources: &'a [Source], room: &str) -> Vec<String> {
+    let arrows = arrows(modules, sources, room);
     let mut told = BTreeSet::new();
     let mut complaints = Vec::new();
     for start in arrows.keys() {
@@ -167,7 +179,8 @@ mod tests {
     }
 
     fn complaints(files: &[(&str, &str)]) -> Vec<String> {
-        cycles(&sources(files), "a")
+        let sources = sources(files);
+        cycles(&Crate::of(&sources), &sources, "a")
     }
 
     #[test]
@@ -206,7 +219,7 @@ mod tests {
                 ("src/a/d/e.rs", ""),
             ];
             let sources = sources(&files);
-            let arrows = arrows(&sources, "a");
+            let arrows = arrows(&Crate::of(&sources), &sources, "a");
             assert!(arrows["src/a/c.rs"].contains_key(file), "{spelling}: {arrows:?}");
         }
     }

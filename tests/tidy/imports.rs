@@ -62,7 +62,7 @@ const MAY_KNOW: [(&str, &[&str]); 38] = [
     ("terminal", &["limits"]),
     ("signals", &["exit"]),
     // The shell.
-    ("config", &["acp"]),
+    ("config", &["acp", "question"]),
     // Pure, and no part of the core: an embedder has settings of its own.
     ("rule", &["desk", "guard", "limits", "question"]),
     ("settings", &["acp", "config", "limits", "question", "rule"]),
