@@ -21,6 +21,3 @@ mod cycles;
 
 #[cfg(test)]
 mod words;
-
-#[cfg(test)]
-mod web;

@@ -1,11 +1,11 @@
 //! The files of the page, with their hashes. A release build has them in the program; a debug build reads them from the
-//! source folder at each request, so that a changed file needs no build. Scripts and styles are shortened once for each
-//! version. Which headers go with the files is left to `routes`.
+//! source folder at each request, so that a changed file needs no build. Each file is served as it is written, compressed
+//! where that is worth it. Which headers go with the files is left to `routes`.
 
 use std::{
     collections::BTreeMap,
     io::Write,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use axum::body::Bytes;
@@ -13,7 +13,6 @@ use flate2::{Compression, write::GzEncoder};
 use rust_embed::Embed;
 use sha2::{Digest, Sha256};
 
-use super::shorten;
 use crate::serve::hex::Hex;
 
 /// Where the page is, and what it is made of.
@@ -54,7 +53,7 @@ pub(super) struct File {
     pub(super) kind: &'static str,
     /// The hash of its content, hexadecimal.
     pub(super) hash: String,
-    /// Its content as it is sent.
+    /// Its content.
     pub(super) content: Bytes,
     compressed: OnceLock<Bytes>,
 }
@@ -64,23 +63,9 @@ impl Site {
     pub(super) fn now() -> Arc<Self> {
         static EMBEDDED: OnceLock<Arc<Site>> = OnceLock::new();
         match cfg!(debug_assertions) {
-            true => Self::of_folder(),
+            true => Arc::new(Self::new(sources())),
             false => Arc::clone(EMBEDDED.get_or_init(|| Arc::new(Self::new(sources())))),
         }
-    }
-
-    /// Returns the files of the source folder. They are shortened again only where one has changed: without
-    /// optimization, that takes a while.
-    fn of_folder() -> Arc<Self> {
-        static LAST: Mutex<Option<(Sources, Arc<Site>)>> = Mutex::new(None);
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        let sources = sources();
-        let known = last.as_ref().filter(|(known, _)| *known == sources).map(|(_, site)| Arc::clone(site));
-        known.unwrap_or_else(|| {
-            let site = Arc::new(Self::new(sources.clone()));
-            *last = Some((sources, Arc::clone(&site)));
-            site
-        })
     }
 
     fn new(sources: Sources) -> Self {
@@ -130,11 +115,6 @@ impl File {
             "svg" => "image/svg+xml",
             // Such as what an editor keeps beside a file.
             _ => return None,
-        };
-        let content = match extension {
-            "css" => shorten::style(&String::from_utf8_lossy(&content)).into(),
-            "js" => shorten::script(&String::from_utf8_lossy(&content)).into(),
-            _ => content,
         };
         let hash = hex(&Sha256::digest(&content));
         Some(File { kind, hash, content, compressed: OnceLock::new() })
@@ -194,10 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn scripts_and_styles_are_sent_without_comments_and_others_as_they_are() {
-        let content = |name: &str| File::new(name, "/* A */\n  b {}\n".into()).expect("a file").content;
-        assert_eq!([content("a.js"), content("a.css")], ["b{}", "b{}"]);
-        assert_eq!([content("a.html"), content("a.json")], ["/* A */\n  b {}\n", "/* A */\n  b {}\n"]);
+    fn files_are_served_as_they_are_written() {
+        for name in ["a.js", "a.css", "a.html", "a.json"] {
+            let file = File::new(name, "/* A */\n  b {}\n".into()).expect("a file");
+            assert_eq!(file.content, "/* A */\n  b {}\n", "{name}");
+        }
     }
 
     #[test]
@@ -209,7 +190,7 @@ mod tests {
         assert!(compressed.len() < text.len() / 10);
         let mut read = String::new();
         flate2::read::GzDecoder::new(&*compressed).read_to_string(&mut read).expect("gzip");
-        assert_eq!(read, text.trim_end());
+        assert_eq!(read, text);
         assert!(File::new("a.css", "short".into()).expect("a style").compressed().is_none());
     }
 }

@@ -3,10 +3,7 @@
 
 mod files;
 
-mod shorten;
-
 mod policy;
-mod rename;
 
 pub mod code;
 

@@ -17,7 +17,7 @@ function take() {
 
 async function signIn(token) {
   const refusal = await inbox.connection.signIn(token).catch(({ message }) => message[0].toUpperCase() + message.slice(1));
-  find("#refusal").textContent = refusal?.replaceAll("\x60", "") ?? "";
+  find("#refusal").textContent = refusal?.replaceAll("`", "") ?? "";
 }
 
 function follow({ token, question }) {

@@ -7,12 +7,12 @@ import { visible } from "./words.js";
 const AT_ONCE = 20_000;
 
 /** Returns a short text; what stands between backticks is code. @param {string} text */
-export const inline = text => visible(text).split(/\x60([^\x60\n]+)\x60/).map((part, place) => (place % 2 ? el("code", part) : part));
+export const inline = text => visible(text).split(/`([^`\n]+)`/).map((part, place) => (place % 2 ? el("code", part) : part));
 
 /** Returns a text as paragraphs; what stands between fences is code. @param {string} text */
 export const prose = text =>
   folded(text, shown => {
-    const parts = shown.split(/^ *(?:\x60{3}|~~~).*\n?/m).map(part => part.replace(/^\n+|\s+$/g, ""));
+    const parts = shown.split(/^ *(?:`{3}|~~~).*\n?/m).map(part => part.replace(/^\n+|\s+$/g, ""));
     const show = (part, place) => part && (place % 2 ? block(part) : el("p", { dir: "auto" }, inline(part)));
     return el("div.prose", parts.map(show));
   });
@@ -32,7 +32,7 @@ function folded(text, show) {
 /** Returns the heading and the rest of a text: its first line, unless that is code. @param {string} text */
 export function headed(text) {
   const [first, ...rest] = text.trim().split("\n");
-  const isCode = /^ *(\x60{3}|~~~)/.test(first);
+  const isCode = /^ *(`{3}|~~~)/.test(first);
   return isCode ? ["Question", text] : [first, rest.join("\n").trim()];
 }
 
