@@ -13,12 +13,12 @@ use std::{
 };
 
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     control::{
         BridgeInbox, Inbox,
         host::{NeedsQuestions, Service},
-        stop::Stop,
     },
     desk::{QuestionId, Record, Refusal, State, Submission, Timestamp},
     question::{Provenance, Responder},
@@ -66,11 +66,15 @@ impl Service for RuleService {
         "rules"
     }
 
-    fn run(self: Box<Self>, inbox: BridgeInbox, mut stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             tokio::select! {
                 () = Running::new(inbox).run() => {}
-                () = stop.stopped() => {}
+                () = stop.cancelled() => {}
             }
         })
     }

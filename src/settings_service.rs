@@ -13,9 +13,10 @@ use std::{
 };
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    control::{BridgeInbox, Inbox, host::Service, stop::Stop},
+    control::{BridgeInbox, Inbox, host::Service},
     desk::Asker,
     settings::keys,
     settings_files::{Live, Versions},
@@ -90,11 +91,15 @@ impl Service for SettingsService {
         "settings"
     }
 
-    fn run(self: Box<Self>, inbox: BridgeInbox, mut stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             tokio::select! {
                 () = self.follow(inbox) => {}
-                () = stop.stopped() => {}
+                () = stop.cancelled() => {}
             }
         })
     }

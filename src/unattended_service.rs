@@ -13,10 +13,11 @@ use std::{
 
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::Unattended,
-    control::{Batch, BridgeInbox, Inbox, host::Service, stop::Stop},
+    control::{Batch, BridgeInbox, Inbox, host::Service},
     desk::{QuestionId, Record, Submission},
     limits, log,
     question::{Provenance, Responder},
@@ -136,11 +137,15 @@ impl Service for UnattendedService {
         NAME
     }
 
-    fn run(self: Box<Self>, inbox: BridgeInbox, mut stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             tokio::select! {
                 () = self.follow(inbox) => {}
-                () = stop.stopped() => {}
+                () = stop.cancelled() => {}
             }
         })
     }

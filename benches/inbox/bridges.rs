@@ -12,15 +12,13 @@ use std::{
 };
 
 use askbridge::{
-    control::{
-        BridgeInbox, Identity, Port, socket,
-        stop::{Stop, Stopper},
-    },
+    control::{BridgeInbox, Identity, Port, socket},
     desk::{Asker, BridgeName, Desk, Notice, Opening, Setup},
     machine::discovery,
     question::{Field, FieldOption, Kind, Origin, Question},
 };
 use tokio::{runtime, sync::mpsc};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// A bridge whose inbox is served.
 pub(crate) struct Bridge {
@@ -28,7 +26,7 @@ pub(crate) struct Bridge {
     pub(crate) name: BridgeName,
     asks: mpsc::Sender<u64>,
     _socket: discovery::Socket,
-    _stopper: Stopper,
+    _stop: DropGuard,
 }
 
 impl Bridge {
@@ -53,12 +51,12 @@ pub(crate) fn start(folder: &Path, bridges: usize, questions: u64) -> io::Result
             Desk::new(Setup { bridge: name.clone(), asker: Asker::Agent, started: started_at, key: 1 });
         (1..=questions).for_each(|number| open(&mut desk, number));
         let (socket, listener) = discovery::Socket::bind(folder, name.as_str()).map_err(io::Error::other)?;
-        let (stopper, stop) = Stopper::new();
+        let stop = CancellationToken::new();
         let (asks, asked) = mpsc::channel(8);
         runtime.spawn(work.run());
-        runtime.spawn(serve(listener, inbox, stop));
+        runtime.spawn(serve(listener, inbox, stop.clone()));
         runtime.spawn(play(desk, port, asked));
-        started.push(Bridge { name, asks, _socket: socket, _stopper: stopper });
+        started.push(Bridge { name, asks, _socket: socket, _stop: stop.drop_guard() });
     }
     thread::Builder::new()
         .name("bridges".to_owned())
@@ -66,7 +64,7 @@ pub(crate) fn start(folder: &Path, bridges: usize, questions: u64) -> io::Result
     Ok(started)
 }
 
-async fn serve(listener: std::os::unix::net::UnixListener, inbox: BridgeInbox, stop: Stop) {
+async fn serve(listener: std::os::unix::net::UnixListener, inbox: BridgeInbox, stop: CancellationToken) {
     // What fails shows as questions that are missing.
     drop(socket::serve(listener, None, inbox, stop).await);
 }

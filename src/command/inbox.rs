@@ -7,6 +7,8 @@ use std::{
     io::{self, Write},
 };
 
+use tokio_util::sync::CancellationToken;
+
 use super::{
     CommandError,
     background::{self, Presence},
@@ -14,7 +16,6 @@ use super::{
 };
 use crate::{
     config::ServeSettings,
-    control::stop::Stopper,
     exit,
     machine::{Machine, discovery},
     origin::attach::{self, Finder, SharedHosts},
@@ -93,7 +94,8 @@ async fn serve(
         }
     };
     // The server runs until this function returns.
-    let (_stopper, stop) = Stopper::new();
+    let stop = CancellationToken::new();
+    let _stop_at_the_end = stop.clone().drop_guard();
     tokio::select! {
         followed = machine.follow() => Ok(followed.map(|()| exit::OK)?),
         () = server.run(machine.clone(), None, stop) => Ok(exit::OK),

@@ -10,6 +10,7 @@ use std::{
 
 use futures::{FutureExt, future::BoxFuture};
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     bridge_inbox::BridgeInbox,
@@ -235,7 +236,7 @@ async fn live(durable: &Durable, agent: &mut Agent, person_here: &mut Person, pl
     let (inbox, port, work) = BridgeInbox::new(identity, 1);
     let inbox = inbox.with_ledger(Some(Arc::new(durable.clone())));
     let service = Box::new(LedgerService::new(Arc::new(durable.clone())));
-    let (_stopper, stop) = super::stop::Stopper::new();
+    let stop = CancellationToken::new();
     let asks = Arc::new(Question { session: Some("s".to_owned()), ..question("Why?") });
     let mut bridge = Bridge { desk: Desk::new(Setup { bridge, asker: Asker::Agent, started, key: 1 }), port };
     let number = bridge

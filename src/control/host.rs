@@ -15,11 +15,11 @@ use std::{
 
 use futures::future::join_all;
 use tokio::{sync::oneshot, time::sleep};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     bridge_inbox::{BridgeInbox, Work},
     socket,
-    stop::{Stop, Stopper},
 };
 use crate::limits;
 
@@ -29,7 +29,11 @@ pub trait Service: Send {
     fn name(&self) -> &'static str;
 
     /// Runs until it is told to stop. It follows what changes by the inbox's store.
-    fn run(self: Box<Self>, inbox: BridgeInbox, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
 /// Returns whether a service needs the questions of the bridge now. It may read files, so a thread of its own calls it.
@@ -55,7 +59,7 @@ pub struct Host<S> {
 
 #[derive(Debug)]
 struct Thread {
-    stopper: Stopper,
+    stop: CancellationToken,
     handle: thread::JoinHandle<()>,
     /// Keeps the socket open until the ledger is written: a reader must not take the bridge for one that was killed.
     listener: UnixListener,
@@ -138,12 +142,13 @@ impl<S> Host<S> {
         mut services: Vec<Box<dyn Service>>,
     ) -> io::Result<()> {
         services.append(&mut self.services);
-        let (stopper, stop) = Stopper::new();
+        let stop = CancellationToken::new();
         let kept_open = listener.try_clone()?;
         let inbox = self.inbox.clone();
-        let serve = move || run(listener, first, inbox, work, services, stop);
+        let stopped = stop.clone();
+        let serve = move || run(listener, first, inbox, work, services, stopped);
         let handle = thread::Builder::new().name("inbox".to_owned()).spawn(serve)?;
-        self.thread = Some(Thread { stopper, handle, listener: kept_open });
+        self.thread = Some(Thread { stop, handle, listener: kept_open });
         Ok(())
     }
 }
@@ -163,9 +168,9 @@ impl<S> Host<S> {
 impl<S> Drop for Host<S> {
     fn drop(&mut self) {
         self.keep_the_last();
-        if let Some(Thread { stopper, handle, listener }) = self.thread.take() {
+        if let Some(Thread { stop, handle, listener }) = self.thread.take() {
             self.inbox.stop();
-            stopper.stop();
+            stop.cancel();
             // If the thread panicked, there is nothing more to do.
             drop(handle.join());
             drop(listener);
@@ -193,12 +198,12 @@ async fn questions_needed(work: &Work, needs_questions: Option<NeedsQuestions>) 
 }
 
 /// Runs a service until it ends, or until it has had its time to stop.
-async fn run_service(service: Box<dyn Service>, inbox: BridgeInbox, mut stop: Stop) {
+async fn run_service(service: Box<dyn Service>, inbox: BridgeInbox, stop: CancellationToken) {
     let name = service.name();
     tracing::debug!(service = name, "a service starts");
     let running = service.run(inbox, stop.clone());
     let late = async {
-        stop.stopped().await;
+        stop.cancelled().await;
         sleep(limits::SERVICE_STOP).await;
     };
     tokio::select! {
@@ -213,7 +218,7 @@ fn run(
     inbox: BridgeInbox,
     work: Work,
     services: Vec<Box<dyn Service>>,
-    stop: Stop,
+    stop: CancellationToken,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = runtime.and_then(|runtime| {
@@ -254,7 +259,11 @@ mod tests {
             "hanging"
         }
 
-        fn run(self: Box<Self>, _: BridgeInbox, _: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        fn run(
+            self: Box<Self>,
+            _: BridgeInbox,
+            _: CancellationToken,
+        ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             Box::pin(pending())
         }
     }
@@ -262,8 +271,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_service_that_does_not_stop_is_ended() {
         let (inbox, _port, _work) = played("b");
-        let (stopper, stop) = Stopper::new();
-        stopper.stop();
+        let stop = CancellationToken::new();
+        stop.cancel();
         let started = Instant::now();
         run_service(Box::new(Hanging), inbox, stop).await;
         assert_eq!(started.elapsed(), limits::SERVICE_STOP);

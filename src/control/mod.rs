@@ -31,8 +31,6 @@ pub mod bridge_inbox;
 
 pub mod budget;
 
-pub mod stop;
-
 mod deltas;
 
 mod connection;

@@ -10,13 +10,13 @@ use std::{
 };
 
 use tokio::{net::UnixStream, task::JoinHandle, time::timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     bridge_inbox::{BridgeInbox, Work},
     handover::Port,
     protocol::Identity,
     socket,
-    stop::{Stop, Stopper},
 };
 use crate::{
     desk::{Asker, Desk, Notice, Opening, Setup, Submitted},
@@ -55,7 +55,7 @@ pub(crate) struct PlayedBridge {
     desk: Desk,
     port: Port,
     served: JoinHandle<()>,
-    stopper: Stopper,
+    stop: CancellationToken,
     _work: JoinHandle<()>,
 }
 
@@ -76,9 +76,9 @@ impl PlayedBridge {
         let (inbox, port, work) = played(name);
         let Identity { bridge, started_at: started, .. } = inbox.identity().clone();
         let desk = Desk::new(Setup { bridge, asker: Asker::Agent, started, key: 1 });
-        let (stopper, stop) = Stopper::new();
-        let served = serve(listener, first, inbox.clone(), stop);
-        PlayedBridge { inbox, path, desk, port, served, stopper, _work: tokio::spawn(work.run()) }
+        let stop = CancellationToken::new();
+        let served = serve(listener, first, inbox.clone(), stop.clone());
+        PlayedBridge { inbox, path, desk, port, served, stop, _work: tokio::spawn(work.run()) }
     }
 
     /// Asks, and returns the number of the question once the inbox has it.
@@ -144,15 +144,15 @@ impl PlayedBridge {
 
     /// Stops serving, and leaves the socket's file.
     pub(crate) async fn vanish(&mut self) {
-        self.stopper.stop();
+        self.stop.cancel();
         soon(&mut self.served).await.expect("it is served");
     }
 
     /// Serves again.
     pub(crate) fn reappear(&mut self) {
         drop(std::fs::remove_file(&self.path));
-        let (stopper, stop) = Stopper::new();
-        (self.served, self.stopper) = (serve(listen(&self.path), None, self.inbox.clone(), stop), stopper);
+        self.stop = CancellationToken::new();
+        self.served = serve(listen(&self.path), None, self.inbox.clone(), self.stop.clone());
     }
 
     /// Connects to the socket.
@@ -161,11 +161,17 @@ impl PlayedBridge {
     }
 }
 
+impl Drop for PlayedBridge {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
 fn serve(
     listener: net::UnixListener,
     first: Option<UnixStream>,
     inbox: BridgeInbox,
-    stop: Stop,
+    stop: CancellationToken,
 ) -> JoinHandle<()> {
     let first = first.map(|first| first.into_std().expect("a stream"));
     tokio::spawn(async move { socket::serve(listener, first, inbox, stop).await.expect("it is served") })

@@ -5,9 +5,9 @@ use std::{pin::Pin, sync::Arc};
 
 use futures::{StreamExt, stream::FuturesUnordered};
 
-use super::{
-    bridge_inbox::BridgeInbox, host::Service, inbox::Inbox, ledger::Ledger, stop::Stop, store::Batch,
-};
+use tokio_util::sync::CancellationToken;
+
+use super::{bridge_inbox::BridgeInbox, host::Service, inbox::Inbox, ledger::Ledger, store::Batch};
 use crate::{
     desk::{Earlier, Event, QuestionId, Record, Submission},
     question::{Answer, Outcome, Provenance, Purpose},
@@ -110,7 +110,11 @@ impl Service for LedgerService {
         "ledger"
     }
 
-    fn run(self: Box<Self>, inbox: BridgeInbox, _: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        _: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             let ledger = Arc::clone(&self.ledger);
             // It ends with the store, which ends with the bridge: what happened last is noted by then.

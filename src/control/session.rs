@@ -20,13 +20,13 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
     time::timeout,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     budget::CallRoom,
     connection::{Connection, error},
     methods::Methods,
     protocol::method,
-    stop::Stop,
 };
 use crate::{desk::Refusal, limits};
 
@@ -72,7 +72,7 @@ pub async fn serve(
     methods: &Methods,
     requests: &mut impl Requests,
     replies: &mut impl Replies,
-    mut stop: Stop,
+    stop: CancellationToken,
 ) -> io::Result<()> {
     let (module, connection) = methods.for_connection();
     let places = Arc::new(Semaphore::new(limits::CALLS_PER_CONNECTION));
@@ -96,7 +96,7 @@ pub async fn serve(
                 replies.send(message).await?;
                 connection.change_is_over();
             },
-            () = stop.stopped(), if !stopped => {
+            () = stop.cancelled(), if !stopped => {
                 stopped = true;
                 requests.close();
             }

@@ -8,13 +8,13 @@ use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     inbox::Inbox,
     lines::{LineWriter, RequestLines},
     methods::{Caller, Methods},
     session,
-    stop::Stop,
 };
 use crate::limits;
 
@@ -24,7 +24,7 @@ pub async fn serve<I: Inbox>(
     listener: net::UnixListener,
     first: Option<net::UnixStream>,
     inbox: I,
-    mut stop: Stop,
+    stop: CancellationToken,
 ) -> io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
     let mut first = first.map(UnixStream::from_std);
@@ -35,7 +35,7 @@ pub async fn serve<I: Inbox>(
     let mut is_failing = false;
     loop {
         let accepted = tokio::select! {
-            () = stop.stopped() => break,
+            () = stop.cancelled() => break,
             accepted = accept(&listener, &mut first) => accepted,
             Some(_) = sessions.join_next() => continue,
         };

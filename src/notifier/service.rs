@@ -19,13 +19,13 @@ use tokio::{
     task::JoinSet,
     time::sleep,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{clock, slots::BUSY};
 use crate::{
     control::{
         BridgeInbox, Inbox,
         host::{NeedsQuestions, Service},
-        stop::Stop,
     },
     desk::{QuestionId, Record, State},
     limits,
@@ -86,7 +86,11 @@ impl Service for NotifyService {
         "notifiers"
     }
 
-    fn run(self: Box<Self>, inbox: BridgeInbox, mut stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             let running = Running {
                 terminal: self.terminal,
@@ -99,7 +103,7 @@ impl Service for NotifyService {
             // Notifiers end by themselves when the bridge is gone: it does not wait for them (I8).
             tokio::select! {
                 () = running.run() => {}
-                () = stop.stopped() => {}
+                () = stop.cancelled() => {}
             }
         })
     }

@@ -8,16 +8,17 @@ use tokio::{
     task::yield_now,
     time::{sleep, timeout},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{connection, ends::Ends, visitors::Visitors};
-use crate::{control::stop::Stop, limits};
+use crate::limits;
 
 /// Serves all connections until the server stops. Then replies that are under way are still sent, once `kept` says that
 /// the journal has what they confirm; a client that does not read them is not waited for.
 pub(super) async fn accept(
     listener: TcpListener,
     router: Router,
-    mut stop: Stop,
+    stop: CancellationToken,
     kept: impl Future<Output = ()>,
 ) {
     let (visitors, ended) = Visitors::new();
@@ -25,7 +26,7 @@ pub(super) async fn accept(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = stop.stopped() => break,
+            () = stop.cancelled() => break,
         };
         match accepted {
             Ok((stream, client)) => {
@@ -37,7 +38,7 @@ pub(super) async fn accept(
             Err(error) => {
                 tokio::select! {
                     () = sleep(pause.next(&error)) => {}
-                    () = stop.stopped() => break,
+                    () = stop.cancelled() => break,
                 }
             }
         }
@@ -47,12 +48,18 @@ pub(super) async fn accept(
     timeout(limits::LAST_REPLIES, ended.wait()).await.unwrap_or_default();
 }
 
-fn serve(stream: TcpStream, client: SocketAddr, router: &Router, visitors: &Arc<Visitors>, mut stop: Stop) {
+fn serve(
+    stream: TcpStream,
+    client: SocketAddr,
+    router: &Router,
+    visitors: &Arc<Visitors>,
+    stop: CancellationToken,
+) {
     let visitor = visitors.admit();
     if let Ok(server) = stream.local_addr() {
         visitor.comes_over(Ends { client, server });
     }
-    let stopped = async move { stop.stopped().await };
+    let stopped = async move { stop.cancelled().await };
     let served = connection::serve(stream, router.clone(), Arc::clone(&visitor), stopped);
     tokio::spawn(async move {
         tokio::select! {

@@ -14,13 +14,11 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::problem::Problem;
 use crate::{
-    control::{
-        stop::Stop,
-        store::{Batch, Follower, Store},
-    },
+    control::store::{Batch, Follower, Store},
     desk::{Event, QuestionId, Record},
     limits,
 };
@@ -31,7 +29,7 @@ pub(super) struct Feeds {
     /// Distinguishes the revisions of this server from those of one that ran before it.
     epoch: Arc<str>,
     places: Arc<Semaphore>,
-    stop: Stop,
+    stop: CancellationToken,
 }
 
 /// One thing to tell a client.
@@ -59,7 +57,7 @@ pub(super) enum Item {
 
 impl Feeds {
     /// Returns feeds that end when the server stops.
-    pub(super) fn new(epoch: &str, stop: Stop) -> Self {
+    pub(super) fn new(epoch: &str, stop: CancellationToken) -> Self {
         Feeds { epoch: epoch.into(), places: Arc::new(Semaphore::new(limits::SUBSCRIBERS)), stop }
     }
 
@@ -95,7 +93,7 @@ struct Feed {
     follower: Follower,
     pending: Pending,
     epoch: Arc<str>,
-    stop: Stop,
+    stop: CancellationToken,
     _place: OwnedSemaphorePermit,
 }
 
@@ -129,7 +127,7 @@ impl Feed {
         tokio::select! {
             biased;
             batch = self.follower.next() => batch,
-            () = self.stop.stopped() => {
+            () = self.stop.cancelled() => {
                 timeout(2 * limits::DEBOUNCE, self.follower.next()).await.ok().flatten()
             }
         }
@@ -200,7 +198,6 @@ mod tests {
 
     use super::*;
     use crate::{
-        control::stop::Stopper,
         desk::{Settlement, Timestamp},
         question::{Origin, Outcome, Provenance, Question, Reason},
     };
@@ -223,10 +220,7 @@ mod tests {
     }
 
     fn open(store: &Store, last: Option<&str>) -> impl Stream<Item = Item> + use<> {
-        let (stopper, stop) = Stopper::new();
-        // It would tell to stop when it is dropped.
-        std::mem::forget(stopper);
-        Feeds::new("e", stop).open(store, last).unwrap()
+        Feeds::new("e", CancellationToken::new()).open(store, last).unwrap()
     }
 
     fn short(item: Item) -> String {
@@ -297,19 +291,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_feed_tells_what_happened_last_when_the_server_stops() {
         let store = Store::default();
-        let (stopper, stop) = Stopper::new();
-        let mut feed = pin!(Feeds::new("e", stop).open(&store, None).unwrap().map(short));
+        let stop = CancellationToken::new();
+        let mut feed = pin!(Feeds::new("e", stop.clone()).open(&store, None).unwrap().map(short));
         assert_eq!(feed.next().await.unwrap(), "snapshot of 0 e-0");
         put(&store, &record(1, ""));
-        stopper.stop();
+        stop.cancel();
         assert_eq!(feed.next().await.unwrap(), "opened 1 e-1");
         assert_eq!(feed.next().await, None);
     }
 
     #[tokio::test]
     async fn there_are_so_many_feeds_and_no_more() {
-        let (_stopper, stop) = Stopper::new();
-        let feeds = Feeds::new("e", stop);
+        let feeds = Feeds::new("e", CancellationToken::new());
         let store = Store::default();
         let open: Vec<_> =
             (0..limits::SUBSCRIBERS).map(|_| Box::pin(feeds.open(&store, None).unwrap())).collect();

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use axum::{Router, middleware};
 
+use tokio_util::sync::CancellationToken;
+
 use super::{
     app::App,
     body::{self, Bodies},
@@ -16,10 +18,15 @@ use super::{
     rate::Rate,
     rest, rpc,
 };
-use crate::control::{inbox::Inbox, stop::Stop};
+use crate::control::inbox::Inbox;
 
 /// Returns the router.
-pub(super) fn router<I: Inbox>(app: App<I>, guard: Arc<Guard>, rate: Arc<Rate>, stop: &Stop) -> Router {
+pub(super) fn router<I: Inbox>(
+    app: App<I>,
+    guard: Arc<Guard>,
+    rate: Arc<Rate>,
+    stop: &CancellationToken,
+) -> Router {
     let rpc = rpc::Rpc::new(app.inbox.clone(), rate, stop.clone());
     Router::new()
         .merge(rest::routes())

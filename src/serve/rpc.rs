@@ -24,6 +24,7 @@ use tokio::{
     sync::{Mutex, Semaphore},
     time::{Instant, MissedTickBehavior, interval_at, sleep, timeout, timeout_at},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     app::App,
@@ -40,7 +41,6 @@ use crate::{
         methods::{Caller, Methods},
         protocol::method,
         session::{self, Incoming, Replies, Requests},
-        stop::Stop,
     },
     desk::{Refusal, refusal::Detail},
     limits,
@@ -58,12 +58,12 @@ pub(super) struct Rpc {
     over_page: Methods,
     rate: Arc<Rate>,
     websockets: Arc<Semaphore>,
-    stop: Stop,
+    stop: CancellationToken,
 }
 
 impl Rpc {
     /// Offers the methods of this inbox. Their calls are counted with all other requests.
-    pub(super) fn new<I: Inbox>(inbox: I, rate: Arc<Rate>, stop: Stop) -> Self {
+    pub(super) fn new<I: Inbox>(inbox: I, rate: Arc<Rate>, stop: CancellationToken) -> Self {
         let over_page = Methods::new(inbox.clone(), Caller::Of(Responder::Page));
         let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
         Rpc {
@@ -179,8 +179,8 @@ async fn serve(rpc: &Rpc, methods: &Methods, inbox: &impl Inbox, socket: WebSock
 }
 
 /// Waits until the server stops, what it accepted is kept, and there was time for the last replies and changes.
-async fn stopped(mut stop: Stop, inbox: &impl Inbox) {
-    stop.stopped().await;
+async fn stopped(stop: CancellationToken, inbox: &impl Inbox) {
+    stop.cancelled().await;
     inbox.kept().await;
     sleep(limits::LAST_REPLIES / 2).await;
 }

@@ -5,6 +5,7 @@ use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::SystemTime};
 
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpSocket};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     accept,
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     config::HttpSettings,
-    control::{inbox::Inbox, stop::Stop, traffic::Traffic},
+    control::{inbox::Inbox, traffic::Traffic},
     limits,
     machine::discovery::{self, DiscoveryError},
 };
@@ -112,7 +113,7 @@ impl Server {
     /// Serves an inbox until it is told to stop. Replies that are under way by then are still sent.
     ///
     /// `traffic` counts what goes through the bridge behind the inbox, if there is one in this process.
-    pub async fn run<I: Inbox>(self, inbox: I, traffic: Option<Arc<Traffic>>, stop: Stop) {
+    pub async fn run<I: Inbox>(self, inbox: I, traffic: Option<Arc<Traffic>>, stop: CancellationToken) {
         let rate = Arc::new(Rate::new(limits::REQUESTS_PER_SECOND));
         let guard = Guard {
             sign_in: Arc::new(SignIn::new(self.token.clone(), self.address.port(), self.started)),
@@ -152,10 +153,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::control::{
-        played::{PlayedBridge, soon},
-        stop::Stopper,
-    };
+    use crate::control::played::{PlayedBridge, soon};
 
     /// As on a disk that is slow while a build runs: what was answered is still being kept when the bridge ends.
     #[tokio::test]
@@ -169,8 +167,8 @@ mod tests {
         let (address, token) =
             (server.address(), std::fs::read_to_string(server.token_file.clone()).unwrap());
         let bearer = format!("Bearer {}", token.trim_end());
-        let (stopper, stop) = Stopper::new();
-        let mut served = tokio::spawn(server.run(bridge.inbox.clone(), None, stop));
+        let stop = CancellationToken::new();
+        let mut served = tokio::spawn(server.run(bridge.inbox.clone(), None, stop.clone()));
 
         let mut rest = TcpStream::connect(address).await.unwrap();
         let body = json!({ "answers": [["a"]] }).to_string();
@@ -192,7 +190,7 @@ mod tests {
         socket.send(Message::text(call.to_string())).await.unwrap();
         let over_socket = bridge.submitted().await;
 
-        stopper.stop();
+        stop.cancel();
         let mut head = [0; 13];
         let early = timeout(2 * limits::LAST_REPLIES, async {
             tokio::select! {

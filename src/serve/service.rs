@@ -7,10 +7,12 @@ use std::{
     sync::Arc,
 };
 
+use tokio_util::sync::CancellationToken;
+
 use super::server::Server;
 use crate::{
     config::ServeSettings,
-    control::{bridge_inbox::BridgeInbox, host::Service, stop::Stop, traffic::Traffic},
+    control::{bridge_inbox::BridgeInbox, host::Service, traffic::Traffic},
 };
 
 /// Serves the inbox of a bridge over HTTP. A bridge that cannot listen still bridges: another bridge of the same editor
@@ -28,7 +30,11 @@ impl Service for HttpService {
         "http"
     }
 
-    fn run(self: Box<Self>, inbox: BridgeInbox, stop: Stop) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn run(
+        self: Box<Self>,
+        inbox: BridgeInbox,
+        stop: CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             match Server::bind(self.settings.address, &self.settings.http).await {
                 Ok(server) => {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use askbridge::{
-    control::{BridgeInbox, BridgeStatus, Inbox, Store, client::Client, socket, stop::Stopper},
+    control::{BridgeInbox, BridgeStatus, Inbox, Store, client::Client, socket},
     desk::{IdPrefix, QuestionId, Record, Refusal, Settlement, State, Submission},
     exit, limits,
     machine::Machine,
@@ -22,6 +22,7 @@ use askbridge::{
 use futures::{FutureExt, future::join_all};
 use serde_json::json;
 use tokio::{net::UnixStream, sync::watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     asker::{self, TestAsker},
@@ -258,16 +259,16 @@ async fn a_caller_that_waits_for_a_reply_gets_it_when_the_inbox_closes() {
     let path = machine.path().join("socket");
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     listener.set_nonblocking(true).unwrap();
-    let (stopper, stop) = Stopper::new();
-    let served = slow.clone();
+    let stop = CancellationToken::new();
+    let (served, stopped) = (slow.clone(), stop.clone());
     let server = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(socket::serve(listener, None, served, stop)).unwrap();
+        runtime.block_on(socket::serve(listener, None, served, stopped)).unwrap();
     });
     let client = Client::connect(UnixStream::connect(&path).await.unwrap()).await.unwrap();
     let reply = tokio::spawn(async move { client.submit(&id, answer("a"), by(1)).await });
     slow.submitted.subscribe().wait_for(|submitted| *submitted).await.unwrap();
-    stopper.stop();
+    stop.cancel();
     // Once it does not listen any more, it was told to stop.
     while UnixStream::connect(&path).await.is_ok() {
         tokio::task::yield_now().await;

@@ -12,11 +12,7 @@ use std::{
 
 use askbridge::{
     config::HttpSettings,
-    control::{
-        BridgeInbox, Identity, Inbox, Port,
-        stop::{Stop, Stopper},
-        store::wait_until,
-    },
+    control::{BridgeInbox, Identity, Inbox, Port, store::wait_until},
     desk::{Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, Submitted},
     question::{Outcome, Provenance, Question, Reason},
     serve::Server,
@@ -28,6 +24,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::client::{DEADLINE, Http, soon};
 
@@ -52,7 +49,7 @@ pub(crate) struct Bridge {
     pub(crate) heard: mpsc::Receiver<Submission>,
     orders: mpsc::Sender<Order>,
     pub(crate) server: JoinHandle<()>,
-    stopper: Stopper,
+    stop: CancellationToken,
     played: JoinHandle<()>,
     work: JoinHandle<()>,
     folder: TempDir,
@@ -90,9 +87,9 @@ impl Bridge {
         let agent = Arc::new(Mutex::new(Vec::new()));
         let played = Played { desk, port, agent: Arc::clone(&agent), heard: heard_by, held: None };
         let played = tokio::spawn(played.run(received));
-        let (stopper, stop) = Stopper::new();
-        let (http, server) = serve(inbox.clone(), hosts, &token, stop).await;
-        Bridge { http, inbox, agent, heard, orders, server, stopper, played, work, folder: token }
+        let stop = CancellationToken::new();
+        let (http, server) = serve(inbox.clone(), hosts, &token, stop.clone()).await;
+        Bridge { http, inbox, agent, heard, orders, server, stop, played, work, folder: token }
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {
@@ -133,7 +130,7 @@ impl Bridge {
 
     /// Tells the server to stop, and waits until it accepts no connection any more.
     pub(crate) async fn end(&mut self) {
-        self.stopper.stop();
+        self.stop.cancel();
         let ended = async { while TcpStream::connect(self.http.address).await.is_ok() {} };
         soon("no connection is accepted", ended).await;
     }
@@ -157,7 +154,12 @@ fn id(number: u64) -> QuestionId {
 }
 
 /// Serves an inbox. Returns the address and the token, which is in this directory, and the server's task.
-async fn serve(inbox: BridgeInbox, hosts: &[&str], folder: &TempDir, stop: Stop) -> (Http, JoinHandle<()>) {
+async fn serve(
+    inbox: BridgeInbox,
+    hosts: &[&str],
+    folder: &TempDir,
+    stop: CancellationToken,
+) -> (Http, JoinHandle<()>) {
     let token_file = folder.path().join("token");
     let allowed_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
     let settings = HttpSettings { token_file: Some(token_file.clone()), allowed_hosts };
