@@ -181,5 +181,8 @@ pub mod signals;
 #[cfg(feature = "cli")]
 pub mod terminal;
 
+#[cfg(feature = "cli")]
+pub mod xdg;
+
 #[cfg(feature = "mock")]
 pub mod mock;

@@ -18,6 +18,7 @@ use rustix::fs::OFlags;
 use crate::{
     limits,
     settings::{Problem, Settings, SettingsFile, Sources, keys},
+    xdg,
 };
 
 /// The name of a project's file.
@@ -25,7 +26,7 @@ const PROJECT: &str = ".askbridge.toml";
 
 /// Reads what is set, with the file of the project that this folder belongs to.
 pub fn read(folder: Option<&Path>) -> Settings {
-    let home = home();
+    let home = xdg::home();
     let mut sources = Sources::default();
     if let Some(path) = user_file() {
         sources.user = kept(&path, own_file(&path), &mut sources.problems);
@@ -53,9 +54,7 @@ pub fn read_here() -> Settings {
 
 /// Returns where the person's own file is, or would be.
 pub fn user_file() -> Option<PathBuf> {
-    // The XDG Base Directory Specification says that relative paths are to be ignored.
-    let base = absolute("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")));
-    base.map(|base| base.join("askbridge/config.toml"))
+    Some(xdg::config()?.join("askbridge/config.toml"))
 }
 
 /// Which text a file has: an edit leads to another one.
@@ -122,7 +121,7 @@ impl Live {
 
     /// Returns which texts the files have, without reading them.
     pub fn versions(&self) -> Versions {
-        let project = self.folder.as_deref().and_then(|folder| project_file(folder, home().as_deref()));
+        let project = self.folder.as_deref().and_then(|folder| project_file(folder, xdg::home().as_deref()));
         Versions([user_version(), project.and_then(|project| version(&project.file))])
     }
 
@@ -140,14 +139,6 @@ impl Live {
             }
         }
     }
-}
-
-fn home() -> Option<PathBuf> {
-    absolute("HOME")
-}
-
-fn absolute(name: &str) -> Option<PathBuf> {
-    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Keeps a text that was read. Nothing is wrong with a file that is not there.

@@ -37,6 +37,7 @@ use crate::{
     config::ServeSettings,
     exit, limits, log,
     machine::discovery::{self, Socket},
+    xdg,
 };
 
 /// The name of the socket. It is no name of a bridge: whatever looks for bridges ignores it.
@@ -199,7 +200,7 @@ fn reason(mut output: File, start: u64, path: &Path) -> String {
 
 /// Returns the file that the inbox in the background writes to, in a directory that is made if it does not exist.
 fn log_file() -> Result<PathBuf, CommandError> {
-    let folder = match discovery::state_folder() {
+    let folder = match xdg::state() {
         Some(state) => state.join("askbridge"),
         None => discovery::folder()?,
     };

@@ -121,19 +121,10 @@ impl Verifier {
     }
 }
 
-/// Returns a hash as text.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a text cannot fail.
-        write!(text, "{byte:02x}").unwrap_or_default();
-        text
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use data_encoding::HEXLOWER;
+
     use super::*;
 
     #[test]
@@ -158,6 +149,6 @@ mod tests {
     fn hash_of_a_row_never_changes() {
         let row = [Cell::Integer(1), Cell::Text(b"b-1"), Cell::Null];
         let known = "aa83ef29c1ebeae2423adbbd2f32705ea90cdce212392079ce4415dc8202f0e1";
-        assert_eq!(hex(&hash(&START, &row)), known);
+        assert_eq!(HEXLOWER.encode(&hash(&START, &row)), known);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use data_encoding::HEXLOWER;
 use rusqlite::{
     Row, params,
     types::{ValueRef, ValueRef::Null},
@@ -9,7 +10,7 @@ use rusqlite::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Break, BreakKind, History, JournalError, chain, verify::time_of};
+use super::{Break, BreakKind, History, JournalError, verify::time_of};
 use crate::limits;
 
 impl History {
@@ -131,7 +132,7 @@ impl Export<'_> {
 fn line(row: &Row<'_>) -> Result<(String, bool), JournalError> {
     let mut is_changed = false;
     let mut bytes = |place| match row.get_ref(place)? {
-        ValueRef::Blob(bytes) => Ok(Some(chain::hex(bytes))),
+        ValueRef::Blob(bytes) => Ok(Some(HEXLOWER.encode(bytes))),
         value => {
             is_changed |= value != Null;
             Ok::<_, JournalError>(None)

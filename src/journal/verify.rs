@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
 use serde::Serialize;
 
@@ -176,7 +177,7 @@ pub(super) fn verify(connection: &Connection) -> Result<Verified, JournalError> 
     Ok(Verified {
         rows: verifier.rows,
         seq,
-        head: chain::hex(&head),
+        head: HEXLOWER.encode(&head),
         removed_up_to: anchor.0,
         breaks,
         broken,

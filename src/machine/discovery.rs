@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     io::{self, ErrorKind},
     os::unix::{
         fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt},
@@ -18,7 +18,7 @@ use tokio::net::UnixStream;
 use crate::{
     control::{Home, Life, processes},
     desk::{BridgeName, IdPrefix},
-    limits,
+    limits, xdg,
 };
 
 /// The extension of a socket's file.
@@ -71,25 +71,14 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> DiscoveryError {
     move |source| DiscoveryError::Path { path, source }
 }
 
-/// Returns an absolute path that the environment names. The XDG Base Directory Specification says that relative ones are
-/// to be ignored.
-fn path_of(name: &str) -> Option<PathBuf> {
-    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-}
-
-/// Returns the directory of the user's state, such as logs.
-pub fn state_folder() -> Option<PathBuf> {
-    path_of("XDG_STATE_HOME").or_else(|| Some(path_of("HOME")?.join(".local/state")))
-}
-
 /// Returns the file of the user's journal, which need not exist.
 pub fn journal_file() -> Option<PathBuf> {
-    Some(state_folder()?.join("askbridge").join("journal.db"))
+    Some(xdg::state()?.join("askbridge").join("journal.db"))
 }
 
 /// Returns the directory of the sockets, and creates it if it does not exist.
 pub fn folder() -> Result<PathBuf, DiscoveryError> {
-    let base = path_of("XDG_RUNTIME_DIR").or_else(state_folder).ok_or(DiscoveryError::NoFolder)?;
+    let base = xdg::runtime().or_else(xdg::state).ok_or(DiscoveryError::NoFolder)?;
     let folder = base.join("askbridge");
     let made = make(&folder);
     match fs::symlink_metadata(&folder) {
@@ -212,7 +201,7 @@ pub fn home() -> Option<Home> {
 pub fn life(bridge: &BridgeName, home: Option<&Home>) -> Life {
     // A bridge of the desktop has a runtime directory, and a command of cron has none.
     let of_system = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
-    let folders = [path_of("XDG_RUNTIME_DIR"), state_folder(), Some(of_system)];
+    let folders = [xdg::runtime(), xdg::state(), Some(of_system)];
     let folders = folders.into_iter().flatten().map(|folder| folder.join("askbridge"));
     let mut sockets = folders
         .chain(home.map(|home| home.folder.clone()))

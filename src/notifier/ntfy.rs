@@ -4,11 +4,11 @@
 //! random and belongs to one question, and so does what each button posts.
 
 use std::{
-    fmt::Write,
     pin::pin,
     time::{Duration, Instant},
 };
 
+use data_encoding::HEXLOWER;
 use serde_json::Value;
 use tokio::{
     sync::mpsc,
@@ -157,9 +157,5 @@ fn server(ntfy: &Ntfy) -> String {
 fn random() -> Result<String, String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| format!("no random numbers: {error}"))?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text cannot fail.
-        write!(text, "{byte:02x}").unwrap_or_default();
-        text
-    }))
+    Ok(HEXLOWER.encode(&bytes))
 }

@@ -10,8 +10,6 @@ mod address;
 
 mod host;
 
-mod hex;
-
 pub mod token;
 
 mod rate;

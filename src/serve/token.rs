@@ -8,13 +8,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::fs::OFlags;
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
-use super::hex::Hex;
 use crate::machine::discovery::{self, DiscoveryError};
 
 /// Bytes of a token: 256 bits cannot be guessed.
@@ -115,7 +115,7 @@ fn make(path: &Path) -> Result<(), TokenError> {
     let at = |source| TokenError::File { path: path.to_owned(), source };
     let mut random = [0; BYTES];
     getrandom::fill(&mut random).map_err(|_| TokenError::NoRandom)?;
-    let text = Hex(&random).to_string();
+    let text = HEXLOWER.encode(&random);
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", discovery::name()));
     let draft = PathBuf::from(name);

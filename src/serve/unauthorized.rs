@@ -10,8 +10,9 @@ use axum::{
     },
     response::{IntoResponse, Response},
 };
+use data_encoding::HEXLOWER;
 
-use super::{address::is_loopback, hex::Hex, problem::HTML};
+use super::{address::is_loopback, problem::HTML};
 
 const STYLE: &str = "\
 :root { color-scheme: light dark; font: 1.125rem/1.6 system-ui, sans-serif; }
@@ -98,7 +99,7 @@ fn nonce() -> String {
     let mut random = [0_u8; 16];
     // Without random bytes the policy still admits no script: only the style could be guessed.
     getrandom::fill(&mut random).unwrap_or_default();
-    Hex(&random).to_string()
+    HEXLOWER.encode(&random)
 }
 
 /// Returns a text as HTML shows it.

@@ -45,7 +45,7 @@ const IMPURE: [&str; 27] = [
 ];
 
 /// What each module may know of the others, by the design. Files beside `lib.rs` are modules too.
-const MAY_KNOW: [(&str, &[&str]); 37] = [
+const MAY_KNOW: [(&str, &[&str]); 38] = [
     // The pure core.
     ("limits", &[]),
     ("wire", &["limits"]),
@@ -58,6 +58,7 @@ const MAY_KNOW: [(&str, &[&str]); 37] = [
     ("native", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
     // Small rooms that others stand on.
     ("exit", &[]),
+    ("xdg", &[]),
     ("terminal", &["limits"]),
     ("signals", &["exit"]),
     // The shell.
@@ -65,12 +66,12 @@ const MAY_KNOW: [(&str, &[&str]); 37] = [
     // Pure, and no part of the core: an embedder has settings of its own.
     ("rule", &["desk", "guard", "limits", "question"]),
     ("settings", &["acp", "config", "limits", "question", "rule"]),
-    ("settings_files", &["limits", "settings"]),
+    ("settings_files", &["limits", "settings", "xdg"]),
     ("real_files", &["guard"]),
     ("log", &["config", "limits", "terminal"]),
     ("control", &["desk", "guard", "limits", "question", "real_files"]),
     ("journal", &["control", "desk", "limits", "question"]),
-    ("machine", &["control", "desk", "limits", "question"]),
+    ("machine", &["control", "desk", "limits", "question", "xdg"]),
     (
         "driver",
         &[
@@ -117,6 +118,7 @@ const MAY_KNOW: [(&str, &[&str]); 37] = [
             "signals",
             "terminal",
             "wire",
+            "xdg",
         ],
     ),
     // Pure, as `form` is.

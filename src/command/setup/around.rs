@@ -6,11 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::setup::{
-    agents::{AGENTS, KnownAgent},
-    clients::{Client, Folders, Place},
-    launch::Launch,
-    plan::Found,
+use crate::{
+    setup::{
+        agents::{AGENTS, KnownAgent},
+        clients::{Client, Folders, Place},
+        launch::Launch,
+        plan::Found,
+    },
+    xdg,
 };
 
 /// The extension of Visual Studio Code that is an ACP client.
@@ -32,17 +35,12 @@ pub(in crate::command) struct Around {
 impl Around {
     /// Reads the environment. Returns `None` without a home directory.
     pub(in crate::command) fn look() -> Option<Self> {
-        // The XDG Base Directory Specification says that relative paths are to be ignored.
-        let folder =
-            |name: &str| env::var_os(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
-        let home = folder("HOME")?;
-        let config = folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let (home, config) = (xdg::home()?, xdg::config()?);
         let applications = match cfg!(target_os = "macos") {
             true => home.join("Library/Application Support"),
             false => config.clone(),
         };
-        let state = folder("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state")).join("askbridge");
-        let data = folder("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")).join("askbridge");
+        let (state, data) = (xdg::state()?.join("askbridge"), xdg::data()?.join("askbridge"));
         let path = env::var_os("PATH").unwrap_or_default();
         let path = env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
         Some(Around { folders: Folders { home, config, applications }, state, data, path })

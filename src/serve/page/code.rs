@@ -8,14 +8,12 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use data_encoding::HEXLOWER;
 use subtle::ConstantTimeEq;
 
 use crate::{
     limits,
-    serve::{
-        hex::Hex,
-        token::{Token, TokenError},
-    },
+    serve::token::{Token, TokenError},
 };
 
 /// Bytes of the number that makes a code unique.
@@ -29,7 +27,7 @@ pub fn make(token: &Token, port: u16, now: SystemTime) -> Result<String, TokenEr
     getrandom::fill(&mut nonce).map_err(|_| TokenError::NoRandom)?;
     let expiry = seconds(now) + limits::CODE.as_secs();
     let nonce = format!("{:016x}", u64::from_be_bytes(nonce));
-    let mac = Hex(&mac(token, port, expiry, &nonce)).to_string();
+    let mac = HEXLOWER.encode(&mac(token, port, expiry, &nonce));
     Ok(format!("{expiry:x}.{nonce}.{mac}"))
 }
 
@@ -72,7 +70,7 @@ impl Codes {
             return Err(Refused::Unknown);
         };
         let expiry = u64::from_str_radix(expiry, 16).map_err(|_| Refused::Unknown)?;
-        let expected = Hex(&mac(&self.token, self.port, expiry, nonce)).to_string();
+        let expected = HEXLOWER.encode(&mac(&self.token, self.port, expiry, nonce));
         if !bool::from(expected.as_bytes().ct_eq(shown.as_bytes())) {
             return Err(Refused::Unknown);
         }

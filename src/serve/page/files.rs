@@ -9,11 +9,10 @@ use std::{
 };
 
 use axum::body::Bytes;
+use data_encoding::HEXLOWER;
 use flate2::{Compression, write::GzEncoder};
 use rust_embed::Embed;
 use sha2::{Digest, Sha256};
-
-use crate::serve::hex::Hex;
 
 /// Where the page is, and what it is made of.
 pub(super) const FOLDER: &str = "/page/";
@@ -150,7 +149,7 @@ fn gzip(content: &[u8]) -> std::io::Result<Bytes> {
 
 /// Returns the beginning of a hash.
 fn hex(hash: &[u8]) -> String {
-    Hex(&hash[..DIGITS / 2]).to_string()
+    HEXLOWER.encode(&hash[..DIGITS / 2])
 }
 
 #[cfg(test)]

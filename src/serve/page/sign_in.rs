@@ -19,6 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
@@ -27,9 +28,7 @@ use crate::{
     control::inbox::Inbox,
     desk::Refusal,
     limits,
-    serve::{
-        app::App, body, hex::Hex, host::host, problem::Problem, rate::Rate, token::Token, visitors::Visitor,
-    },
+    serve::{app::App, body, host::host, problem::Problem, rate::Rate, token::Token, visitors::Visitor},
 };
 
 /// The path at which a browser signs in. It needs no token: the token is in the body.
@@ -74,8 +73,8 @@ impl SignIn {
     /// Signs browsers in with this token, at a server that has listened on this port since then.
     pub(in crate::serve) fn new(token: Token, port: u16, since: SystemTime) -> Self {
         SignIn {
-            cookie: Hex(&token.mac("page cookie")).to_string(),
-            key: Hex(&token.mac("page key")).to_string(),
+            cookie: HEXLOWER.encode(&token.mac("page cookie")),
+            key: HEXLOWER.encode(&token.mac("page key")),
             codes: Codes::new(token.clone(), port, since),
             failures: Rate::new(limits::FAILED_SIGN_INS_PER_SECOND),
             token,
