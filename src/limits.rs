@@ -18,13 +18,6 @@ pub const READ: usize = 64 * KIB;
 /// Length of an unfinished line from which on it is judged by its beginning: an ordinary line goes on at once. A
 /// shorter one was most often cut by the reader, and the rest of it is on the way.
 pub const STREAM: usize = 4 * KIB;
-/// Number of lines that have gone on and may wait to be read.
-pub const UNREAD_LINES: usize = 64;
-/// Size of all of them.
-pub const UNREAD_BYTES: usize = 64 * KIB;
-/// Time after which they are read, if nothing else asks for it. Peers that are programs have come to the end of a turn by
-/// then, and a person has not seen it yet.
-pub const UNREAD: Duration = Duration::from_millis(2);
 /// Length up to which an intercepted line is held as a whole. A longer line streams through.
 pub const HOLD: usize = MIB;
 /// Length of a read that belongs to a flood: half of what a pipe holds by default.

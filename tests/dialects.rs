@@ -8,7 +8,7 @@ mod asking;
 #[cfg(test)]
 mod any {
     use askbridge::{
-        dialect::{self, permission::is_no_question},
+        dialect,
         question::{Answer, Field, FieldOption, Kind, Origin, Purpose, Question, Value, check},
         wire::method::REQUEST_PERMISSION,
     };
@@ -27,7 +27,7 @@ mod any {
     }
 
     #[test]
-    fn a_permission_request_that_is_a_question_is_told_without_reading_it() {
+    fn a_permission_request_that_is_a_question_is_one_in_any_spelling() {
         let options = |ids: [&str; 2]| {
             json!([{ "optionId": ids[0], "name": "A", "kind": "allow_once" },
                 { "optionId": ids[1], "name": "B", "kind": "reject_once" }])
@@ -56,10 +56,8 @@ mod any {
                 let params = params.replace(mark, &spelling);
                 let asked = dialect::read(REQUEST_PERMISSION, params.as_bytes(), "q").unwrap().unwrap();
                 assert_eq!(asked.question.purpose, Purpose::Question, "{params}");
-                assert!(!is_no_question(params.as_bytes()), "{params}");
             }
         }
-        assert!(is_no_question(br#"{"sessionId":"s","toolCall":{"title":"Run \"ls\""},"options":[]}"#));
     }
 
     fn config(cases: u32) -> ProptestConfig {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{component::Component, config::Config, core::Core};
 use crate::{
     desk::Submitted,
-    engine::{self, Base, Gist, HasBase, Line, Peer, Protocol, Unread},
+    engine::{self, Base, HasBase, Line, Peer, Protocol},
     question::Reason,
     wire::frame::Verdict,
 };
@@ -39,12 +39,8 @@ impl HasBase for Core {
 impl Protocol for Core {
     type Shared = Component;
 
-    fn judge(&self, from: Peer, line: &[u8], unread: &Unread) -> Verdict {
-        Core::judge(self, from, line, !unread.is_empty())
-    }
-
-    fn surely_forwards(&self, from: Peer, line: &Line, unread: &Unread) -> Option<Gist> {
-        Core::surely_forwards(self, from, line, unread)
+    fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+        Core::judge(self, from, line)
     }
 
     fn line(&mut self, from: Peer, line: &Line, now: Duration) {

@@ -205,7 +205,7 @@ impl Component {
             let why = if line.whole { "a call that is not JSON, or says a part twice" } else { LATE_METHOD };
             return refuse(link, line, why);
         };
-        let actions = match link.core.judge(from, &line.bytes, false) {
+        let actions = match link.core.judge(from, &line.bytes) {
             Verdict::Forward | Verdict::ForwardAlike(_) => vec![Action::Forward],
             Verdict::Intercept => steps::line(&mut link.core, from, line, now),
         };
@@ -241,7 +241,7 @@ impl Component {
 
 /// Returns which peer sent this response, if it means something to the core.
 fn whose(core: &Core, response: &[u8]) -> Option<Peer> {
-    Peer::ALL.into_iter().find(|peer| core.judge(*peer, response, false).intercepts())
+    Peer::ALL.into_iter().find(|peer| core.judge(*peer, response).intercepts())
 }
 
 /// Refuses a line that cannot be passed on. The receiver cannot be told what it was, so the sender is.

@@ -118,20 +118,6 @@ impl Pending {
         matches!(self.shown.get(&*key(id)), Some(Shown::Settled { awaiting_response: true }))
     }
 
-    /// Returns whether the client is shown a permission under this id, which is the agent's own, and has not responded
-    /// to it yet.
-    pub(super) fn shows_permission(&self, id: &str) -> bool {
-        let Some(Shown::Open(number)) = self.shown.get(&*key(id)) else { return false };
-        self.get(*number).is_some_and(|open| {
-            open.awaiting_response && open.is_permission() && key(open.id.as_str()) == key(id)
-        })
-    }
-
-    /// Returns whether a question is open that a chat message may answer.
-    pub(super) fn waits_for_chat(&self) -> bool {
-        self.open.values().any(|open| !open.is_permission())
-    }
-
     /// Returns whether there are ids of settled questions.
     pub(super) fn has_settled(&self) -> bool {
         !self.settled.is_empty()

@@ -2,35 +2,32 @@
 
 use super::core::Core;
 use crate::{
-    dialect::{self, permission},
-    engine::{Gist, Line, Peer, Unread},
+    dialect,
+    engine::Peer,
     limits,
     wire::{
-        envelope::{Envelope, first_id, only_responds_to, peek, responds_to},
+        envelope::{Envelope, peek, responds_to},
         frame::Verdict,
-        id::key,
         method::{
-            CANCEL_REQUEST, INITIALIZE, REQUEST_PERMISSION, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE,
-            SESSION_FORK, SESSION_LOAD, SESSION_NEW, SESSION_PROMPT, SESSION_RESUME, SESSION_UPDATE,
+            CANCEL_REQUEST, INITIALIZE, SESSION_CANCEL, SESSION_CLOSE, SESSION_DELETE, SESSION_FORK,
+            SESSION_LOAD, SESSION_NEW, SESSION_PROMPT, SESSION_RESUME, SESSION_UPDATE,
         },
         scan::{self, Text},
     },
 };
 
 impl Core {
-    /// Returns what becomes of a line of this peer, or of the beginning of a long one. `unread` says whether there are lines
-    /// that are still to be read: each of them may have a request that this one responds to, or the id of this request.
-    pub(super) fn judge(&self, from: Peer, line: &[u8], unread: bool) -> Verdict {
+    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (peek(line), from) {
             (Envelope::Call(method), Peer::Client) => {
                 let is_known = ClientMethod::of(|name| method.is(name)).is_some();
-                if !is_known && !unread && self.pending.is_empty() {
+                if !is_known && self.pending.is_empty() {
                     return Verdict::ForwardAlike(method.end_in(line));
                 }
-                is_known || self.call_may_respond(line, unread)
+                is_known || self.call_may_respond(line)
             }
-            (Envelope::Call(method), Peer::Agent) => return self.judge_of_agent(method, line, unread),
-            (Envelope::Response(_), _) if unread => true,
+            (Envelope::Call(method), Peer::Agent) => return self.judge_of_agent(method, line),
             (Envelope::Response(id), Peer::Client) => self.pending.knows(id) || self.knows_last_id(line),
             (Envelope::Response(id), Peer::Agent) => {
                 self.turns.is_running(id)
@@ -55,61 +52,20 @@ impl Core {
     }
 
     /// Returns whether a call of the client may also be a response to a question, by a result or an error behind its method.
-    fn call_may_respond(&self, line: &[u8], unread: bool) -> bool {
+    fn call_may_respond(&self, line: &[u8]) -> bool {
         match responds_to(line) {
-            Some(id) => unread || self.pending.knows(id),
+            Some(id) => self.pending.knows(id),
             // The end of the line may tell.
             None => !line.ends_with(b"\n"),
         }
     }
 
-    /// Returns what an intercepted line is if it goes on as it is, whatever it and those before it turn out to mean: a
-    /// prompt, a permission, the client's response to one, what the agent says of a tool call, and the end of a turn.
-    pub(super) fn surely_forwards(&self, from: Peer, line: &Line, unread: &Unread) -> Option<Gist> {
-        if !line.whole {
-            return None;
-        }
-        let only_responds = |id| only_responds_to(&line.bytes) == Some(id);
-        let goes_on = match (from, peek(&line.bytes)) {
-            (Peer::Client, Envelope::Response(id)) => {
-                let request = key(id);
-                let awaited = match unread.about(&request) {
-                    Some(gist) => matches!(gist, Gist::Request(_)),
-                    None => self.pending.shows_permission(id),
-                };
-                return (awaited && only_responds(id)).then(|| Gist::Response(request.into()));
-            }
-            (Peer::Agent, Envelope::Call(method)) if method.is(REQUEST_PERMISSION) => {
-                // A request that has two ids is read as no message, and goes on.
-                let request = first_id(&line.bytes).map(key)?;
-                let is_new = self.pending.number(&request).is_none() && !self.pending.is_awaited(&request);
-                let goes_on = self.closed.is_none() && is_new && permission::is_no_question(&line.bytes);
-                return goes_on.then(|| Gist::Request(request.into()));
-            }
-            (Peer::Client, Envelope::Call(method)) => {
-                method.is(SESSION_PROMPT)
-                    && !self.pending.waits_for_chat()
-                    && !self.turns.holds_any()
-                    && responds_to(&line.bytes).is_none()
-            }
-            (Peer::Agent, Envelope::Call(method)) => method.is(SESSION_UPDATE) && !self.hints.wait(),
-            (Peer::Agent, Envelope::Response(id)) => {
-                self.initialize.is_none()
-                    && !self.hints.wait()
-                    && !self.turns.holds_any()
-                    && only_responds(id)
-            }
-            _ => false,
-        };
-        goes_on.then_some(Gist::Other)
-    }
-
-    fn judge_of_agent(&self, method: Text<'_>, line: &[u8], unread: bool) -> Verdict {
+    fn judge_of_agent(&self, method: Text<'_>, line: &[u8]) -> Verdict {
         // The bulk of all traffic, and never a request.
         if method.is(SESSION_UPDATE) {
             return if self.hints.wait() { Verdict::Intercept } else { self.tool_calls.judge(line) };
         }
-        if unread || method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
+        if method.is(CANCEL_REQUEST) || dialect::may_ask(&method) {
             return Verdict::Intercept;
         }
         if !self.pending.has_settled() {

@@ -69,11 +69,6 @@ impl Turns {
         self.held.iter().any(|held| held.session == session)
     }
 
-    /// Says whether any prompt is held.
-    pub(super) fn holds_any(&self) -> bool {
-        !self.held.is_empty()
-    }
-
     /// Holds a prompt back. Gives it back if too many are held.
     pub(super) fn hold(&mut self, held: Held) -> Result<(), Held> {
         let size = self.held.iter().map(|held| held.line.len()).sum::<usize>() + held.line.len();

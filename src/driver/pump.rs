@@ -192,8 +192,7 @@ impl<P: Protocol> Pump<P> {
                 Poll::Pending => continue,
             }
             moves = true;
-            // At once, so that neither this direction waits for the other's read, nor a peer for what the bridge makes
-            // of a line that goes on anyway.
+            // At once, so that this direction does not wait for the other's read.
             self.write(cx);
             self.shell.carry_out(&mut self.bridge);
         }

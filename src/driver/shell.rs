@@ -57,9 +57,9 @@ impl Shell {
         }
     }
 
-    /// Carries out all that the bridge tells, in its order. What can be read later is not read for that.
+    /// Carries out all that the bridge tells, in its order.
     pub(super) fn carry_out<P: Protocol>(&mut self, bridge: &mut Bridge<P>) {
-        while let Some(output) = bridge.poll_ready() {
+        while let Some(output) = bridge.poll() {
             self.perform(output);
         }
     }

@@ -5,11 +5,6 @@
 //! is the back-pressure. It writes what is in [`Bridge::outbox`], and says so with [`Bridge::wrote`] and
 //! [`Bridge::flushed`]. After each call it carries out what [`Bridge::poll`] returns. Time is what has passed since the
 //! bridge started, and never goes back. The same calls give the same bytes and outputs (I3).
-//!
-//! Some lines go on whatever they mean, such as a permission over ACP and the client's response to it. Such a line is in
-//! the outbox at once, and is read later: by [`Bridge::poll`] once it finds no other output, when [`limits::UNREAD`] has
-//! passed, or before anything that it may matter to. [`Bridge::poll_ready`] leaves it, so that a shell lets programs come
-//! to the end of a turn meanwhile.
 
 use std::time::Duration;
 
@@ -22,7 +17,6 @@ use super::{
     link::Link,
     protocol::{Protocol, SharedConnection},
     steps,
-    unread::{Unread, UnreadLine},
 };
 use crate::{
     desk::Changes,
@@ -39,20 +33,18 @@ pub struct Bridge<P: Protocol> {
     link: Link<P>,
     /// How the peers are connected, if not by a connection each.
     shared: Option<P::Shared>,
-    /// The lines that have gone on and are still to be read.
-    unread: Unread,
 }
 
 impl<P: Protocol> Bridge<P> {
     /// Returns a bridge around the core of a protocol, between an agent and a client that have not said anything yet,
     /// each on its own connection.
     pub fn around(core: P) -> Self {
-        Bridge { link: Link::new(core, Peer::Agent), shared: None, unread: Unread::default() }
+        Bridge { link: Link::new(core, Peer::Agent), shared: None }
     }
 
     /// Returns a bridge whose two peers are behind one connection, which is that of [`Peer::Client`].
     pub fn sharing(core: P, shared: P::Shared) -> Self {
-        Bridge { link: Link::new(core, Peer::Client), shared: Some(shared), unread: Unread::default() }
+        Bridge { link: Link::new(core, Peer::Client), shared: Some(shared) }
     }
 
     /// Returns the buffer into which bytes of this peer are read. [`Bridge::received`] looks at them.
@@ -74,8 +66,7 @@ impl<P: Protocol> Bridge<P> {
             // The judge borrows the core while the splitter is borrowed as well.
             let (core, connection) = self.link.judge_and_connection(from);
             let shared = self.shared.as_ref();
-            let unread = &self.unread;
-            let piece = connection.splitter.next(|line| judge(shared, core, from, line, unread));
+            let piece = connection.splitter.next(|line| judge(shared, core, from, line));
             let Some(piece) = piece else { break };
             let count = if matches!(piece, Piece::Run(_)) { &mut runs } else { &mut others };
             *count += 1;
@@ -97,17 +88,15 @@ impl<P: Protocol> Bridge<P> {
 
     /// Records that this peer says no more. Its last line may lack a terminator.
     pub fn ended(&mut self, from: Peer, now: Duration) {
-        self.catch_up();
         let (core, connection) = self.link.judge_and_connection(from);
         connection.is_read = false;
         let shared = self.shared.as_ref();
-        match connection.splitter.end(|line| judge(shared, core, from, line, &self.unread)) {
+        match connection.splitter.end(|line| judge(shared, core, from, line)) {
             // Nothing follows, so that the beginning of a line is all of it.
             Some(Piece::Head(bytes)) => self.take(from, Piece::Line(bytes), now),
             Some(piece) => self.take(from, piece, now),
             None => {}
         }
-        self.catch_up();
         let actions = match from {
             Peer::Client => steps::client_gone(&mut self.link.core, now),
             Peer::Agent => steps::agent_output_ended(&mut self.link.core, now),
@@ -117,7 +106,6 @@ impl<P: Protocol> Bridge<P> {
 
     /// Records that this peer reads no more.
     pub fn broke(&mut self, peer: Peer, now: Duration) {
-        self.catch_up();
         self.link.abandon(peer);
         // An agent may go on talking: what it says is still taken, and what is for it is lost, as it would be in a
         // pipe that it does not read.
@@ -129,7 +117,6 @@ impl<P: Protocol> Bridge<P> {
 
     /// Handles an event that is neither about bytes nor about the end of a stream.
     pub fn handle(&mut self, event: Event, now: Duration) {
-        self.catch_up();
         if let Event::Begins(number) = event {
             return self.link.begin(number);
         }
@@ -193,21 +180,12 @@ impl<P: Protocol> Bridge<P> {
     /// Returns when the next [`Event::Tick`] is due, if one is.
     pub fn next_deadline(&self) -> Option<Duration> {
         let ends = self.shared.as_ref().and_then(SharedConnection::ends);
-        let deadlines = [self.unread.deadline(), steps::next_deadline(&self.link.core)];
-        ends.or_else(|| deadlines.into_iter().flatten().min())
-    }
-
-    /// Returns the next thing that the shell is told of what was read by now.
-    pub fn poll_ready(&mut self) -> Option<Output> {
-        self.link.poll()
+        ends.or_else(|| steps::next_deadline(&self.link.core))
     }
 
     /// Returns the next thing that the shell is told.
     pub fn poll(&mut self) -> Option<Output> {
-        self.link.poll().or_else(|| {
-            self.catch_up();
-            self.link.poll()
-        })
+        self.link.poll()
     }
 
     /// Returns which questions changed since the last call, for followers.
@@ -238,7 +216,7 @@ impl<P: Protocol> Bridge<P> {
     /// Returns about how many bytes are held: those of the outboxes, and those of the questions that are open or on
     /// their way.
     pub fn held_bytes(&self) -> usize {
-        self.link.held_bytes() + self.unread.bytes()
+        self.link.held_bytes()
     }
 
     /// Returns whether no process is left that could write to the agent's output on its behalf.
@@ -256,20 +234,6 @@ impl<P: Protocol> Bridge<P> {
             Piece::Head(bytes) => Line { bytes, whole: false },
         };
         self.link.output(Output::Intercepted(from, line.bytes.clone()));
-        if !self.unread.has_room(&line) {
-            self.catch_up();
-        }
-        if let Some(gist) = self.link.core.surely_forwards(from, &line, &self.unread) {
-            self.link.forward(from.other(), line.bytes.clone());
-            return self.unread.push(from, line, now, gist);
-        }
-        if !self.unread.is_empty() {
-            self.catch_up();
-            // It may have been intercepted only for what was unread.
-            if !self.link.core.judge(from, &line.bytes, &self.unread).intercepts() {
-                return self.link.forward(from.other(), line.bytes);
-            }
-        }
         let actions = steps::line(&mut self.link.core, from, &line, now);
         let goes_on = |action: &Action| matches!(action, Action::Forward | Action::ForwardAs(_));
         if !line.whole && !actions.iter().any(goes_on) {
@@ -280,21 +244,6 @@ impl<P: Protocol> Bridge<P> {
                 Action::Forward => self.link.forward(from.other(), line.bytes.clone()),
                 Action::ForwardAs(bytes) => self.link.forward(from.other(), bytes),
                 action => self.carry_out(action),
-            }
-        }
-    }
-
-    /// Reads the lines that have gone on.
-    fn catch_up(&mut self) {
-        while let Some(UnreadLine { from, line, at, .. }) = self.unread.pop() {
-            let actions = steps::line(&mut self.link.core, from, &line, at);
-            debug_assert!(actions.contains(&Action::Forward), "{}", line.bytes.escape_ascii());
-            for action in actions {
-                self.carry_out(action);
-            }
-            if self.outbox(Peer::Agent).is_idle() {
-                // The shell has said so already, when there was nothing to deliver yet.
-                self.link.flushed(Peer::Agent);
             }
         }
     }
@@ -311,7 +260,7 @@ impl<P: Protocol> Bridge<P> {
     /// Carries out an action that is about no line.
     fn carry_out(&mut self, action: Action) {
         match action {
-            // There is no line to forward, or it has gone on.
+            // There is no line to forward.
             Action::Forward | Action::ForwardAs(_) => {}
             Action::Send(to, line) => self.link.send(to, line),
             Action::Respond(number, line) => self.link.respond(number, line),
@@ -331,15 +280,9 @@ impl<P: Protocol> Bridge<P> {
     }
 }
 
-fn judge<P: Protocol>(
-    shared: Option<&P::Shared>,
-    core: &P,
-    from: Peer,
-    line: &[u8],
-    unread: &Unread,
-) -> Verdict {
+fn judge<P: Protocol>(shared: Option<&P::Shared>, core: &P, from: Peer, line: &[u8]) -> Verdict {
     match shared {
         Some(shared) => shared.judge(core, line),
-        None => core.judge(from, line, unread),
+        None => core.judge(from, line),
     }
 }

@@ -23,8 +23,6 @@ pub mod protocol;
 
 pub mod steps;
 
-pub mod unread;
-
 pub mod bridge;
 
 pub use action::{Action, Line};
@@ -36,4 +34,3 @@ pub use introduction::{Introduction, Introductions};
 pub use link::Link;
 pub use protocol::{Protocol, SharedConnection};
 pub use sessions::Sessions;
-pub use unread::{Gist, Unread};

@@ -8,7 +8,6 @@ use super::{
     base::HasBase,
     event::Peer,
     link::Link,
-    unread::{Gist, Unread},
 };
 use crate::{
     desk::Submitted,
@@ -21,13 +20,8 @@ pub trait Protocol: HasBase + Debug + Sized {
     /// How one connection can have the lines of both peers; [`Infallible`] where it cannot.
     type Shared: SharedConnection<Self>;
 
-    /// Returns what becomes of a line of this peer, or of the beginning of a long one. While there are lines that the core
-    /// was not told of, it intercepts whatever they may matter to.
-    fn judge(&self, from: Peer, line: &[u8], unread: &Unread) -> Verdict;
-
-    /// Returns what an intercepted line is if it goes on as it is, whatever it and those before it turn out to mean. It may
-    /// go on before they are read.
-    fn surely_forwards(&self, from: Peer, line: &Line, unread: &Unread) -> Option<Gist>;
+    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    fn judge(&self, from: Peer, line: &[u8]) -> Verdict;
 
     /// Handles a line that was intercepted.
     fn line(&mut self, from: Peer, line: &Line, now: Duration);

@@ -6,7 +6,7 @@ use std::{convert::Infallible, time::Duration};
 use super::{claude::Claude, codex::Codex, core::Core, spoken::Spoken};
 use crate::{
     desk::Submitted,
-    engine::{Base, Bridge, Config, Gist, HasBase, Line, Peer, Protocol, Unread},
+    engine::{Base, Bridge, Config, HasBase, Line, Peer, Protocol},
     question::Reason,
     wire::frame::Verdict,
 };
@@ -38,13 +38,8 @@ impl<S: Spoken> Protocol for Core<S> {
     /// Each peer has a connection of its own.
     type Shared = Infallible;
 
-    fn judge(&self, from: Peer, line: &[u8], unread: &Unread) -> Verdict {
-        Core::judge(self, from, line, !unread.is_empty())
-    }
-
-    fn surely_forwards(&self, from: Peer, line: &Line, unread: &Unread) -> Option<Gist> {
-        // Whatever comes next finds it read.
-        (unread.is_empty() && Core::surely_forwards(self, from, line)).then_some(Gist::Other)
+    fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
+        Core::judge(self, from, line)
     }
 
     fn line(&mut self, from: Peer, line: &Line, now: Duration) {

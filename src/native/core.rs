@@ -42,17 +42,15 @@ impl<S: Spoken> Core<S> {
         }
     }
 
-    /// Returns what becomes of a line of this peer, or of the beginning of a long one. `unread` says whether there is a
-    /// line that is still to be read.
-    pub(super) fn judge(&self, from: Peer, line: &[u8], unread: bool) -> Verdict {
+    /// Returns what becomes of a line of this peer, or of the beginning of a long one.
+    pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (self.spoken.glance(from, line), from) {
             (Glance::Look, _) => true,
             (Glance::Ordinary, _) => false,
             (Glance::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
-            (Glance::Call(length), Peer::Agent) if !unread && !self.pending.has_settled() => {
+            (Glance::Call(length), Peer::Agent) if !self.pending.has_settled() => {
                 return Verdict::ForwardAlike(length);
             }
-            (Glance::Call(_) | Glance::Response(_), _) if unread => true,
             (Glance::Call(_), Peer::Agent) => self.takes_settled_id(line),
             (Glance::Response(id), Peer::Client) => self.pending.awaited(id) != Awaited::Unknown,
             (Glance::Response(id), Peer::Agent) => self.spoken.awaits(id),
@@ -66,15 +64,6 @@ impl<S: Spoken> Core<S> {
     fn takes_settled_id(&self, line: &[u8]) -> bool {
         // Of a long line, the id stands in the beginning.
         self.spoken.request_id(line).is_some_and(|id| self.pending.is_settled(id))
-    }
-
-    /// All lines go on but a response of the host that comes too late.
-    pub(super) fn surely_forwards(&self, from: Peer, line: &Line) -> bool {
-        match (from, self.spoken.glance(from, &line.bytes)) {
-            (Peer::Agent, _) => true,
-            (Peer::Client, Glance::Response(id)) => self.pending.awaited(id) != Awaited::Nothing,
-            (Peer::Client, _) => true,
-        }
     }
 
     pub(super) fn agent_line(&mut self, line: &Line, now: Duration) {

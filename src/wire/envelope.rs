@@ -129,37 +129,6 @@ pub fn responds_to(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(id?).ok().filter(|_| full || (empty && !calls))
 }
 
-/// Returns the id of a whole line that is a response and nothing else, with each of its parts once.
-pub fn only_responds_to(line: &[u8]) -> Option<&str> {
-    let mut members = Members::enter(line).ok()?;
-    let (mut id, mut parts) = (None, 0);
-    while let Some(key) = members.key().ok()? {
-        let value = members.value().ok()?;
-        if key.is("id") {
-            if id.replace(value).is_some() {
-                return None;
-            }
-        } else if key.is("result") || key.is("error") {
-            parts += 1;
-        } else if key.is("method") {
-            return None;
-        }
-    }
-    std::str::from_utf8(id?).ok().filter(|_| parts == 1)
-}
-
-/// Returns the id that stands first in a whole line.
-pub fn first_id(line: &[u8]) -> Option<&str> {
-    let mut members = Members::enter(line).ok()?;
-    while let Some(key) = members.key().ok()? {
-        let value = members.value().ok()?;
-        if key.is("id") {
-            return std::str::from_utf8(value).ok();
-        }
-    }
-    None
-}
-
 /// Returns whether a line is one JSON document. Bytes that are not UTF-8 are tolerated inside strings, and a byte order
 /// mark before it.
 pub fn is_json(line: &[u8]) -> bool {
@@ -341,23 +310,6 @@ mod tests {
             (r#"{"id":1,"result":{}"#, None),
         ] {
             assert_eq!(responds_to(line.as_bytes()), id, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_line_that_only_responds_has_each_part_once() {
-        assert_eq!(only_responds_to(br#"{"jsonrpc":"2.0","id":"a","result":{"id":1}}"#), Some("\"a\""));
-        assert_eq!(only_responds_to(br#"{"error":{},"x":0,"\u0069d":1}"#), Some("1"));
-        for line in [
-            r#"{"id":1,"result":{},"id":1}"#,
-            r#"{"id":1,"result":{},"error":null}"#,
-            r#"{"id":1,"id":2}"#,
-            r#"{"id":1,"result":{},"method":null}"#,
-            r#"{"id":1,"params":{}}"#,
-            r#"{"result":{}}"#,
-            r#"{"id":1,"result":{}"#,
-        ] {
-            assert_eq!(only_responds_to(line.as_bytes()), None, "{line}");
         }
     }
 

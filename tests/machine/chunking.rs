@@ -1,5 +1,7 @@
 //! However the bytes arrive, the same lines leave in the same order, and no line lands inside another (I2).
 
+use std::time::Duration;
+
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer},
     desk::{Submission, Submitted, Ticket},
@@ -140,4 +142,31 @@ proptest! {
             }
         }
     }
+}
+
+const REQUEST: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","#,
+    r#""toolCall":{"toolCallId":"c","title":"Run"},"options":[{"optionId":"a","name":"A","kind":"allow_once"}]}}"#,
+    "\n"
+);
+
+#[test]
+fn only_ordinary_lines_go_on_in_one_piece() {
+    let received = |text: &str| {
+        let mut bridge = Bridge::new(Config::default());
+        bridge.space(Peer::Agent).extend_from_slice(text.as_bytes());
+        bridge.received(Peer::Agent, Duration::ZERO)
+    };
+    let ordinary = "{\"method\":\"x\"}\n";
+    assert!(received(ordinary) && received(&ordinary[..5]) && received(&ordinary.repeat(2)));
+    assert!(!received(REQUEST) && !received(&[ordinary, REQUEST].concat()));
+}
+
+#[test]
+fn two_requests_of_one_read_are_read_in_their_order() {
+    let both = [REQUEST, &REQUEST.replace("\"id\":1", "\"id\":2")].concat();
+    let mut stage = Stage::new(Bridge::new(Config::default()));
+    let out = stage.receive(Peer::Agent, both.as_bytes());
+    assert_eq!(arrived(&out, Peer::Client), both.as_bytes());
+    assert_eq!(stage.bridge.open_questions(), 2);
 }

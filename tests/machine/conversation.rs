@@ -11,7 +11,6 @@ use std::{
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer},
     desk::{Notice, Submitted, Ticket},
-    limits,
     question::{Provenance, Responder},
     wire::envelope::Message,
 };
@@ -21,7 +20,7 @@ use serde_json::Value;
 use crate::{
     asks,
     consent::Consent,
-    stage::{self, Out, Stage},
+    stage::{Out, Stage},
 };
 
 /// One event. The numbers choose among a few IDs and sessions, so that events often concern the same one.
@@ -82,29 +81,8 @@ fn any_move(asks: Range<usize>) -> impl Strategy<Value = Move> {
     ]
 }
 
-/// What is done with the bridge.
-#[derive(Clone, Debug)]
-enum Deed {
-    Line(Peer, String),
-    Event(Event),
-    Pass(Duration),
-    ClientEnds,
-}
-
-impl Deed {
-    fn on(&self, stage: &mut Stage) -> Vec<Out> {
-        match self {
-            Deed::Line(from, text) => stage.line(*from, text),
-            Deed::Event(event) => stage.handle(event.clone()),
-            Deed::Pass(time) => stage.pass(*time),
-            Deed::ClientEnds => stage.end(Peer::Client),
-        }
-    }
-}
-
 struct World {
     stage: Stage,
-    deeds: Vec<Deed>,
     /// By ID: the number of questions, and the number of responses that the agent got.
     asked: BTreeMap<u8, usize>,
     responded: BTreeMap<u8, usize>,
@@ -128,14 +106,8 @@ struct World {
 
 impl World {
     fn new(client: usize) -> Self {
-        World::reading(client, false)
-    }
-
-    /// A world in which the shell reads what goes on anyway at once, or late.
-    fn reading(client: usize, late: bool) -> Self {
         let mut world = World {
-            stage: stage(client, late),
-            deeds: Vec::new(),
+            stage: stage(client),
             asked: BTreeMap::new(),
             responded: BTreeMap::new(),
             ambiguous: BTreeSet::new(),
@@ -203,7 +175,8 @@ impl World {
             Move::ClientEnds if self.client_lives => {
                 self.client_lives = false;
                 self.journal.push("the client ends".to_owned());
-                self.act(Deed::ClientEnds);
+                let out = self.stage.end(Peer::Client);
+                self.perform(&out);
             }
             Move::AgentExits if self.agent_lives => {
                 self.agent_lives = false;
@@ -255,22 +228,19 @@ impl World {
     }
 
     fn pass(&mut self, time: Duration) {
-        self.act(Deed::Pass(time));
+        let out = self.stage.pass(time);
+        self.perform(&out);
     }
 
     fn line(&mut self, from: Peer, text: &str) {
         self.journal.push(format!("{from:?} says {text}"));
-        self.act(Deed::Line(from, text.to_owned()));
+        let out = self.stage.line(from, text);
+        self.perform(&out);
     }
 
     fn happen(&mut self, event: Event) {
         self.journal.push(format!("{event:?}"));
-        self.act(Deed::Event(event));
-    }
-
-    fn act(&mut self, deed: Deed) {
-        let out = deed.on(&mut self.stage);
-        self.deeds.push(deed);
+        let out = self.stage.handle(event);
         self.perform(&out);
     }
 
@@ -319,19 +289,10 @@ impl World {
     }
 }
 
-fn stage(client: usize, reads_late: bool) -> Stage {
+fn stage(client: usize) -> Stage {
     let mut config = Config { tier: asks::client(client).1, ..Config::default() };
     config.common.timeout = Some(Duration::from_secs(5));
-    Stage { reads_late, ..Stage::new(Bridge::new(config)) }
-}
-
-/// Returns what arrives at each peer when all of this is done, and what the shell is told.
-fn outcome(client: usize, reads_late: bool, deeds: &[Deed]) -> ([Vec<u8>; 2], Vec<Output>) {
-    let mut stage = stage(client, reads_late);
-    let mut out: Vec<Out> = deeds.iter().flat_map(|deed| deed.on(&mut stage)).collect();
-    // More than a line may wait unread, and less than the next deadline.
-    out.extend(stage.pass(limits::UNREAD));
-    (Peer::ALL.map(|peer| stage::arrived(&out, peer)), told(&out))
+    Stage::new(Bridge::new(config))
 }
 
 /// Returns what the shell was told.
@@ -355,10 +316,10 @@ proptest! {
 
     #[test]
     fn every_question_gets_one_response_and_lines_keep_their_order(
-        client in 0..asks::CLIENTS, late in any::<bool>(),
+        client in 0..asks::CLIENTS,
         moves in prop::collection::vec(any_move(0..asks::COUNT), 0..60),
     ) {
-        let mut world = World::reading(client, late);
+        let mut world = World::new(client);
         for step in &moves {
             world.play(step);
         }
@@ -376,37 +337,15 @@ proptest! {
     /// I12.
     #[test]
     fn nothing_is_allowed_that_was_not_chosen(
-        client in 0..asks::CLIENTS, late in any::<bool>(),
-        moves in prop::collection::vec(any_move(asks::PERMISSIONS), 0..60),
-    ) {
-        let mut world = World::reading(client, late);
-        for step in &moves {
-            world.play(step);
-        }
-        world.play(&Move::ClientEnds);
-        prop_assert_eq!(world.stage.bridge.open_questions(), 0);
-    }
-
-    /// When a line is read that goes on anyway changes nothing: neither what the peers get, nor what the shell is told, nor
-    /// when that came.
-    #[test]
-    fn what_is_read_late_leads_to_the_same(
         client in 0..asks::CLIENTS,
-        moves in prop::collection::vec(
-            prop_oneof![any_move(0..asks::COUNT), any_move(asks::PERMISSIONS)], 0..60,
-        ),
+        moves in prop::collection::vec(any_move(asks::PERMISSIONS), 0..60),
     ) {
         let mut world = World::new(client);
         for step in &moves {
             world.play(step);
         }
-        let [(arrived, told), (late_arrived, late_told)] =
-            [false, true].map(|late| outcome(client, late, &world.deeds));
-        prop_assert_eq!(
-            arrived.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
-            late_arrived.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
-        );
-        prop_assert_eq!(told, late_told, "{}", world.journal.join("\n"));
+        world.play(&Move::ClientEnds);
+        prop_assert_eq!(world.stage.bridge.open_questions(), 0);
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl<P: Protocol> Race<P> {
     fn new(spelling: Spelling, bridge: Bridge<P>, seed: u64) -> Self {
         Race {
             spelling,
-            stage: Stage { reads_late: seed.is_multiple_of(2), ..Stage::new(bridge) },
+            stage: Stage::new(bridge),
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             waiting: [VecDeque::new(), VecDeque::new()],
             said: VecDeque::new(),
@@ -349,7 +349,7 @@ fn each_request_of_codex_gets_one_response() {
 }
 
 #[test]
-fn what_is_not_json_and_long_lines_pass_unread() {
+fn what_is_not_json_and_long_lines_pass_without_being_read() {
     let said =
         "{\"type\":\"control_request\",\"request_id\":\"a\",\"request\":{\"subtype\":\"can_use_tool\",";
     let mut claude = Stage::new(ClaudeBridge::new(Config::default()));

@@ -18,9 +18,6 @@ mod conversation;
 mod responses;
 
 #[cfg(test)]
-mod early;
-
-#[cfg(test)]
 mod waits;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Whatever an agent may take for a response to its question settles it, and nothing else does (I4).
 
 use askbridge::{
-    acp::{Bridge, Config, Output, Peer, Tier, Unanswered},
-    desk::Notice,
-    question::Outcome,
+    acp::{Bridge, Config, Event, Output, Peer, Tier, Unanswered},
+    desk::{Notice, Submission, Submitted, Ticket},
+    question::{Outcome, Provenance, Reason, Responder},
 };
 
 use crate::stage::{Out, Stage, arrived, lines};
@@ -98,7 +98,7 @@ fn response_with_a_method_settles_in_any_order_of_its_members() {
         (permission, selected),
         (permission, failed),
     ] {
-        for (method, reads_late) in METHODS.iter().zip([false, true].into_iter().cycle()) {
+        for method in METHODS {
             let parts = [
                 r#""jsonrpc":"2.0""#.to_owned(),
                 r#""id":1"#.to_owned(),
@@ -109,11 +109,8 @@ fn response_with_a_method_settles_in_any_order_of_its_members() {
             for order in orders(&parts) {
                 let line = format!("{{{}}}", order.join(","));
                 let mut stage = Stage::new(Bridge::new(Config::default()));
-                stage.reads_late = reads_late;
                 drop(stage.line(Peer::Agent, asked));
-                let mut out = stage.line(Peer::Client, &line);
-                stage.reads_late = false;
-                out.extend(stage.come_out());
+                let out = stage.line(Peer::Client, &line);
                 let plain = format!(r#"{{"jsonrpc":"2.0","id":1,{said}}}"#);
                 assert_eq!(lines(&out, Peer::Agent), [plain], "{line}");
                 assert_eq!(stage.bridge.open_questions(), 0, "{line}");
@@ -299,4 +296,36 @@ fn question_opens_elsewhere_where_the_client_is_not_asked() {
         }
     }
     assert_eq!(seen, [false, false, false, true, false, true, true, true]);
+}
+
+#[test]
+fn response_to_two_requests_does_not_answer_the_settled_one() {
+    let permission = |id: u8| {
+        format!(
+            r#"{{"id":{id},"method":"session/request_permission","params":{{"sessionId":"s","toolCall":{{"toolCallId":"t"}},"options":[{{"optionId":"a","name":"A","kind":"allow_once"}}]}}}}"#
+        )
+    };
+    let mut stage = Stage::new(Bridge::new(Config::default()));
+    for id in [1, 2] {
+        drop(stage.line(Peer::Agent, &permission(id)));
+    }
+    let by = Provenance { responder: Responder::CommandLine, name: None };
+    let submission = Submission::Reject(None);
+    let submitted = Submitted { ticket: Ticket(1), number: 2, submission, by };
+    assert_eq!(lines(&stage.handle(Event::Submitted(submitted)), Peer::Agent).len(), 1);
+    let both = r#"{"id":1,"result":{"outcome":{"outcome":"selected","optionId":"a"}},"id":2}"#;
+    assert_eq!(lines(&stage.line(Peer::Client, both), Peer::Agent), [""; 0]);
+    assert_eq!(stage.bridge.open_questions(), 1);
+}
+
+#[test]
+fn response_to_an_agent_that_reads_no_more_is_undeliverable() {
+    let mut stage = asked("1");
+    stage.agent_reads = false;
+    drop(stage.line(Peer::Client, r#"{"id":1,"result":{"status":"rejected"}}"#));
+    drop(stage.break_off(Peer::Agent));
+    let changes = stage.bridge.take_changes().expect("it is settled");
+    let outcomes: Vec<_> =
+        changes.questions.iter().map(|it| it.settlement.as_ref().map(|it| it.outcome.clone())).collect();
+    assert_eq!(outcomes, [Some(Outcome::Rejected(Reason::AgentGone))]);
 }

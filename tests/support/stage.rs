@@ -24,13 +24,11 @@ pub(crate) struct Stage<P: Protocol = Core> {
     pub(crate) now: Duration,
     /// Whether the agent reads its stdin.
     pub(crate) agent_reads: bool,
-    /// Whether lines that go on anyway are left unread until something asks for it.
-    pub(crate) reads_late: bool,
 }
 
 impl<P: Protocol> Stage<P> {
     pub(crate) fn new(bridge: Bridge<P>) -> Self {
-        Stage { bridge, now: Duration::ZERO, agent_reads: true, reads_late: false }
+        Stage { bridge, now: Duration::ZERO, agent_reads: true }
     }
 
     /// A peer says these bytes.
@@ -83,7 +81,7 @@ impl<P: Protocol> Stage<P> {
         let mut out = Vec::new();
         loop {
             let before = out.len();
-            while let Some(output) = self.poll() {
+            while let Some(output) = self.bridge.poll() {
                 match output {
                     Output::Queued(Peer::Agent, _) if !self.agent_reads => {}
                     Output::Queued(to, count) => out.push(Out::Bytes(to, self.take(to, count))),
@@ -103,10 +101,6 @@ impl<P: Protocol> Stage<P> {
                 return out;
             }
         }
-    }
-
-    fn poll(&mut self) -> Option<Output> {
-        if self.reads_late { self.bridge.poll_ready() } else { self.bridge.poll() }
     }
 
     /// The agent reads all that waits for it.

@@ -28,6 +28,5 @@ pub(in crate::dialect) use described::Described;
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
 pub use reply::PermissionReply;
-pub use request::is_no_question;
 pub(in crate::dialect) use subject::command;
 pub use subject::complete;

@@ -3,9 +3,6 @@
 //!
 //! Source: the wire of Qwen and of Kimi without forms, and the code of pi-acp.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
@@ -36,20 +33,12 @@ struct QwenOption {
     description: Option<String>,
 }
 
-/// What the wire of each question has in it. Without an escape, its bytes have it too.
+/// Members, values and prefixes by which a permission request is known to be a question.
 const QWEN_QUESTIONS: &str = "qwenQuestions";
 const USER_QUESTION: &str = "user_question";
 const ASK_USER_QUESTION: &str = "ask_user_question";
 const KIMI_CHOICE: &str = "opt_";
 const PI_TOOL_CALL: &str = "pi-ui-";
-
-/// Returns whether [`read`] surely finds no question in the `params` of this line, without reading them.
-pub fn is_no_question(line: &[u8]) -> bool {
-    /// `ASK_USER_QUESTION` has `USER_QUESTION` in it.
-    static MARKS: LazyLock<[Finder<'static>; 5]> =
-        LazyLock::new(|| [QWEN_QUESTIONS, USER_QUESTION, KIMI_CHOICE, PI_TOOL_CALL, r"\u"].map(Finder::new));
-    MARKS.iter().all(|mark| mark.find(line).is_none())
-}
 
 /// Reads the `params` of a permission request, as a question or as a permission. Returns `None` where it is neither.
 pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, PermissionReply)>, String> {
