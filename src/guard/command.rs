@@ -1,7 +1,12 @@
-//! Commands: their words as a shell would split them, which commands are nothing but words, and what a person has to look
-//! at twice before one runs.
+//! Commands: which are nothing but words, and which a person has to look at twice before one runs. How a shell reads them
+//! is left to `split`, what programs do to `programs` and `scripts`.
 
-use super::programs::{self, is_runner};
+use super::{
+    hidden::is_hidden,
+    programs::{self, Takes},
+    scripts,
+    split::split,
+};
 use crate::question::Risk;
 
 /// Characters by which a shell does more than to split words: operators, redirections, substitutions, expansions and
@@ -33,37 +38,43 @@ pub fn simple(command: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether a terminal shows nothing for a character, or turns what is around it.
-pub fn is_hidden(char: char) -> bool {
-    char.is_control()
-        || matches!(char,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}')
-        // Spaces of other kinds look like the one that parts words.
-        || (char.is_whitespace() && char != ' ')
-}
-
 /// How deep commands stand in the arguments of others.
 const DEPTH: usize = 4;
 
+/// Arguments of a program that runs another which are looked at.
+const ARGUMENTS: usize = 64;
+
 /// Assignments before a program that change what is printed, and not what runs.
-const HARMLESS: [&str; 14] = [
+const HARMLESS: [&str; 29] = [
+    "APP_ENV",
+    "CARGO_INCREMENTAL",
+    "CARGO_TERM_COLOR",
+    "CGO_ENABLED",
     "CI",
     "COLUMNS",
     "DEBUG",
+    "FLASK_ENV",
     "FORCE_COLOR",
+    "GOARCH",
+    "GOOS",
+    "HOST",
     "LANG",
     "LC_ALL",
     "LINES",
+    "LOG_LEVEL",
     "NODE_ENV",
     "NO_COLOR",
+    "PORT",
+    "PYTHONDONTWRITEBYTECODE",
     "PYTHONUNBUFFERED",
+    "RACK_ENV",
+    "RAILS_ENV",
     "RUST_BACKTRACE",
     "RUST_LOG",
+    "RUST_TEST_THREADS",
     "TERM",
     "TZ",
+    "VERBOSE",
 ];
 
 /// Returns what running a command risks, and why.
@@ -96,27 +107,76 @@ fn why_words_are(words: &[String], depth: usize) -> Option<String> {
     if let Some(group) = programs::harmful(words) {
         return Some(format!("`{}` {}", programs::name(program), group.does));
     }
-    if !is_runner(program) {
+    if let Some(why) = scripts::why_dangerous(program, arguments) {
+        return Some(why);
+    }
+    why_it_runs(program, arguments, depth)
+}
+
+/// Returns why it is dangerous to run what the arguments of a program say.
+fn why_it_runs(program: &str, arguments: &[String], depth: usize) -> Option<String> {
+    let takes = programs::runs(program, arguments)?;
+    let name = programs::name(program);
+    if scripts::is_language(&name) || is_query(&name, arguments) {
+        return None;
+    }
+    if depth == 1 || arguments.len() > ARGUMENTS {
+        return Some("its command stands in too many others".to_owned());
+    }
+    let takes_input = matches!(takes, Takes::TextOrInput | Takes::CodeOrInput);
+    if takes_input && arguments.iter().all(|word| word.starts_with('-')) {
+        return Some(format!("`{name}` runs what it reads"));
+    }
+    if takes == Takes::CodeOrInput {
         return None;
     }
     // Where among its arguments the command begins depends on its options: each may be the first word.
-    let of_argument = |place: usize| {
-        let text = &arguments[place];
-        let is_command = text.contains(char::is_whitespace);
-        let of_text = || is_command.then(|| why_dangerous(text, depth - 1))?;
-        let of_rest = || why_words_are(&arguments[place..], depth - 1);
-        of_text().or_else(|| (!is_command).then(of_rest)?)
-    };
-    if depth == 1 {
-        return Some("its command stands in too many others".to_owned());
-    }
-    (0..arguments.len()).find_map(of_argument).or_else(|| {
-        // Without a file or a text, it runs what it is sent.
-        arguments
-            .iter()
-            .all(|word| word.starts_with('-'))
-            .then(|| format!("`{}` runs what it reads", programs::name(program)))
+    (0..arguments.len()).find_map(|place| {
+        let rest = &arguments[place..];
+        let texts = texts(takes, arguments, place);
+        let of_texts = texts.iter().find_map(|text| why_dangerous(text, depth - 1));
+        of_texts.or_else(|| why_words_are(rest, depth - 1))
     })
+}
+
+/// Returns whether a program only says something about itself, or about another.
+fn is_query(name: &str, arguments: &[String]) -> bool {
+    match arguments {
+        [only] => match only.as_str() {
+            "--version" | "--help" => true,
+            "--test" => name == "node",
+            "-v" => matches!(name, "bun" | "deno" | "lua" | "node" | "npm" | "perl" | "php" | "ruby"),
+            "-V" => name.starts_with("python"),
+            _ => false,
+        },
+        [first, _] => name == "command" && matches!(first.as_str(), "-v" | "-V"),
+        _ => false,
+    }
+}
+
+/// Returns the texts of commands that an argument may be.
+fn texts(takes: Takes, arguments: &[String], place: usize) -> Vec<String> {
+    let argument = arguments[place].as_str();
+    // The value of an option may stand in the same word.
+    let value = match argument.strip_prefix("--") {
+        Some(long) => long.split_once('=').map(|(_, value)| value),
+        None => argument.strip_prefix('-').and_then(|short| short.get(1..)),
+    };
+    let value = value.filter(|value| is_text(value)).map(str::to_owned);
+    let is_of_option = place == 0 || arguments[place - 1].starts_with('-');
+    let whole = match takes {
+        // They may be joined to one.
+        Takes::Text => Some(arguments[place..].join(" ")),
+        Takes::TextOrInput => Some(argument.to_owned()),
+        Takes::Words if is_of_option && is_text(argument) => Some(argument.to_owned()),
+        Takes::Words | Takes::CodeOrInput => None,
+    };
+    whole.filter(|_| !argument.starts_with('-')).into_iter().chain(value).collect()
+}
+
+/// Returns whether a word has more than one word of a command in it.
+fn is_text(word: &str) -> bool {
+    word.contains(|char: char| char.is_whitespace() || ";&|<>()`$".contains(char))
 }
 
 /// Returns whether a shell would take a word before the program for the assignment of a variable.
@@ -127,107 +187,11 @@ pub fn is_assignment(word: &str) -> bool {
 /// Returns the name that a word assigns a value to.
 fn assigned(word: &str) -> Option<&str> {
     let (name, _) = word.split_once('=')?;
+    // More may be added to a value.
+    let name = name.strip_suffix('+').unwrap_or(name);
     let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
     (!name.is_empty() && name.chars().all(is_name) && !name.starts_with(|char: char| char.is_ascii_digit()))
         .then_some(name)
-}
-
-/// Splits a command into the programs that it runs, with their arguments, where it is nothing but plain words and what
-/// joins programs: `&&`, `||`, `;`, `|`, and redirections to nothing.
-///
-/// # Errors
-/// What of it is more than that.
-fn split(command: &str) -> Result<Vec<Vec<String>>, String> {
-    let mut splitter = Splitter::default();
-    let mut chars = command.trim().chars().peekable();
-    while let Some(char) = chars.next() {
-        if is_hidden(char) && char != '\n' {
-            return Err(format!("it has a character that cannot be seen: {}", char.escape_unicode()));
-        }
-        match (splitter.quote, char) {
-            (Some(quote), char) if char == quote => splitter.quote = None,
-            (Some('"'), '$' | '`' | '\\' | '!') | (Some(_), '\\') => return Err(more(char)),
-            (Some(_), char) => splitter.word.get_or_insert_default().push(char),
-            (None, '\'' | '"') => {
-                splitter.quote = Some(char);
-                splitter.word.get_or_insert_default();
-            }
-            (None, ' ') => splitter.end_word()?,
-            (None, '\n' | ';') => splitter.end_command()?,
-            (None, '|' | '&') if chars.next_if_eq(&char).is_some() => splitter.end_command()?,
-            (None, '|') => splitter.end_command()?,
-            (None, '>') => {
-                while chars.next_if_eq(&' ').is_some() {}
-                let target: String =
-                    std::iter::from_fn(|| chars.next_if(|char| !" ;|\n".contains(*char))).collect();
-                splitter.redirect(&target)?;
-            }
-            (None, '&' | '<' | '(' | ')' | '`' | '$' | '\\' | '{' | '}' | '!') => return Err(more(char)),
-            (None, '#') if splitter.word.is_none() => return Err(more(char)),
-            (None, '*' | '?' | '[' | ']' | '~') if splitter.words.is_empty() => return Err(more(char)),
-            (None, char) => splitter.word.get_or_insert_default().push(char),
-        }
-    }
-    if splitter.quote.is_some() {
-        return Err("a quotation mark has no end".to_owned());
-    }
-    splitter.end_command()?;
-    match splitter.commands.is_empty() {
-        true => Err("it has no word".to_owned()),
-        false => Ok(splitter.commands),
-    }
-}
-
-fn more(char: char) -> String {
-    format!("a shell does more with `{char}` than to split words")
-}
-
-#[derive(Default)]
-struct Splitter {
-    quote: Option<char>,
-    word: Option<String>,
-    words: Vec<String>,
-    commands: Vec<Vec<String>>,
-}
-
-impl Splitter {
-    fn end_word(&mut self) -> Result<(), String> {
-        let Some(word) = self.word.take() else { return Ok(()) };
-        // A shell takes these for the beginning of a statement.
-        const STATEMENTS: [&str; 14] = [
-            "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select", "then",
-            "until", "while",
-        ];
-        if self.words.is_empty() && STATEMENTS.contains(&&*word) {
-            return Err(format!("`{word}` begins a statement"));
-        }
-        self.words.push(word);
-        Ok(())
-    }
-
-    fn end_command(&mut self) -> Result<(), String> {
-        self.end_word()?;
-        if self.words.first().is_some_and(|program| program.starts_with('…')) {
-            return Err("it was cut".to_owned());
-        }
-        if !self.words.is_empty() {
-            self.commands.push(std::mem::take(&mut self.words));
-        }
-        Ok(())
-    }
-
-    /// Takes a redirection to nothing, or of errors to where the rest goes.
-    fn redirect(&mut self, target: &str) -> Result<(), String> {
-        // The number before it is no word.
-        if self.word.as_deref().is_some_and(|word| matches!(word, "1" | "2")) {
-            self.word = None;
-        }
-        let is_between = self.word.is_none();
-        match is_between && matches!(target, "&1" | "&2" | "/dev/null") {
-            true => Ok(()),
-            false => Err(more('>')),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,9 @@ const COMMANDS: [&str; 18] = [
     "shellcommand",
 ];
 
+/// Those of them that are several commands, where they are a list.
+const SEVERAL: [&str; 3] = ["cmds", "commands", "scripts"];
+
 /// Members that are a file or a folder, beside those whose name has `path` in it.
 const FILES: [&str; 16] = [
     "cwd",
@@ -115,7 +118,7 @@ impl Input {
         }
         let is_command = COMMANDS.contains(&&*name);
         if is_command {
-            self.command(value);
+            self.command(&name, value);
         } else if ADDRESSES.contains(&&*name) {
             self.address(value);
         } else if FILES.contains(&&*name) || name.contains("path") {
@@ -128,11 +131,14 @@ impl Input {
         self.value(value, depth);
     }
 
-    fn command(&mut self, value: &Json) {
+    fn command(&mut self, name: &str, value: &Json) {
         match value {
             Json::Text(text) => self.commands.push(text.clone()),
             Json::List(items) => match texts(items) {
-                // A list of words, or of commands: each is looked at, and the whole.
+                Some(commands) if SEVERAL.contains(&name) => {
+                    self.commands.extend(commands.into_iter().map(str::to_owned));
+                }
+                // A list of words, or of commands: each that may be one is looked at, and the whole.
                 Some(words) => {
                     self.commands.push(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
                     self.commands

@@ -8,6 +8,8 @@ mod assess;
 
 pub mod command;
 
+pub mod hidden;
+
 mod input;
 
 mod json;
@@ -19,6 +21,10 @@ mod patch;
 pub mod path;
 
 pub mod programs;
+
+mod scripts;
+
+mod split;
 
 pub use assess::{assess, assess_links};
 pub use path::Files;

@@ -10,9 +10,12 @@ pub struct Programs {
     pub does: &'static str,
     does_harm: bool,
     runs: Option<Runs>,
+    takes: Takes,
     names: &'static str,
     /// Words that have to be among the arguments, of which one is enough. Without any, the name is.
     words: &'static str,
+    /// Arguments that begin so, or before a `$` are so, are not meant, whatever words they have. Commas part them.
+    except: &'static str,
 }
 
 /// Which argument says what a program runs.
@@ -24,29 +27,53 @@ enum Runs {
     First,
 }
 
+/// How a program is told what it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// The words of a command.
+    Words,
+    /// Words, and the text of a command.
+    Text,
+    /// The text of a command, or what it is sent where it has no argument.
+    TextOrInput,
+    /// Code of a language of its own, or what it is sent where it has no argument.
+    CodeOrInput,
+}
+
+/// Nothing in common.
+const NONE: Programs = Programs {
+    does: "",
+    does_harm: false,
+    runs: None,
+    takes: Takes::Words,
+    names: "",
+    words: "",
+    except: "",
+};
+
 /// Programs that do harm, or may.
 const fn harm(does: &'static str, names: &'static str) -> Programs {
-    harm_with(does, names, "")
+    Programs { does, does_harm: true, names, ..NONE }
 }
 
 /// Programs that do harm where one of these words is among their arguments.
 const fn harm_with(does: &'static str, names: &'static str, words: &'static str) -> Programs {
-    Programs { does, does_harm: true, runs: None, names, words }
+    Programs { does, does_harm: true, names, words, ..NONE }
 }
 
 /// Programs that run what their arguments say: whoever leaves those open leaves everything open.
-const fn runner(does: &'static str, names: &'static str) -> Programs {
-    Programs { does, does_harm: false, runs: Some(Runs::Any), names, words: "" }
+const fn runner(does: &'static str, takes: Takes, names: &'static str) -> Programs {
+    Programs { does, runs: Some(Runs::Any), takes, names, ..NONE }
+}
+
+/// Programs that run what their arguments say, where the first is an option or one of these words.
+const fn first_runner(does: &'static str, names: &'static str, words: &'static str) -> Programs {
+    Programs { does, runs: Some(Runs::First), names, words, ..NONE }
 }
 
 /// Programs that run what their arguments say, and do harm where one of these words is among them.
-const fn harmful_runner(
-    does: &'static str,
-    runs: Runs,
-    names: &'static str,
-    words: &'static str,
-) -> Programs {
-    Programs { does, does_harm: true, runs: Some(runs), names, words }
+const fn harmful_runner(does: &'static str, names: &'static str, words: &'static str) -> Programs {
+    Programs { does, does_harm: true, runs: Some(Runs::Any), names, words, ..NONE }
 }
 
 /// The table.
@@ -54,71 +81,114 @@ const TABLE: &[Programs] = &[
     // What runs what its arguments say.
     runner(
         "runs what its arguments say, as every shell",
+        Takes::TextOrInput,
         "ash bash busybox cmd csh dash elvish fish ksh mksh nu osh powershell pwsh rbash rc sh tcsh \
          toybox xonsh yash zsh",
     ),
     runner(
         "runs another program",
-        ". builtin bwrap chrt chroot command coproc entr env eval exec expect firejail flock gdb ionice \
-         lldb ltrace nice nohup nsenter parallel perf prlimit proot proxychains rlwrap script setarch \
-         setpriv setsid source start-stop-daemon stdbuf strace systemd-run taskset time timeout trap \
-         unshare valgrind watch watchexec xargs",
+        Takes::Words,
+        ". builtin bwrap capsh catchsegv choom chronic chrt chroot command coproc cpulimit dbus-run-session \
+         entr env exec fakeroot faketime firejail flock ifne ionice logsave ltrace nice nodemon nohup nsenter \
+         numactl perf prlimit proot proxychains proxychains4 rlwrap run-parts script setarch setlock setpriv \
+         setsid sg softlimit source ssh-agent start-stop-daemon stdbuf strace systemd-run taskset time timeout \
+         torify torsocks unbuffer unshare valgrind xargs xvfb-run",
+    ),
+    runner(
+        "runs the commands that its arguments say",
+        Takes::Text,
+        "ansible concurrently eval hyperfine npm-run-all parallel trap watch watchexec",
     ),
     runner(
         "runs a program on another machine, or in a container or window of its own",
-        "ansible docker incus kubectl lxc machinectl mosh nerdctl oc podman screen ssh tmux vagrant \
-         zellij",
+        Takes::Words,
+        "docker incus kubectl lxc machinectl nerdctl oc podman",
+    ),
+    runner(
+        "runs a program on another machine, or in a container or window of its own",
+        Takes::Text,
+        "mosh screen ssh tmux vagrant zellij",
     ),
     runner(
         "runs code that it fetches, or that its arguments name",
-        "bunx corepack nix nix-shell npx pipx pnpx uvx",
+        Takes::Words,
+        "bunx corepack npx pipx pnpx uvx",
+    ),
+    runner("runs code that it fetches, or that its arguments name", Takes::Text, "nix nix-shell"),
+    first_runner(
+        "runs code that it fetches, or that its arguments name",
+        "bun npm pnpm uv yarn",
+        "dlx exec explore tool x",
+    ),
+    first_runner(
+        "runs the program that its arguments name",
+        "asdf bundle conda direnv dotenv hatch mamba mise pdm pipenv poetry rye uv",
+        "exec run x",
     ),
     Programs {
-        does: "runs code that it fetches, or that its arguments name",
-        does_harm: false,
         runs: Some(Runs::First),
-        names: "npm pnpm uv yarn",
-        words: "dlx exec explore tool x",
+        takes: Takes::CodeOrInput,
+        ..harm_with(
+            "runs code that its arguments hold",
+            "bun deno elixir erl ghci groovy guile julia lua luajit node nodejs osascript perl php python \
+             python2 python3 rscript ruby tclsh",
+            "-c -e -E -p -r --eval --print eval",
+        )
     },
-    harmful_runner(
-        "runs code that its arguments hold",
-        Runs::First,
-        "bun deno elixir erl ghci groovy guile julia lua luajit node nodejs osascript perl php python \
-         python2 python3 rscript ruby tclsh",
-        "- -c -e -E -p -r --eval --print eval",
-    ),
     runner(
         "runs programs that its arguments name",
-        "awk ed emacs ex gawk gsed jshell m4 make gmake mawk nawk nvim rsync sed tar vi vim zip",
+        Takes::Words,
+        "awk gawk gsed m4 make gmake mawk nawk rsync sed tar zip",
+    ),
+    harmful_runner(
+        "runs programs that its arguments name",
+        "ed emacs ex expect gdb jshell lldb nvim vi vim vimdiff",
+        "",
     ),
     harmful_runner(
         "runs the statements of its arguments",
-        Runs::Any,
         "duckdb mariadb mongo mongosh mysql psql redis-cli sqlite3 sqlplus",
         "",
     ),
     harmful_runner(
         "runs a program for each file that it finds, or removes them",
-        Runs::Any,
         "find gfind",
         "-delete -exec -execdir -fls -fprint -fprint0 -fprintf -ok -okdir",
     ),
-    harmful_runner(
-        "runs a program for each file that it finds",
-        Runs::Any,
-        "fd fdfind",
-        "-x -X --exec --exec-batch",
-    ),
+    harmful_runner("runs a program for each file that it finds", "fd fdfind", "-x -X --exec --exec-batch"),
     harmful_runner(
         "runs a program that its options name",
-        Runs::Any,
         "tar",
-        "--checkpoint-action --to-command --use-compress-program",
+        "-F -I --checkpoint-action --info-script --new-volume-script --rmt-command --rsh-command --to-command \
+         --use-compress-program",
     ),
+    harm_with("runs a program that its options name", "rg", "--pre --hostname-bin"),
+    harm_with("runs a program that its options name", "sort", "--compress-program"),
+    harm_with("runs a program that its options name", "split", "--filter"),
+    harm_with("runs a program that its options name", "man", "-P -H --pager --html"),
+    harm_with("runs a program that its options name", "go", "-exec -toolexec -vettool"),
+    harm_with("removes files", "cmake", "rm remove remove_directory"),
+    Programs {
+        runs: Some(Runs::First),
+        // What begins so is an option of Git, and not of its command.
+        except: "commit,diff,log,show,switch",
+        ..harm_with(
+            "runs programs that its options name",
+            "git",
+            "-c --config-env --exec-path bisect difftool filter-branch hook mergetool",
+        )
+    },
+    harm_with(
+        "runs programs that its options name",
+        "git",
+        "-O --ext-diff --extcmd --open-files-in-pager --output --receive-pack --textconv --upload-pack",
+    ),
+    // What changes how later commands are read.
+    harm("changes what later commands run", "alias bind complete enable hash unalias"),
+    runner("changes what later commands run", Takes::Words, "declare export local readonly set typeset"),
     // What asks for more rights.
     harmful_runner(
         "runs with the rights of another user",
-        Runs::Any,
         "doas gosu pkexec runas runuser su su-exec sudo sudoedit",
         "",
     ),
@@ -136,7 +206,8 @@ const TABLE: &[Programs] = &[
     // What destroys.
     harm(
         "removes or moves files",
-        "del erase mv move rd remove-item ren rename rm rmdir shred srm trash truncate unlink wipe",
+        "del del-cli erase mv move rd remove-item ren rename rimraf rm rmdir shred srm trash truncate unlink \
+         wipe",
     ),
     harm(
         "overwrites disks or files",
@@ -147,12 +218,15 @@ const TABLE: &[Programs] = &[
         "ends other processes, or the machine",
         "halt init kill killall pkill poweroff reboot shutdown skill stop-process taskkill telinit xkill",
     ),
-    harm_with(
-        "throws away what is not committed, or rewrites history",
-        "git hub jj hg sl",
-        "checkout clean filter-branch filter-repo gc prune rebase reflog reset restore rm mv stash \
-         update-ref replace worktree abandon strip -D --delete --amend",
-    ),
+    Programs {
+        except: "stash list,stash show,worktree list,reflog$",
+        ..harm_with(
+            "throws away what is not committed, or rewrites history",
+            "git hub jj hg sl",
+            "checkout clean filter-branch filter-repo gc prune rebase reflog reset restore rm mv stash \
+             update-ref replace worktree abandon strip -D --delete --amend --discard-changes",
+        )
+    },
     harm_with(
         "destroys what it manages",
         "terraform tofu pulumi cdk serverless sls helm",
@@ -161,11 +235,11 @@ const TABLE: &[Programs] = &[
     harm("removes a database, or what is in it", "dropdb dropuser pg_restore pg_resetwal flyway liquibase"),
     // What leaves the machine.
     harm_with("publishes", "git hub jj hg sl", "push send-email request-pull"),
-    harm_with(
-        "changes how Git works",
-        "git",
-        "config -c --config-env --exec-path --upload-pack submodule remote",
-    ),
+    Programs {
+        except: "config --get,config --list,config -l,config get,config list,remote show,remote get-url,\
+                 remote$,remote -v$,submodule status",
+        ..harm_with("changes how Git works", "git", "config submodule remote")
+    },
     harm_with(
         "publishes, or speaks for you",
         "bun cargo deno gem hatch lerna mvn npm nx pnpm poetry flit uv yarn gradle dotnet nuget composer \
@@ -210,24 +284,36 @@ pub fn harmful(words: &[String]) -> Option<&'static Programs> {
 /// Returns why these words, with any further ones, could run any program. An argument that may be anything is `None`.
 pub fn left_open(program: &str, arguments: &[Option<&str>]) -> Option<&'static Programs> {
     let name = name(program);
-    TABLE.iter().find(|group| {
-        group.has(&name)
-            && match group.runs {
-                None => false,
-                Some(Runs::Any) => true,
-                Some(Runs::First) => arguments
-                    .first()
-                    .copied()
-                    .flatten()
-                    .is_none_or(|first| first.starts_with('-') || group.has_word(first)),
-            }
+    TABLE.iter().filter(|group| group.has(&name)).find(|group| match group.runs {
+        None => false,
+        Some(Runs::Any) => true,
+        Some(Runs::First) => match arguments {
+            [] | [None, ..] => true,
+            [Some(first), ..] if first.starts_with('-') => true,
+            // What follows such a word is a command, which may be named.
+            [Some(first), rest @ ..] if group.has_word(first) => match rest {
+                [Some(program), arguments @ ..] if !program.starts_with('-') => {
+                    left_open(program, arguments).is_some()
+                }
+                _ => true,
+            },
+            _ => false,
+        },
     })
 }
 
-/// Returns whether a program runs what its arguments say.
-pub fn is_runner(program: &str) -> bool {
+/// Returns how a program is told what it runs, where these arguments may say that.
+pub(super) fn runs(program: &str, arguments: &[String]) -> Option<Takes> {
     let name = name(program);
-    TABLE.iter().any(|group| group.runs.is_some() && group.has(&name))
+    let says_it = |group: &&Programs| match group.runs {
+        None => false,
+        Some(Runs::Any) => true,
+        Some(Runs::First) => {
+            group.takes == Takes::CodeOrInput || arguments.iter().any(|word| group.has_word(word))
+        }
+    };
+    let groups = TABLE.iter().filter(|group| group.has(&name)).filter(says_it);
+    groups.map(|group| group.takes).max_by_key(|takes| *takes as u8)
 }
 
 /// Returns the name of a program: without its folder, in small letters, without the ending that Windows gives it.
@@ -251,16 +337,35 @@ impl Programs {
     }
 
     fn is_meant(&self, arguments: &[String]) -> bool {
-        self.words.is_empty() || arguments.iter().any(|word| self.has_word(word))
+        let begins = |beginning: &str| {
+            let words: Vec<_> = beginning.trim_end_matches('$').split(' ').collect();
+            let has_length = !beginning.ends_with('$') || words.len() == arguments.len();
+            has_length
+                && words.len() <= arguments.len()
+                && words.iter().zip(arguments).all(|(word, given)| word == given)
+        };
+        match self.words.is_empty() {
+            true => true,
+            false => arguments.iter().any(|word| self.has_word(word)) && !self.except.split(',').any(begins),
+        }
     }
 }
 
-/// Returns whether an argument is a known word: the same, an option that has its value in the same word, or several short
-/// options in one.
+/// Returns whether an argument is a known word: the same, an option that has its value in the same word or is shortened, or
+/// several short options in one.
 fn is_like(word: &str, known: &str) -> bool {
     let is_short = known.len() == 2 && known.starts_with('-') && !word.starts_with("--");
     match word.strip_prefix(known) {
-        Some(rest) => rest.is_empty() || is_short || known.starts_with("--") && rest.starts_with(['=', '-']),
-        None => is_short && word.starts_with('-') && word.contains(&known[1..]),
+        Some(rest) => {
+            let is_long = known.len() > 2 && known.starts_with('-');
+            rest.is_empty() || is_short || (is_long && rest.starts_with(['=', '-']))
+        }
+        None if is_short => word.starts_with('-') && word.contains(&known[1..]),
+        // Programs take the beginning of a long option for the whole, and some take one dash for two.
+        None => {
+            let name = word.split('=').next().unwrap_or_default();
+            let is_shortened = name.len() > 2 && name.starts_with("--") && known.starts_with(name);
+            is_shortened || (known.starts_with('-') && name.strip_prefix('-') == Some(known))
+        }
     }
 }

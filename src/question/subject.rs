@@ -176,9 +176,12 @@ pub fn cut(text: &str, most: usize) -> String {
 /// Returns a word as a shell would read it as one.
 pub fn quoted(word: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    match word {
+        word if !word.is_empty() && word.chars().all(is_plain) => word.to_owned(),
+        word if !word.contains('\'') => format!("'{word}'"),
+        // Easier to read, where nothing in it means more.
+        word if !word.contains(['"', '$', '`', '\\', '!']) => format!("\"{word}\""),
+        word => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

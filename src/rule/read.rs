@@ -16,7 +16,7 @@ use super::{
     pattern::{AnyOf, has_wildcard},
 };
 use crate::{
-    guard::command::is_hidden,
+    guard::hidden::is_hidden,
     limits,
     question::{Origin, Purpose},
 };

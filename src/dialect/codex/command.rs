@@ -150,13 +150,26 @@ fn subject(read: &CommandParams, is_network: bool) -> Subject {
     });
     let more = Some(&read.additional_permissions).filter(|more| !more.is_null());
     let more = more.map(|more| format!("It needs further permissions:\n{}", permissions::lines(more)));
-    let content: Vec<_> = network.filter(|_| command.is_some()).into_iter().chain(more).collect();
+    let content: Vec<_> = network.into_iter().chain(more).collect();
     Subject {
         kind: Some(if is_network && command.is_none() { "fetch" } else { "execute" }.to_owned()),
         command,
         folder: text(&read.cwd),
         description: text(&read.reason),
         content: (!content.is_empty()).then(|| content.join("\n")),
+        raw_input: beside(read),
         ..Subject::default()
     }
+}
+
+/// Returns what is asked for beside the command, as JSON.
+fn beside(read: &CommandParams) -> Option<String> {
+    let members = [
+        ("networkApprovalContext", &read.network_approval_context),
+        ("additionalPermissions", &read.additional_permissions),
+    ];
+    let members = members.into_iter().filter(|(_, value)| !value.is_null());
+    let members: serde_json::Map<_, _> =
+        members.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    (!members.is_empty()).then(|| Json::Object(members).to_string())
 }

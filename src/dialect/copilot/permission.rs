@@ -118,9 +118,11 @@ impl Prompt {
 
     /// Returns a heading, where the subject does not say it all, and the subject. `None` for a kind that is not known.
     fn described(&self) -> Option<(Option<String>, Subject)> {
+        let bypass = self.request_sandbox_bypass.then(|| json!({ "requestSandboxBypass": true }).to_string());
         let of = |kind: &str| Subject {
             kind: Some(kind.to_owned()),
             description: self.description(),
+            raw_input: bypass.clone(),
             ..Subject::default()
         };
         let at = |path: &str| vec![self.resolved_path.as_deref().unwrap_or(path).to_owned()];
@@ -140,7 +142,10 @@ impl Prompt {
                 let title = format!("Access to {}", self.paths.join(", "));
                 (Some(title), Subject { locations: self.paths.clone(), ..of(kind) })
             }
-            "url" => (Some(self.url.clone()), of("fetch")),
+            "url" => {
+                let raw_input = Some(json!({ "url": self.url }).to_string());
+                (Some(self.url.clone()), Subject { raw_input, ..of("fetch") })
+            }
             "mcp" => {
                 let tool = if self.tool_title.is_empty() { &self.tool_name } else { &self.tool_title };
                 let raw_input = Some(self.args.to_string());

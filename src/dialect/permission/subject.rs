@@ -127,7 +127,12 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     } = earlier.subject;
     let subject = question.subject.get_or_insert_default();
     let unclear = subject.unclear.take().or(unclear);
-    let unclear = unclear.or_else(|| disagreement(subject, command.as_deref(), kind.as_deref()));
+    let unclear = unclear.or_else(|| disagreement(subject, [&command, &folder, &kind, &patch]));
+    if let (Some(later), Some(earlier)) = (&mut subject.raw_input, &raw_input)
+        && !says_the_same(later, earlier)
+    {
+        *later = format!("[{later},{earlier}]");
+    }
     let is_untitled = question.message == subject.untitled();
     for (known, earlier) in [
         (&mut subject.kind, kind),
@@ -142,13 +147,15 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     ] {
         *known = known.take().or(earlier);
     }
-    for place in locations {
+    let changed = diffs.iter().filter(|diff| subject.diffs.iter().all(|later| later.path != diff.path));
+    let changed: Vec<_> = changed.map(|diff| diff.path.clone()).collect();
+    if subject.diffs.is_empty() {
+        subject.diffs = diffs;
+    }
+    for place in locations.into_iter().chain(changed) {
         if !subject.locations.contains(&place) {
             subject.locations.push(place);
         }
-    }
-    if subject.diffs.is_empty() {
-        subject.diffs = diffs;
     }
     match title {
         Some(title) if is_untitled => question.message = cut(&title, limits::TEXT),
@@ -162,17 +169,22 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     }
 }
 
-/// Returns what an earlier update of a tool call says otherwise than its permission.
-fn disagreement(subject: &Subject, command: Option<&str>, kind: Option<&str>) -> Option<String> {
-    let differs = |said: &Option<String>, earlier: Option<&str>| {
-        said.as_deref().zip(earlier).is_some_and(|(said, earlier)| said != earlier)
-    };
-    let what = match (differs(&subject.command, command), differs(&subject.kind, kind)) {
-        (true, _) => "command",
-        (false, true) => "kind of tool",
-        (false, false) => return None,
-    };
-    Some(format!("an earlier update of its tool call names another {what}"))
+/// Returns what an earlier update of a tool call says otherwise than its permission: of a command, a folder, a kind of tool
+/// and a patch.
+fn disagreement(subject: &Subject, earlier: [&Option<String>; 4]) -> Option<String> {
+    let said = [&subject.command, &subject.folder, &subject.kind, &subject.patch];
+    let names = ["command", "folder", "kind of tool", "change"];
+    let differs =
+        |place: &usize| said[*place].as_ref().zip(earlier[*place].as_ref()).is_some_and(|(a, b)| a != b);
+    let place = (0..names.len()).find(differs)?;
+    Some(format!("an earlier update of its tool call names another {}", names[place]))
+}
+
+/// Returns whether two JSON texts are the same value, each member of which they have once.
+fn says_the_same(one: &str, other: &str) -> bool {
+    let length = |text: &str| text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+    let value = |text: &str| serde_json::from_str::<Json>(text).ok();
+    one == other || (length(one) == length(other) && value(one).is_some_and(|one| Some(one) == value(other)))
 }
 
 impl Subject {

@@ -1,0 +1,166 @@
+//! Programs whose argument is a script in a small language, which people use to look at files: `sed` and `awk`. A script
+//! that may do more than to print and change lines is dangerous.
+
+use std::{iter::Peekable, str::Chars};
+
+use super::programs::name;
+
+const SED: [&str; 2] = ["gsed", "sed"];
+const AWK: [&str; 4] = ["awk", "gawk", "mawk", "nawk"];
+
+/// Returns whether a program takes such a script.
+pub(super) fn is_language(name: &str) -> bool {
+    SED.contains(&name) || AWK.contains(&name)
+}
+
+/// Returns why the script of a program is dangerous.
+pub(super) fn why_dangerous(program: &str, arguments: &[String]) -> Option<String> {
+    let name = name(program);
+    let is_plain = match &*name {
+        name if SED.contains(&name) => is_plain_sed(arguments),
+        name if AWK.contains(&name) => arguments.iter().all(|argument| is_plain_awk(argument)),
+        _ => true,
+    };
+    (!is_plain).then(|| format!("`{name}` runs or writes what its script says"))
+}
+
+/// Returns whether no part of a script runs a program, reads from one, or prints into a file.
+fn is_plain_awk(script: &str) -> bool {
+    let is_pipe = script.replace("||", "").contains('|');
+    let prints_into = script
+        .split([';', '}', '\n'])
+        .any(|part| part.split_once("print").is_some_and(|(_, printed)| printed.contains('>')));
+    !is_pipe && !prints_into && !["system", "getline", "@"].iter().any(|word| script.contains(word))
+}
+
+fn is_plain_sed(arguments: &[String]) -> bool {
+    let mut scripts = Vec::new();
+    let mut others = Vec::new();
+    let mut given = arguments.iter();
+    while let Some(argument) = given.next() {
+        match argument.strip_prefix('-') {
+            Some(option) => match sed_option(option) {
+                Some(SedOption::Alone) => {}
+                Some(SedOption::Script(script)) => scripts.push(script.to_owned()),
+                Some(SedOption::ScriptIsNext) => scripts.extend(given.next().cloned()),
+                None => return false,
+            },
+            None => others.push(argument.clone()),
+        }
+    }
+    if scripts.is_empty() {
+        // Some take an empty word for the ending of `-i`, others for the script.
+        let first = others.iter().position(|other| !other.is_empty());
+        scripts.extend(first.map(|first| others.swap_remove(first)));
+    }
+    !scripts.is_empty() && scripts.iter().all(|script| is_plain_script(script))
+}
+
+enum SedOption<'a> {
+    Alone,
+    Script(&'a str),
+    ScriptIsNext,
+}
+
+/// Reads an option without its first dash. `None` where it is not known.
+fn sed_option(option: &str) -> Option<SedOption<'_>> {
+    const LONG: [&str; 8] =
+        ["-debug", "-in-place", "-null-data", "-posix", "-quiet", "-regexp-extended", "-separate", "-silent"];
+    if option.starts_with('-') {
+        let (name, value) =
+            option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+        return match (name, value) {
+            ("-expression", Some(script)) => Some(SedOption::Script(script)),
+            ("-expression", None) => Some(SedOption::ScriptIsNext),
+            (name, None) if LONG.contains(&name) => Some(SedOption::Alone),
+            ("-in-place", Some(ending)) if is_ending(ending) => Some(SedOption::Alone),
+            _ => None,
+        };
+    }
+    let rest = option.trim_start_matches(['n', 'E', 'r', 's', 'u', 'z']);
+    match rest.split_at_checked(1) {
+        None => (!option.is_empty()).then_some(SedOption::Alone),
+        Some(("e", "")) => Some(SedOption::ScriptIsNext),
+        Some(("e", script)) => Some(SedOption::Script(script)),
+        Some(("i", ending)) if is_ending(ending) => Some(SedOption::Alone),
+        Some(_) => None,
+    }
+}
+
+/// Returns whether a file beside the one that is changed keeps its name with this ending.
+fn is_ending(ending: &str) -> bool {
+    !ending.contains(['/', '*'])
+}
+
+/// Returns whether a script of `sed` only prints, deletes and changes lines.
+fn is_plain_script(script: &str) -> bool {
+    let mut chars = script.chars().peekable();
+    loop {
+        while chars.next_if(|char| matches!(char, ' ' | ';' | '\n' | '}')).is_some() {}
+        if chars.peek().is_none() {
+            return true;
+        }
+        if read_command(&mut chars).is_none() {
+            return false;
+        }
+    }
+}
+
+/// Reads one command with its addresses. `None` where it is not one that is known.
+fn read_command(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+    read_address(chars)?;
+    if chars.next_if_eq(&',').is_some() {
+        chars.next_if(|char| matches!(char, '+' | '~'));
+        read_address(chars)?;
+    }
+    while chars.next_if(|char| matches!(char, ' ' | '!')).is_some() {}
+    match chars.next()? {
+        '{' => Some(()),
+        'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | '=' => Some(()),
+        'q' | 'Q' | 'l' => {
+            while chars.next_if(char::is_ascii_digit).is_some() {}
+            Some(())
+        }
+        'a' | 'i' | 'c' => {
+            chars.by_ref().find(|char| *char == '\n');
+            Some(())
+        }
+        command @ ('s' | 'y') => {
+            let mark = chars.next().filter(|mark| !mark.is_alphanumeric() && !"\\\n ".contains(*mark))?;
+            read_part(chars, mark)?;
+            read_part(chars, mark)?;
+            let is_flag = |char: &char| command == 's' && (char.is_ascii_digit() || "gIip".contains(*char));
+            while chars.next_if(is_flag).is_some() {}
+            chars.peek().is_none_or(|next| " ;\n}".contains(*next)).then_some(())
+        }
+        _ => None,
+    }
+}
+
+/// Reads an address, or none.
+fn read_address(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+    match chars.peek() {
+        Some('$') => drop(chars.next()),
+        Some('/') => {
+            chars.next();
+            read_part(chars, '/')?;
+            while chars.next_if(|char| matches!(char, 'I' | 'M')).is_some() {}
+        }
+        _ => while chars.next_if(|char| char.is_ascii_digit() || *char == '~').is_some() {},
+    }
+    Some(())
+}
+
+/// Reads up to the next mark that is not escaped. `None` where it may stand for itself, in brackets.
+fn read_part(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
+    let mut is_in_brackets = false;
+    loop {
+        match chars.next()? {
+            char if char == mark => return (!is_in_brackets).then_some(()),
+            '\\' => drop(chars.next()?),
+            '[' => is_in_brackets = true,
+            ']' => is_in_brackets = false,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! A command as shells read it: the programs that it runs, with their words. What a program does with its words is left to
+//! `programs` and `scripts`.
+//!
+//! Only what `sh`, `bash`, `zsh` and `fish` read alike is understood; all else is more than words.
+
+use super::hidden::is_hidden;
+
+/// Splits a command into the programs that it runs, with their arguments, where it is nothing but plain words and what
+/// joins programs: `&&`, `||`, `;`, `|`, and redirections to nothing.
+///
+/// # Errors
+/// What of it is more than that.
+pub(super) fn split(command: &str) -> Result<Vec<Vec<String>>, String> {
+    let mut splitter = Splitter::default();
+    let mut chars = command.trim().chars().peekable();
+    while let Some(char) = chars.next() {
+        if is_hidden(char) && char != '\n' {
+            return Err(format!("it has a character that cannot be seen: {}", char.escape_unicode()));
+        }
+        let next = chars.peek().copied();
+        match (splitter.quote, char) {
+            (Some(quote), char) if char == quote => splitter.quote = None,
+            (Some(quote), char) if is_more_in(quote, char, next) => return Err(more(char)),
+            (Some(_), char) => splitter.push(char),
+            (None, '\'' | '"') => {
+                splitter.quote = Some(char);
+                splitter.word.get_or_insert_default();
+            }
+            (None, ' ') => splitter.end_word()?,
+            (None, '\n' | ';') => splitter.end_command()?,
+            (None, '|' | '&') if chars.next_if_eq(&char).is_some() => splitter.end_command()?,
+            (None, '|') => splitter.end_command()?,
+            (None, '>') => {
+                while chars.next_if_eq(&' ').is_some() {}
+                let target: String =
+                    std::iter::from_fn(|| chars.next_if(|char| !" ;|\n".contains(*char))).collect();
+                splitter.redirect(&target)?;
+            }
+            // The exit code of what ran before is a number.
+            (None, '$') if next == Some('?') && !splitter.words.is_empty() => splitter.push('$'),
+            (None, '&' | '<' | '(' | ')' | '`' | '$' | '\\' | '{' | '}' | '!') => return Err(more(char)),
+            (None, '#') if splitter.word.is_none() => return Err(more(char)),
+            (None, '[') if splitter.is_before_a_program() && next == Some(' ') => splitter.push('['),
+            (None, '*' | '?' | '[' | ']' | '~') if splitter.words.is_empty() => return Err(more(char)),
+            (None, char) => splitter.push(char),
+        }
+    }
+    if splitter.quote.is_some() {
+        return Err("a quotation mark has no end".to_owned());
+    }
+    splitter.end_command()?;
+    match splitter.commands.is_empty() {
+        true => Err("it has no word".to_owned()),
+        false => Ok(splitter.commands),
+    }
+}
+
+/// Returns whether a shell does more with a character in quotes than to take it as it is.
+fn is_more_in(quote: char, char: char, next: Option<char>) -> bool {
+    match (quote, char) {
+        // Some shells take it for an escape before these, also in single quotes.
+        (_, '\\') => next.is_none_or(|next| matches!(next, '\'' | '"' | '\\' | '$' | '`' | '\n')),
+        ('"', '$') => next != Some('?'),
+        ('"', '!') => !matches!(next, Some(' ' | '"')),
+        ('"', '`') => true,
+        _ => false,
+    }
+}
+
+fn more(char: char) -> String {
+    format!("a shell does more with `{char}` than to split words")
+}
+
+#[derive(Default)]
+struct Splitter {
+    quote: Option<char>,
+    word: Option<String>,
+    words: Vec<String>,
+    commands: Vec<Vec<String>>,
+}
+
+impl Splitter {
+    fn push(&mut self, char: char) {
+        self.word.get_or_insert_default().push(char);
+    }
+
+    /// Returns whether the next word is the program.
+    fn is_before_a_program(&self) -> bool {
+        self.word.is_none() && self.words.is_empty()
+    }
+
+    fn end_word(&mut self) -> Result<(), String> {
+        let Some(word) = self.word.take() else { return Ok(()) };
+        // A shell takes these for the beginning of a statement.
+        const STATEMENTS: [&str; 14] = [
+            "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select", "then",
+            "until", "while",
+        ];
+        if self.words.is_empty() && STATEMENTS.contains(&&*word) {
+            return Err(format!("`{word}` begins a statement"));
+        }
+        self.words.push(word);
+        Ok(())
+    }
+
+    fn end_command(&mut self) -> Result<(), String> {
+        self.end_word()?;
+        if self.words.first().is_some_and(|program| program.starts_with('…')) {
+            return Err("it was cut".to_owned());
+        }
+        if !self.words.is_empty() {
+            self.commands.push(std::mem::take(&mut self.words));
+        }
+        Ok(())
+    }
+
+    /// Takes a redirection to nothing, or of errors to where the rest goes.
+    fn redirect(&mut self, target: &str) -> Result<(), String> {
+        // The number before it is no word.
+        if self.word.as_deref().is_some_and(|word| matches!(word, "1" | "2")) {
+            self.word = None;
+        }
+        let is_between = self.word.is_none();
+        match is_between && matches!(target, "&1" | "&2" | "/dev/null") {
+            true => Ok(()),
+            false => Err(more('>')),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What a permission risks, and what a rule allows: every case of `fixtures/guard`. What one function does with one value
+//! is tested beside the code.
+
+#[cfg(test)]
+mod tables;
+
+#[cfg(test)]
+mod asked;
+
+#[cfg(test)]
+mod project;
+
+#[cfg(test)]
+mod cases;
