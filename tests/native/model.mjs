@@ -1,7 +1,8 @@
-// A stand-in for a model: serves the interfaces that Claude Code, Codex, opencode and Copilot CLI speak, on the loopback.
-// It calls the tool that the person's last message names, and ends the turn with what it was told of the call.
+// A stand-in for a model: serves the interfaces that Claude Code, Codex, opencode, Copilot CLI and Gemini CLI speak, on the
+// loopback. It calls the tool that the person's last message names, and ends the turn with what it was told of the call.
 //
-// "ASK: …" asks a question, "RUN: COMMAND" runs a command. Each result of a call is a line of JSON on stdout.
+// "ASK: …" asks a question, "RUN: COMMAND" runs a command, and "CALL: TOOL INPUT" calls any tool with an input in JSON.
+// Each result of a call is a line of JSON on stdout.
 //
 //     node model.mjs PORT
 
@@ -53,13 +54,22 @@ function next(tools, text, told) {
     console.log(JSON.stringify({ told }));
     return { text: "The turn is over." };
   }
-  const [, what, rest] = /\b(ASK|RUN): (.*)/.exec(text ?? "") ?? [];
+  const [, what, rest] = /\b(ASK|RUN|CALL): (.*)/.exec(text ?? "") ?? [];
+  if (what === "CALL") return called(tools, rest);
   const name = Object.keys(TOOLS[what] ?? {}).find((name) => tools.includes(name));
   if (!name) {
     if (what) console.error(`no tool for ${what} is among ${tools.join(", ")}`);
     return { text: "Nothing to do." };
   }
   return { id: `call_${turns}`, name, input: TOOLS[what][name](rest.trim()) };
+}
+
+// Returns the call that a message spells out.
+function called(tools, text) {
+  const [, name, input] = /^(\S+) (.*)$/.exec(text) ?? [];
+  if (tools.includes(name)) return { id: `call_${turns}`, name, input: JSON.parse(input) };
+  if (tools.length) console.error(`${name} is not among ${tools.join(", ")}`);
+  return { text: "No such tool." };
 }
 
 // What a message says, whichever way it is cut into blocks.
@@ -96,10 +106,13 @@ function responses({ input = [], tools = [] }, response) {
   const isPerson = ({ role }) => role === "user";
   const last = input.findLast((item) => isPerson(item) || item.type?.endsWith("_output"));
   const told = last && !isPerson(last) ? textOf(last.output?.content ?? last.output) : undefined;
-  const said = next(tools.map(({ name }) => name), textOf(input.findLast(isPerson)?.content), told);
+  // The tools of an MCP server are in a namespace, which a call names beside the tool.
+  const inner = tools.flatMap(({ name, tools = [] }) => tools.map((tool) => ({ name: `${name}__${tool.name}`, namespace: name, tool: tool.name })));
+  const said = next([...tools, ...inner].map(({ name }) => name), textOf(input.findLast(isPerson)?.content), told);
+  const { namespace, tool = said.name } = inner.find(({ name }) => name === said.name) ?? {};
   const id = `resp_${turns}`;
   const item = said.name
-    ? { type: "function_call", id: `fc_${turns}`, call_id: said.id, name: said.name, arguments: JSON.stringify(said.input) }
+    ? { type: "function_call", id: `fc_${turns}`, call_id: said.id, namespace, name: tool, arguments: JSON.stringify(said.input) }
     : { type: "message", id: `msg_${turns}`, role: "assistant", content: [{ type: "output_text", text: said.text }] };
   const send = events(response);
   send({ type: "response.created", response: { id } });
@@ -130,6 +143,18 @@ function completions({ messages, tools = [], model, stream }, response) {
   response.end("data: [DONE]\n\n");
 }
 
+// Gemini's streamGenerateContent: Gemini CLI.
+function contents({ contents, tools = [] }, response) {
+  const { role, parts = [] } = contents.at(-1) ?? {};
+  const told = parts.find(({ functionResponse }) => functionResponse)?.functionResponse.response;
+  const names = tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations).map(({ name }) => name);
+  const said = next(names, role === "user" ? textOf(parts) : "", told && JSON.stringify(told));
+  const part = said.name ? { functionCall: { id: said.id, name: said.name, args: said.input } } : { text: said.text };
+  const candidates = [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }];
+  events(response)({ candidates, usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } });
+  response.end();
+}
+
 function json(response, value, status = 200) {
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify(value));
@@ -146,6 +171,7 @@ const PATHS = [
   [/\/messages$/, messages],
   [/\/responses$/, responses],
   [/\/chat\/completions$/, completions],
+  [/:streamGenerateContent$/, contents],
 ];
 
 const server = createServer(async (request, response) => {

@@ -1,8 +1,6 @@
 //! Recorded questions of released agents, in `fixtures/live`: the first line of a file is the agent's request, the
 //! others are answers that it was seen to accept. The bridge reads and writes them exactly.
 
-#![expect(clippy::expect_used, reason = "what does not hold ends the test, and says what it was")]
-
 use std::fs;
 
 use askbridge::{

@@ -1,0 +1,11 @@
+//! What released agents were recorded to send, in `fixtures/live`: their questions, and the permissions that they ask for.
+
+#[cfg(test)]
+#[path = "../support/stage.rs"]
+mod stage;
+
+#[cfg(test)]
+mod questions;
+
+#[cfg(test)]
+mod permissions;
