@@ -5,6 +5,7 @@ mod settings;
 
 mod message;
 mod ordered_map;
+mod template;
 
 mod lines;
 

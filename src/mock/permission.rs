@@ -42,7 +42,7 @@ impl<W: Write> MockAgent<W> {
             version_2: self.version_2,
             together,
         };
-        let request = permission.request();
+        let request = permission.request()?;
         for update in &request.updates {
             self.update(session, update)?;
         }

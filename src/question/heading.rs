@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Question;
 
 /// Headings that say nothing of what is asked: those that agents write over every form, and our own. Which agent writes
-/// which is in `fixtures/live` and `src/mock/dialects`.
+/// which is in `fixtures/live` and `src/mock/requests`.
 const FORMULAS: [&str; 4] = [
     "Please answer the following questions.",
     "Codex needs your input to continue.",

@@ -1,40 +1,14 @@
 //! Claude's form: `question_N` for the choices, and `question_N_custom` for a free text.
 //! No property is required, so an empty answer is valid. The form itself is left to `elicitation.rs`.
 
-use std::io;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
-    elicitation::{ElicitationForm, by_label, content, property, text, values},
+    elicitation::{content, text, values},
     field::MockField,
-    question::{MockQuestion, QuestionRequest},
+    question::MockQuestion,
     response::{FieldAnswer, QuestionResponse},
 };
-
-const CUSTOM: &str = "Type your own answer, or add a note to the option you chose above (optional).";
-
-pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
-    let fields = question.fields();
-    let alone = fields.len() == 1;
-    let mut properties = Vec::new();
-    for (at, field) in fields.iter().enumerate() {
-        let mut choice = property(field, by_label);
-        if let (true, Some(choice)) = (alone, choice.as_object_mut()) {
-            // The message of the form is the question already.
-            choice.remove("description");
-        }
-        properties.push((key(at), choice));
-        let custom = json!({ "type": "string", "title": "Other", "description": CUSTOM });
-        properties.push((custom_key(at), custom));
-    }
-    let mut form = ElicitationForm::new(question, properties);
-    form.tool_call_id = Some(question.tool_call());
-    if !alone {
-        form.message = "Please answer the following questions.".to_owned();
-    }
-    form.request()
-}
 
 pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     let content = match content(result)? {

@@ -2,36 +2,12 @@
 //! Codex goes on working while the asynchronous form is open, which has no tool call. The form itself is left to
 //! `elicitation.rs`.
 
-use std::io;
-
-use serde_json::{Value, json};
-
 use super::{
-    elicitation::{ElicitationForm, by_label, content, property, text, values},
+    elicitation::{content, text, values},
     field::MockField,
-    question::{MockQuestion, QuestionRequest},
+    question::MockQuestion,
     response::{FieldAnswer, QuestionResponse},
 };
-
-const NONE: &str = "None of the above";
-
-pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
-    let fields = question.fields();
-    let required = fields.iter().map(|field| field.id.to_owned()).collect();
-    let mut form = ElicitationForm::new(question, properties(&fields, id)).requiring(required);
-    form.tool_call_id = Some(question.tool_call());
-    form.message = "Codex needs your input to continue.".to_owned();
-    form.meta = Some(json!({ "codex": { "autoResolutionMs": null } }));
-    form.request()
-}
-
-pub(super) fn ask_async(question: &MockQuestion) -> io::Result<QuestionRequest> {
-    let mut form = ElicitationForm::new(question, properties(&question.fields(), numbered));
-    form.message =
-        "Codex keeps working while you answer. An answer sent after it finishes is not delivered.".to_owned();
-    form.meta = Some(json!({ "codex": { "delivery": "async" } }));
-    form.request()
-}
 
 pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     answers(question, result, id)
@@ -50,28 +26,6 @@ fn id(_: usize, field: &MockField) -> String {
 
 fn numbered(at: usize, _: &MockField) -> String {
     format!("question_{at}")
-}
-
-fn properties(fields: &[MockField], key: Key) -> Vec<(String, Value)> {
-    let mut properties = Vec::new();
-    for (at, field) in fields.iter().enumerate() {
-        let key = key(at, field);
-        let mut choice = property(field, by_label);
-        choice["title"] = json!(field.question);
-        choice["description"] = json!(field.header);
-        choice["_meta"] = json!({ "codex": { "isOther": true, "isSecret": false } });
-        if let Some(options) = choice["oneOf"].as_array_mut() {
-            let description = "Provide a different answer in the note field.";
-            options.push(json!({ "const": NONE, "title": NONE, "description": description }));
-        }
-        let note = json!({
-            "type": "string", "title": "Additional answer or note",
-            "_meta": { "codex": { "questionId": key, "role": "user_note", "isSecret": false } },
-        });
-        properties.push((key.clone(), choice));
-        properties.push((note_key(&key), note));
-    }
-    properties
 }
 
 fn note_key(key: &str) -> String {

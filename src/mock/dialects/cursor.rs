@@ -1,33 +1,12 @@
 //! Cursor's `cursor/ask_question`: no session ID, no descriptions, and no free text.
 //! The tool call by which a client finds the session is left to `dispatch.rs`.
 
-use std::io;
-
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::{
-    question::{MockQuestion, QuestionRequest},
+    question::MockQuestion,
     response::{FieldAnswer, NonAnswer, QuestionResponse},
 };
-
-pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
-    let fields = question.fields();
-    let questions: Vec<Value> = fields
-        .iter()
-        .map(|field| {
-            let choices = field.choices.iter();
-            let options: Vec<Value> =
-                choices.map(|choice| json!({ "id": choice.value, "label": choice.label })).collect();
-            json!({
-                "id": field.id, "prompt": field.question, "options": options,
-                "allowMultiple": field.multiple,
-            })
-        })
-        .collect();
-    let params = json!({ "toolCallId": question.tool_call(), "title": "Setup", "questions": questions });
-    QuestionRequest::new("cursor/ask_question", &params)
-}
 
 pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     let CursorResult { outcome } = serde_json::from_str(result).ok()?;

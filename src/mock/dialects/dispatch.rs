@@ -1,13 +1,11 @@
-//! Chooses the functions of a question's dialect: how it is asked, how its response is read, what the agent says then.
-//! The spelling of each dialect is left to its own file.
-
-use std::io;
+//! Chooses the reader of a question's dialect, and what the agent says then.
+//! How a question is asked is left to `question.rs`, and how each dialect is read to its own file.
 
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
     claude, codex, cursor, grok, kimi, kiro, labelled, native, permission,
-    question::{MockQuestion, QuestionRequest},
+    question::MockQuestion,
     response::{NonAnswer, QuestionResponse},
     schema,
 };
@@ -17,28 +15,6 @@ use crate::mock::{
 };
 
 impl MockQuestion {
-    /// Returns the request that asks it.
-    pub(in crate::mock) fn request(&self) -> io::Result<QuestionRequest> {
-        match self.dialect {
-            MockDialect::Sandboxagent => native::ask(self),
-            MockDialect::Claude => claude::ask(self),
-            MockDialect::Codex => codex::ask(self),
-            MockDialect::CodexAsync => codex::ask_async(self),
-            MockDialect::Kimi => kimi::ask(self),
-            MockDialect::OhMyPi => labelled::ask_oh_my_pi(self),
-            MockDialect::Devin => labelled::ask_devin(self),
-            // The last two never ask a question, so any shape will do.
-            MockDialect::Form | MockDialect::Gemini | MockDialect::Opencode => schema::ask(self),
-            MockDialect::Historic => schema::ask_historic(self),
-            MockDialect::KimiPermission => permission::ask_kimi(self),
-            MockDialect::Qwen => permission::ask_qwen(self),
-            MockDialect::Pi => permission::ask_pi(self),
-            MockDialect::Cursor => cursor::ask(self),
-            MockDialect::Grok => grok::ask(self),
-            MockDialect::Kiro => kiro::ask(self),
-        }
-    }
-
     /// Reads the response as strictly as the dialect's real agent does.
     pub(in crate::mock) fn read_response(&self, outcome: Result<&RawValue, &RpcError>) -> QuestionResponse {
         let result = match outcome {

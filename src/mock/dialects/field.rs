@@ -17,12 +17,11 @@ pub(super) struct MockField {
     pub(super) multiple: bool,
 }
 
-/// One choice of a field. Most dialects send only the label.
+/// One choice of a field.
 #[derive(Debug)]
 pub(super) struct MockChoice {
     pub(super) value: &'static str,
     pub(super) label: &'static str,
-    pub(super) description: &'static str,
 }
 
 impl MockField {
@@ -33,21 +32,17 @@ impl MockField {
 }
 
 const OPTIONS: [MockChoice; 2] = [
-    MockChoice { value: "option-a", label: "Option A", description: "The first" },
-    MockChoice { value: "option-b", label: "Option B", description: "The second" },
+    MockChoice { value: "option-a", label: "Option A" },
+    MockChoice { value: "option-b", label: "Option B" },
 ];
-const ANSWERS: [MockChoice; 2] = [
-    MockChoice { value: "yes", label: "Yes", description: "Go on" },
-    MockChoice { value: "no", label: "No", description: "Stop here" },
-];
-const DATABASES: [MockChoice; 2] = [
-    MockChoice { value: "postgres", label: "Postgres", description: "Relational, a server of its own" },
-    MockChoice { value: "sqlite", label: "SQLite", description: "Embedded, one file" },
-];
+const ANSWERS: [MockChoice; 2] =
+    [MockChoice { value: "yes", label: "Yes" }, MockChoice { value: "no", label: "No" }];
+const DATABASES: [MockChoice; 2] =
+    [MockChoice { value: "postgres", label: "Postgres" }, MockChoice { value: "sqlite", label: "SQLite" }];
 const FEATURES: [MockChoice; 3] = [
-    MockChoice { value: "auth", label: "Auth", description: "Login and sessions" },
-    MockChoice { value: "search", label: "Search", description: "Full text" },
-    MockChoice { value: "billing", label: "Billing", description: "Invoices and payments" },
+    MockChoice { value: "auth", label: "Auth" },
+    MockChoice { value: "search", label: "Search" },
+    MockChoice { value: "billing", label: "Billing" },
 ];
 
 /// What a dialect can express.

@@ -1,38 +1,14 @@
 //! Grok's `_x.ai/ask_user_question`: the answers are keyed by the text of the question, with notes beside them.
 //! An empty acknowledgement is not an answer. What the agent says then is left to `dispatch.rs`.
 
-use std::{collections::BTreeMap, io};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::{
-    question::{MockQuestion, QuestionRequest},
+    question::MockQuestion,
     response::{FieldAnswer, NonAnswer, QuestionResponse},
 };
-
-pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
-    let fields = question.fields();
-    let questions: Vec<Value> = fields
-        .iter()
-        .zip(1..)
-        .map(|(field, number)| {
-            let choices = field.choices.iter();
-            let options: Vec<Value> = choices
-                .map(|choice| json!({ "label": choice.label, "description": choice.description }))
-                .collect();
-            json!({
-                "id": format!("q{number}"), "question": field.question, "options": options,
-                "multiSelect": field.multiple.then_some(true),
-            })
-        })
-        .collect();
-    let params = json!({
-        "sessionId": question.session, "toolCallId": question.tool_call(), "questions": questions,
-        "mode": "default",
-    });
-    QuestionRequest::new("_x.ai/ask_user_question", &params)
-}
 
 pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResponse> {
     match serde_json::from_str(result).ok()? {

@@ -1,88 +1,27 @@
-//! A plain form of the standard, with every type of property, and the same form under its first method name.
-//! It checks the content against the schema, as the standard asks of agents. The form itself is left to
-//! `elicitation.rs`.
+//! The response to a plain form of the standard, with every type of property. It is checked against the schema that was
+//! sent, as the standard asks of agents. The actions are left to `elicitation.rs`.
 
-use std::io;
-
-use serde_json::{Map, Value, json};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::{
-    elicitation::{ElicitationForm, content, property},
-    field::MockChoice,
-    question::{MockQuestion, QuestionRequest},
+    elicitation::content,
+    question::MockQuestion,
     response::{FieldAnswer, QuestionResponse},
 };
-use crate::mock::behaviour::Shape;
+use crate::mock::ordered_map::OrderedMap;
 
-const HISTORIC: &str = "session/elicitation";
-
-pub(super) fn ask(question: &MockQuestion) -> io::Result<QuestionRequest> {
-    let (properties, required) = properties(question);
-    let mut form = ElicitationForm::new(question, properties).requiring(required);
-    if question.shape == Shape::Fields {
-        form.message = "Please fill in this form.".to_owned();
-    }
-    form.request()
+/// What the reader needs of a form.
+#[derive(Deserialize)]
+struct Form {
+    #[serde(rename = "requestedSchema")]
+    schema: Schema,
 }
 
-pub(super) fn ask_historic(question: &MockQuestion) -> io::Result<QuestionRequest> {
-    Ok(QuestionRequest { method: HISTORIC, ..ask(question)? })
-}
-
-/// Returns the properties, and the names of the required ones.
-fn properties(question: &MockQuestion) -> (Vec<(String, Value)>, Vec<String>) {
-    if question.shape == Shape::Fields {
-        let required = ["name", "port", "debug", "database"].map(str::to_owned).to_vec();
-        return (every_type().map(|(key, property)| (key.to_owned(), property)).to_vec(), required);
-    }
-    let fields = question.fields();
-    let properties = fields.iter().map(|field| (field.id.to_owned(), property(field, by_value)));
-    (properties.collect(), fields.iter().map(|field| field.id.to_owned()).collect())
-}
-
-fn by_value(choice: &MockChoice) -> Value {
-    json!({ "const": choice.value, "title": choice.label, "description": choice.description })
-}
-
-/// Returns a property of every type. They are not in alphabetical order, so that a client that sorts them is noticed.
-fn every_type() -> [(&'static str, Value); 9] {
-    [
-        (
-            "name",
-            json!({ "type": "string", "title": "Name", "description": "What is it called?",
-                    "minLength": 2, "maxLength": 40, "pattern": "^[a-z-]+$", "default": "my-app" }),
-        ),
-        ("email", json!({ "type": "string", "title": "E-mail", "format": "email" })),
-        (
-            "port",
-            json!({ "type": "integer", "title": "Port", "minimum": 1, "maximum": 65535, "default": 8080 }),
-        ),
-        ("ratio", json!({ "type": "number", "title": "Ratio", "minimum": 0, "maximum": 1, "default": 0.5 })),
-        ("debug", json!({ "type": "boolean", "title": "Debug", "default": false })),
-        (
-            "colour",
-            json!({ "type": "string", "title": "Colour", "enum": ["red", "green"], "default": "green" }),
-        ),
-        (
-            "database",
-            json!({ "type": "string", "title": "Database", "oneOf": [
-                { "const": "pg", "title": "Postgres", "description": "Relational" },
-                { "const": "lite", "title": "SQLite", "description": "Embedded" } ] }),
-        ),
-        (
-            "tags",
-            json!({ "type": "array", "title": "Tags", "items": { "type": "string", "enum": ["new", "old"] },
-                    "default": ["new"] }),
-        ),
-        (
-            "features",
-            json!({ "type": "array", "title": "Features", "minItems": 1, "maxItems": 2,
-                    "items": { "anyOf": [
-                        { "const": "auth", "title": "Auth" },
-                        { "const": "search", "title": "Search" },
-                        { "const": "billing", "title": "Billing" } ] } }),
-        ),
-    ]
+#[derive(Deserialize)]
+struct Schema {
+    properties: OrderedMap,
+    required: Vec<String>,
 }
 
 /// Reads the response. Content that the schema does not allow is not an answer.
@@ -91,7 +30,8 @@ pub(super) fn read(question: &MockQuestion, result: &str) -> Option<QuestionResp
         Ok(content) => content,
         Err(response) => return Some(response),
     };
-    let (properties, required) = properties(question);
+    let Form { schema } = serde_json::from_str(question.request().ok()?.params.get()).ok()?;
+    let Schema { properties: OrderedMap(properties), required } = schema;
     let known = content.keys().all(|name| properties.iter().any(|(key, _)| key == name));
     let complete = required.iter().all(|name| content.contains_key(name));
     let answers = properties.iter().map(|(key, property)| {

@@ -1,10 +1,13 @@
-//! A permission of the mock agent that has no answer yet, and the request that asks for it.
-//! Choosing the dialect's own function is left to `dispatch.rs`.
+//! A permission of the mock agent that has no answer yet, and what a request for it is made of.
+//! Making the request is left to `templates.rs`.
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::scene;
 use crate::mock::{MockDialect, behaviour::Act};
+
+/// The file that is changed, relative to the session's folder.
+pub(super) const FILE: &str = "src/main.rs";
 
 /// A permission that the mock agent asks for.
 #[derive(Clone, Debug)]
@@ -22,8 +25,10 @@ pub(in crate::mock) struct MockPermission {
 }
 
 /// The request that asks for a permission, and the updates that precede it.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
 pub(in crate::mock) struct PermissionRequest {
+    /// The title of the prompt in version 2 of the protocol.
+    pub(super) title: String,
     pub(in crate::mock) updates: Vec<Value>,
     pub(in crate::mock) params: Value,
 }
@@ -45,6 +50,6 @@ impl MockPermission {
 
     /// Returns the absolute path of the file that is changed.
     pub(super) fn path(&self) -> String {
-        format!("{}/{}", self.cwd.trim_end_matches('/'), scene::FILE)
+        format!("{}/{FILE}", self.cwd.trim_end_matches('/'))
     }
 }

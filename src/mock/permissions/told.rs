@@ -33,7 +33,8 @@ impl MockPermission {
             Some(PermissionOutcome::Cancelled) => return Told::Cancelled,
             None => return Told::Garbled(result.to_owned()),
         };
-        let options = self.asked().params["options"].take();
+        // What was asked can be asked again.
+        let options = self.request().map(|mut it| it.params["options"].take()).unwrap_or_default();
         let offered = options.as_array().into_iter().flatten().find(|offered| offered["optionId"] == option);
         match offered.and_then(|offered| offered["kind"].as_str()) {
             Some(kind) => Told::Selected { allows: kind.starts_with("allow"), option },

@@ -3,20 +3,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{MockPermission, request::PermissionRequest, scene};
+use super::{MockPermission, request::PermissionRequest};
 use crate::mock::{MockDialect, behaviour::Act};
 
-/// Returns the request of version 1 as one of version 2, with this title.
-pub(super) fn request(
-    permission: &MockPermission,
-    mut request: PermissionRequest,
-    title: &str,
-) -> PermissionRequest {
+/// The command, which deletes files, and what it is for.
+const COMMAND: &str = "rm -rf build";
+const DESCRIPTION: &str = "Remove the build folder";
+
+/// Returns the request of version 1 as one of version 2.
+pub(super) fn request(permission: &MockPermission, mut request: PermissionRequest) -> PermissionRequest {
     let mut params = Map::new();
     params.insert("sessionId".to_owned(), json!(permission.session));
-    params.insert("title".to_owned(), json!(title));
+    params.insert("title".to_owned(), json!(request.title));
     if permission.act == Act::Command && !is_adapter(permission.dialect) {
-        params.insert("description".to_owned(), json!(scene::DESCRIPTION));
+        params.insert("description".to_owned(), json!(DESCRIPTION));
     }
     let tool_call = request.params["toolCall"].take();
     params.insert("subject".to_owned(), subject(permission, tool_call));
@@ -34,7 +34,7 @@ pub(super) fn request(
 fn subject(permission: &MockPermission, mut tool_call: Value) -> Value {
     if permission.act == Act::Command && !is_adapter(permission.dialect) {
         return json!({
-            "type": "command", "command": scene::COMMAND, "cwd": permission.cwd,
+            "type": "command", "command": COMMAND, "cwd": permission.cwd,
             "toolCallId": permission.tool_call(),
         });
     }
