@@ -35,6 +35,8 @@ mod entries;
 
 mod joined_values;
 
+mod once;
+
 mod meta;
 
 mod params;

@@ -173,9 +173,11 @@ fn of_what_is_missing(kind: &str, subject: &Subject, input: Option<&Input>) -> O
         let has_command = subject.command.is_some() || input.is_some_and(|input| !input.commands.is_empty());
         return (!has_command).then(|| dangerous("it does not say which command it runs"));
     }
-    let Subject { locations, diffs, patch, raw_input, content, command, .. } = subject;
+    let Subject { locations, diffs, patch, content, command, .. } = subject;
+    // A member of the input that is not known says nothing.
     let says_nothing = locations.is_empty()
         && diffs.is_empty()
-        && [patch, raw_input, content, command].into_iter().all(Option::is_none);
+        && [patch, content, command].into_iter().all(Option::is_none)
+        && !input.is_some_and(Input::says_something);
     (says_nothing && kind != THINKING).then(|| dangerous("it does not say what it is about"))
 }

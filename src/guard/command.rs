@@ -35,7 +35,26 @@ pub fn simple(command: &str) -> Result<(), String> {
         }
         before = char;
     }
-    Ok(())
+    match quoted_assignment(command) {
+        Some(word) => Err(format!("in quotes, `{word}` is no assignment")),
+        None => Ok(()),
+    }
+}
+
+/// Returns a word before the program that looks like an assignment, and is none since its name is in quotes.
+fn quoted_assignment(command: &str) -> Option<&str> {
+    let mut quote = None;
+    let is_between = |char: char| {
+        match quote {
+            Some(mark) if mark == char => quote = None,
+            None if matches!(char, '\'' | '"') => quote = Some(char),
+            _ => {}
+        }
+        quote.is_none() && char == ' '
+    };
+    let words = command.split(is_between).filter(|word| !word.is_empty());
+    let mut assignments = words.take_while(|word| is_assignment(&word.replace(['\'', '"'], "")));
+    assignments.find(|word| word.split('=').next().is_some_and(|name| name.contains(['\'', '"'])))
 }
 
 /// How deep commands stand in the arguments of others.

@@ -4,7 +4,7 @@
 //! member counts by its name without case and `_`. All of it is read, at any depth.
 
 use super::json::Json;
-use crate::question::subject::quoted;
+use crate::question::subject::quoted_words;
 
 /// What the input of a tool says.
 #[derive(Debug, Default, PartialEq)]
@@ -13,6 +13,8 @@ pub(super) struct Input {
     pub commands: Vec<String>,
     /// The files and folders.
     pub paths: Vec<String>,
+    /// Whether it says what is searched for.
+    pub has_terms: bool,
     /// Whether it has an address on the network.
     pub has_address: bool,
     /// Whether it asks to leave the sandbox, or for more rights.
@@ -79,6 +81,9 @@ const FILES: [&str; 16] = [
 /// Members that are an address.
 const ADDRESSES: [&str; 7] = ["endpoint", "host", "hostname", "uri", "uris", "url", "urls"];
 
+/// Members that say what is searched for.
+const TERMS: [&str; 7] = ["glob", "pattern", "patterns", "q", "query", "regex", "searchterm"];
+
 /// Parts of the names of members that ask for more rights.
 const RIGHTS: [&str; 7] =
     ["additionalpermission", "asroot", "elevat", "escalat", "privileged", "sandbox", "unrestricted"];
@@ -96,6 +101,11 @@ impl Input {
         let mut input = Input::default();
         input.value(&json, DEPTH);
         Some(input)
+    }
+
+    /// Returns whether it says what would be done, or to what.
+    pub(super) fn says_something(&self) -> bool {
+        self.has_terms || self.has_address || !self.commands.is_empty() || !self.paths.is_empty()
     }
 
     fn value(&mut self, json: &Json, depth: usize) {
@@ -123,6 +133,8 @@ impl Input {
             self.address(value);
         } else if FILES.contains(&&*name) || name.contains("path") {
             self.file(value);
+        } else if TERMS.contains(&&*name) {
+            self.has_terms = true;
         }
         if RIGHTS.iter().any(|part| name.contains(part)) && !asks_for_nothing(value) {
             self.escalates = true;
@@ -140,7 +152,7 @@ impl Input {
                 }
                 // A list of words, or of commands: each that may be one is looked at, and the whole.
                 Some(words) => {
-                    self.commands.push(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
+                    self.commands.push(quoted_words(&words));
                     self.commands
                         .extend(words.into_iter().filter(|word| word.contains(' ')).map(str::to_owned));
                 }

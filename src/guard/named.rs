@@ -67,6 +67,30 @@ pub fn folders(subject: &Subject) -> Vec<String> {
     subject.folder.iter().cloned().chain(of_input).collect()
 }
 
+/// Checks that a permission is about no command and no file, in none of its parts.
+///
+/// # Errors
+/// What it is about.
+pub fn no_command_and_no_file(subject: &Subject) -> Result<(), String> {
+    check_clear(subject)?;
+    let input = input(subject)?.unwrap_or_default();
+    check_no_command(&input)?;
+    let changed = subject.diffs.iter().map(|diff| &diff.path);
+    match subject.locations.iter().chain(changed).chain(&input.paths).next() {
+        Some(file) => Err(format!("it is about the file {file}")),
+        None if subject.patch.is_some() => Err("it would change files".to_owned()),
+        None => Ok(()),
+    }
+}
+
+fn check_no_command(input: &Input) -> Result<(), String> {
+    match (input.escalates, input.commands.is_empty()) {
+        (true, _) => Err("it asks for more rights, or to leave the sandbox".to_owned()),
+        (false, false) => Err("its input has a command".to_owned()),
+        (false, true) => Ok(()),
+    }
+}
+
 /// Returns all files that a permission is about.
 ///
 /// # Errors
@@ -77,12 +101,7 @@ pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
     if input.has_address {
         return Err("its input has an address".to_owned());
     }
-    if input.escalates {
-        return Err("it asks for more rights, or to leave the sandbox".to_owned());
-    }
-    if !input.commands.is_empty() {
-        return Err("its input has a command".to_owned());
-    }
+    check_no_command(&input)?;
     // A patch may name its files in a way of its own.
     if subject.patch.is_some() && subject.locations.is_empty() && subject.diffs.is_empty() {
         return Err("it is not known which files it would change".to_owned());

@@ -173,6 +173,16 @@ pub fn cut(text: &str, most: usize) -> String {
     format!("{}\n… {} more bytes are not shown", &text[..kept], text.len() - kept)
 }
 
+/// Returns words as a shell would read them as a program and its arguments.
+pub fn quoted_words(words: &[&str]) -> String {
+    let quoted = words.iter().enumerate().map(|(place, word)| match place == 0 && word.contains('=') {
+        // In quotes, it is no assignment.
+        true if !word.contains('\'') => format!("'{word}'"),
+        _ => quoted(word),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a word as a shell would read it as one.
 pub fn quoted(word: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./=:,@%+".contains(char);

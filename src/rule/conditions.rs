@@ -150,7 +150,7 @@ impl Conditions {
                 Err("the rule names neither its command nor its tool".to_owned())
             }
             // What is no file has to be told apart by its kind alone.
-            (None, _) if kind.as_deref().is_some_and(is_of_no_file) => Ok(()),
+            (None, _) if kind.as_deref().is_some_and(is_of_no_file) => named::no_command_and_no_file(subject),
             (None, _) => files_in_project(asked, subject),
         }
     }

@@ -8,12 +8,21 @@ use serde_json::json;
 use crate::{
     asked::asked,
     project::{Project, decided, problems, settings},
+    shapes::shapes,
     tables::{Case, Table, hold},
 };
 
 /// The tables, each of which is read by a test below.
-const TABLES: [&str; 7] =
-    ["commands.txt", "everyday.txt", "files.txt", "inputs.txt", "kinds.txt", "patterns.txt", "rules.txt"];
+const TABLES: [&str; 8] = [
+    "commands.txt",
+    "everyday.txt",
+    "files.txt",
+    "inputs.txt",
+    "kinds.txt",
+    "no-files.txt",
+    "patterns.txt",
+    "rules.txt",
+];
 
 #[test]
 fn every_table_is_read_by_a_test() {
@@ -34,32 +43,6 @@ fn differs(case: &Case, question: Option<&Question>, about: &str) -> Option<Stri
         && question.dangerous == (case.expected != "plain")
         && case.reason.as_deref().is_none_or(|reason| why.contains(reason));
     (!is_like).then(|| format!("{}: {} ({why}), and not {}: {about}", case.place, risk.name(), case.expected))
-}
-
-/// Returns requests that would run a command, in the words of each agent and in words that hide it.
-fn shapes(command: &str) -> Vec<String> {
-    let command = json!(command);
-    vec![
-        format!(r#"acp {{"kind":"execute","rawInput":{{"command":{command}}}}}"#),
-        format!(r#"acp {{"kind":"read","locations":[{{"path":"a"}}],"rawInput":{{"command":{command}}}}}"#),
-        format!(r#"acp {{"kind":"Search","rawInput":{{"cmd":{command},"path":"a"}}}}"#),
-        format!(r#"acp {{"kind":"EXECUTE","rawInput":{{"Script":{command}}}}}"#),
-        format!(r#"acp {{"kind":"think","rawInput":{{"calls":[{{"shell_command":{command}}}]}}}}"#),
-        format!(r#"acp {{"kind":"execute","rawInput":{{"command":"ls","command":{command}}}}}"#),
-        format!(r#"acp {{"kind":"execute","rawInput":{{"command":{command},"command":"ls"}}}}"#),
-        format!(r#"acp {{"kind":"execute","rawInput":{{"commands":["ls",{command}]}}}}"#),
-        format!(r#"acp {{"kind":"execute"}} <- {{"rawInput":{{"command":{command}}}}}"#),
-        format!(r#"acp2 {{"type":"command","command":{command}}}"#),
-        format!(r#"claude Bash {{"command":{command},"description":"Look"}}"#),
-        format!(r#"hook Bash {{"command":{command}}}"#),
-        format!(r#"codex-command {{"threadId":"t","itemId":"i","command":{command}}}"#),
-        format!(r#"codex-1-command {{"conversationId":"t","callId":"i","command":{command}}}"#),
-        format!(r#"copilot {{"kind":"commands","fullCommandText":{command}}}"#),
-        format!(r#"copilot-request {{"kind":"shell","fullCommandText":{command}}}"#),
-        format!(
-            r#"opencode {{"id":"p","sessionID":"s","permission":"bash","patterns":["ls"],"metadata":{{"command":{command}}}}}"#
-        ),
-    ]
 }
 
 fn check_commands(name: &str) {
@@ -143,6 +126,11 @@ fn check_requests(name: &str) {
 #[test]
 fn rules_for_files_allow_what_is_plainly_in_the_project() {
     check_requests("files.txt");
+}
+
+#[test]
+fn rules_for_thoughts_and_addresses_allow_no_command_and_no_file() {
+    check_requests("no-files.txt");
 }
 
 #[test]

@@ -12,3 +12,24 @@ mod project;
 
 #[cfg(test)]
 mod cases;
+
+#[cfg(test)]
+mod shapes;
+
+#[cfg(test)]
+mod tree;
+
+#[cfg(test)]
+mod rewriting;
+
+#[cfg(test)]
+mod random;
+
+#[cfg(test)]
+mod oracle;
+
+#[cfg(test)]
+mod judge;
+
+#[cfg(test)]
+mod exploring;

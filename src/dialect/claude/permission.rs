@@ -8,7 +8,7 @@ use super::{
     tool_call::{EXIT_PLAN_MODE, ToolCall},
 };
 use crate::{
-    dialect::permission::Described,
+    dialect::{once, permission::Described},
     question::{Answer, FieldOption, Origin, Question, Role, Value},
 };
 
@@ -20,7 +20,7 @@ const DENY: &str = "deny";
 pub(super) type Lasting = Vec<(String, Box<RawValue>)>;
 
 pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, Lasting)> {
-    let input: Json = serde_json::from_str(call.input).ok()?;
+    let input = once::from_slice(call.input.as_bytes())?;
     let is_plan = call.tool == EXIT_PLAN_MODE;
     // Without a plan there is nothing to judge, and Claude Code takes no decision without one.
     if is_plan && input["plan"].as_str().is_none_or(|plan| plan.trim().is_empty()) {

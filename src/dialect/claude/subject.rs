@@ -29,7 +29,12 @@ pub(super) fn read(tool: &str, input: &Json, raw: &str) -> (Option<String>, Subj
             let verb = if tool == "Write" { "Write" } else { "Edit" };
             (
                 named(verb),
-                Subject { diffs: diffs(file.as_deref(), input), locations: at(), ..of_kind("edit") },
+                Subject {
+                    diffs: diffs(file.as_deref(), input),
+                    locations: at(),
+                    raw_input: beside(input, file.as_deref()),
+                    ..of_kind("edit")
+                },
             )
         }
         "Read" => (named("Read"), Subject { locations: at(), raw_input: raw(), ..of_kind("read") }),
@@ -67,6 +72,27 @@ fn diffs(file: Option<&str>, input: &Json) -> Vec<Diff> {
         Some(edits) => edits.iter().filter_map(change).collect(),
         None => change(input).or_else(whole).into_iter().collect(),
     }
+}
+
+/// Members of a change that its diff shows, or that choose a place in the file.
+const SHOWN: [&str; 8] =
+    ["cell_id", "cell_type", "content", "edit_mode", "new_source", "new_string", "old_string", "replace_all"];
+
+/// Returns what the input of a change says beside the change, as JSON.
+fn beside(input: &Json, file: Option<&str>) -> Option<String> {
+    let is_beside = |(name, value): &(&String, &Json)| {
+        !SHOWN.contains(&name.as_str()) && (*name == "edits" || value.as_str() != file || file.is_none())
+    };
+    let of_edits = |edits: &Json| {
+        let edits: Vec<_> = edits.as_array()?.iter().filter_map(|edit| beside(edit, file)).collect();
+        (!edits.is_empty()).then(|| format!("[{}]", edits.join(",")))
+    };
+    let members = input.as_object()?.iter().filter(is_beside).filter_map(|(name, value)| {
+        let value = if name == "edits" && value.is_array() { of_edits(value)? } else { value.to_string() };
+        Some(format!("{}:{value}", Json::from(name.as_str())))
+    });
+    let members: Vec<_> = members.collect();
+    (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")))
 }
 
 /// Returns what the plan would be allowed without another question.

@@ -9,7 +9,7 @@ use super::{
     text::text,
 };
 use crate::{
-    dialect::permission::Described,
+    dialect::{once, permission::Described},
     question::{Diff, Question, Role, Subject},
 };
 
@@ -70,7 +70,7 @@ pub(super) fn for_session(root: Option<&str>) -> String {
 /// Adds the changes to the approval of a file change. `item` is the JSON of the item that began before the request. An
 /// item of another kind, or one that is not understood, changes nothing.
 pub(super) fn complete(question: &mut Question, item: &[u8]) {
-    let Ok(item) = serde_json::from_slice::<Json>(item) else { return };
+    let Some(item) = once::from_slice(item) else { return };
     if item["type"] != "fileChange" || item["id"].as_str() != question.tool_call.as_deref() {
         return;
     }

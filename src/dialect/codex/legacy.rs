@@ -10,7 +10,10 @@ use super::{
     text::text,
 };
 use crate::{
-    dialect::permission::{Described, command},
+    dialect::{
+        once,
+        permission::{Described, command},
+    },
     question::{Question, Role, Subject},
 };
 
@@ -25,7 +28,7 @@ struct LegacyParams {
     cwd: Json,
     #[serde(default)]
     reason: Json,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once::deserialize")]
     file_changes: Json,
     #[serde(default)]
     grant_root: Json,

@@ -125,7 +125,10 @@ impl Prompt {
             raw_input: bypass.clone(),
             ..Subject::default()
         };
-        let at = |path: &str| vec![self.resolved_path.as_deref().unwrap_or(path).to_owned()];
+        let at = |path: &str| {
+            let resolved = self.resolved_path.as_deref().filter(|resolved| *resolved != path);
+            resolved.into_iter().chain([path]).map(str::to_owned).collect()
+        };
         Some(match &*self.kind {
             "commands" | "shell" => {
                 let (command, folder) =

@@ -2,12 +2,12 @@
 //!
 //! Source: the permissions that the tools of opencode 1.18.33 ask for; their kinds are those of its ACP server.
 
-use serde::Deserialize;
-use serde_json::{Map, Value as Json};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value as Json, value::RawValue};
 
 use super::{ending::Decision, question::ToolReference};
 use crate::{
-    dialect::permission::Described,
+    dialect::{once, permission::Described},
     limits,
     question::{FieldOption, Origin, Question, Role, Subject, subject::cut},
 };
@@ -22,11 +22,26 @@ pub(super) struct PermissionRequest {
     #[serde(default)]
     patterns: Vec<String>,
     #[serde(default)]
-    metadata: Map<String, Json>,
+    metadata: Metadata,
     /// What `always` would allow from now on.
     #[serde(default)]
     always: Vec<String>,
     tool: Option<ToolReference>,
+}
+
+/// What the tool says of its call.
+#[derive(Default)]
+struct Metadata {
+    raw: String,
+    members: Json,
+}
+
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?.get().to_owned();
+        let members = once::from_slice(raw.as_bytes()).unwrap_or_default();
+        Ok(Metadata { raw, members })
+    }
 }
 
 impl PermissionRequest {
@@ -63,7 +78,12 @@ impl PermissionRequest {
     }
 
     fn text(&self, name: &str) -> Option<String> {
-        self.metadata.get(name).and_then(Json::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+        self.metadata
+            .members
+            .get(name)
+            .and_then(Json::as_str)
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
     }
 
     fn path(&self) -> Option<String> {
@@ -73,22 +93,20 @@ impl PermissionRequest {
     fn subject(&self) -> Subject {
         let kind = self.kind();
         let is_of_files = kind == "read" || self.permission == "external_directory";
-        let locations = match self.path() {
-            Some(path) => vec![path],
-            None if is_of_files => self.patterns.clone(),
-            None => Vec::new(),
-        };
+        let patterns = self.patterns.iter().filter(|_| is_of_files).cloned();
+        let mut locations: Vec<_> = self.path().into_iter().chain(patterns).collect();
+        locations.dedup();
         // The patterns of a command are its parts, without what stands between them.
         let parts = || Some(self.patterns.join("\n")).filter(|parts| !parts.is_empty());
         let command = if kind == "execute" { self.text("command").or_else(parts) } else { None };
-        let has_input = !self.metadata.is_empty();
+        let raw_input = Some(&self.metadata.raw).filter(|raw| !matches!(raw.as_str(), "" | "null" | "{}"));
         Subject {
             kind: Some(kind.to_owned()),
             description: self.text("description"),
             command,
             locations,
             patch: self.text("diff"),
-            raw_input: has_input.then(|| Json::from(self.metadata.clone()).to_string()),
+            raw_input: raw_input.cloned(),
             ..Subject::default()
         }
     }

@@ -11,7 +11,7 @@ use crate::{
     limits,
     question::{
         Diff, Question, Subject,
-        subject::{cut, quoted},
+        subject::{cut, quoted_words},
     },
 };
 
@@ -176,8 +176,14 @@ fn disagreement(subject: &Subject, earlier: [&Option<String>; 4]) -> Option<Stri
     let names = ["command", "folder", "kind of tool", "change"];
     let differs =
         |place: &usize| said[*place].as_ref().zip(earlier[*place].as_ref()).is_some_and(|(a, b)| a != b);
-    let place = (0..names.len()).find(differs)?;
-    Some(format!("an earlier update of its tool call names another {}", names[place]))
+    match (0..names.len()).find(differs) {
+        Some(place) => Some(format!("an earlier update of its tool call names another {}", names[place])),
+        // Its own input may hide its command.
+        None if subject.raw_input.is_some() && said[0].is_none() && earlier[0].is_some() => {
+            Some("only an earlier update of its tool call names its command".to_owned())
+        }
+        None => None,
+    }
 }
 
 /// Returns whether two JSON texts are the same value, each member of which they have once.
@@ -260,8 +266,8 @@ fn text(json: &Json) -> Option<String> {
 pub(in crate::dialect) fn command(json: &Json) -> Option<String> {
     match json {
         Json::Array(words) => {
-            let words: Option<Vec<_>> = words.iter().map(|word| word.as_str().map(quoted)).collect();
-            words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
+            let words: Option<Vec<_>> = words.iter().map(Json::as_str).collect();
+            words.filter(|words| !words.is_empty()).map(|words| quoted_words(&words))
         }
         json => text(json),
     }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value as Json, value::RawValue};
 
-use crate::question::Role;
+use crate::{dialect::once, question::Role};
 
 /// The `params` of a permission request.
 #[derive(Deserialize)]
@@ -40,9 +40,9 @@ pub(super) struct PermissionToolCall<'a> {
     pub title: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     pub kind: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once::deserialize")]
     pub content: Json,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once::deserialize")]
     pub locations: Json,
     #[serde(borrow, default)]
     pub raw_input: Option<&'a RawValue>,
