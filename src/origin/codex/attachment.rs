@@ -216,3 +216,72 @@ async fn connect_again(path: &Path, retry: &mut Retry) -> Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::SystemTime};
+
+    use tokio::{
+        io::AsyncWriteExt,
+        net::UnixListener,
+        time::{sleep, timeout},
+    };
+    use futures::StreamExt;
+    use tokio_tungstenite::accept_async;
+
+    use super::*;
+    use crate::{
+        control::{BridgeInbox, Identity},
+        machine::discovery::{DiscoveryError, bridge_name},
+        origin::{Hosted, Hosts},
+    };
+
+    /// Gives each agent an inbox without a socket.
+    struct Socketless;
+
+    impl Hosts for Socketless {
+        fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
+            let identity = Identity {
+                bridge: bridge_name(),
+                agent: who.agent,
+                folder: who.folder.display().to_string(),
+                started_at: SystemTime::UNIX_EPOCH.into(),
+            };
+            let (inbox, desk, work) = BridgeInbox::of_desk(identity, 7, None);
+            Ok(Hosted { desk, host: Box::new((inbox, work)) })
+        }
+    }
+
+    /// Greets each client, and then sends what is no WebSocket frame. Notes when each client came.
+    async fn break_each_frame(listener: UnixListener, came: &mut Vec<Instant>) {
+        loop {
+            let (stream, _) = listener.accept().await.expect("a client");
+            came.push(Instant::now());
+            let mut socket = accept_async(stream).await.expect("a handshake");
+            socket.get_mut().write_all(&[0xff; 16]).await.expect("a client that reads");
+            // The client must see the broken frame, and not the end of the stream.
+            let end = timeout(limits::ATTACH_CONNECT, socket.next()).await;
+            end.expect("the client closes the connection");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn server_that_greets_and_breaks_each_frame_is_connected_to_at_growing_intervals() {
+        const MINUTE: Duration = Duration::from_secs(60);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("c.sock");
+        let listener = UnixListener::bind(&path).expect("a socket");
+        let mut came = Vec::new();
+        tokio::select! {
+            () = break_each_frame(listener, &mut came) => {}
+            () = attach(path, folder.path().to_owned(), Arc::new(Socketless)) => panic!("the server is there"),
+            () = sleep(MINUTE) => {}
+        }
+        let pauses: Vec<_> = came.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
+        // Timers have a resolution of a millisecond.
+        let is_near = |(pause, expected): (&u128, u128)| (expected..=expected + 2).contains(pause);
+        assert!(pauses.iter().zip([0, 100, 200, 400, 800, 1000]).all(is_near), "{pauses:?}");
+        assert!(pauses[6..].iter().all(|pause| is_near((pause, 1000))), "{pauses:?}");
+        assert!((60..=64).contains(&came.len()), "{}", came.len());
+    }
+}
