@@ -84,11 +84,11 @@ impl Record {
         }
     }
 
-    /// Returns the record with this settlement, without the values of secret fields.
+    /// Returns the record with this settlement, in which secrets are redacted.
     #[must_use]
     pub fn settled(mut self, settlement: Settlement) -> Self {
         self.state = State::Settled;
-        self.settlement = Some(Box::new(settlement.without_secrets(&self.question)));
+        self.settlement = Some(Box::new(settlement.redacted(&self.question)));
         self
     }
 
@@ -144,11 +144,11 @@ impl Settlement {
         MEMBERS + self.outcome.most_json() + self.by.most_json() + self.remark.as_deref().map_or(0, json_text)
     }
 
-    /// Leaves out the values of secret fields, which are not to be kept.
+    /// Redacts the values of secret fields and the notes on them, for everyone but the asker.
     #[must_use]
-    pub fn without_secrets(mut self, question: &Question) -> Self {
+    pub fn redacted(mut self, question: &Question) -> Self {
         if let Outcome::Answered(answer) = self.outcome {
-            self.outcome = Outcome::Answered(answer.without_secrets(question));
+            self.outcome = Outcome::Answered(answer.redacted(question));
         }
         self
     }

@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(verdicts(&mut desk), ["1 ok", "2 ok", "3 conflict"]);
         let shown = desk.take_changes().expect("a change").questions;
         let settlement = shown[0].settlement.as_ref().expect("a settlement");
-        assert_eq!(settlement.outcome, Outcome::Answered(answer("a", None)));
+        assert_eq!(settlement.outcome, Outcome::Answered(answer("a", Some("(secret)"))));
     }
 
     #[test]

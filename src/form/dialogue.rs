@@ -13,7 +13,9 @@ use super::{
 use crate::{
     desk::{Record, Submission},
     present::answer::{about, errors, value_of},
-    question::{Answer, Field, FieldError, Kind, Purpose, Question, Role, Value, check, permission},
+    question::{
+        Answer, Field, FieldError, Kind, Purpose, Question, REDACTED, Role, Value, check, permission,
+    },
     terminal::printable_line,
 };
 
@@ -369,7 +371,7 @@ impl Dialogue {
         let fields = self.question().fields.iter();
         let lines = (1..).zip(fields).map(|(number, field)| {
             let value = match self.answer.values.get(&field.name) {
-                Some(_) if field.secret => "(secret)".to_owned(),
+                Some(_) if field.secret => REDACTED.to_owned(),
                 Some(value) => value_of(field, value),
                 None => "left out".to_owned(),
             };

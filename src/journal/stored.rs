@@ -33,7 +33,7 @@ impl Stored {
         let is_usable = texts && !has_secrets;
         let fingerprint = if texts { fingerprint::of(original) } else { None };
         let mut record = record.clone();
-        record.kept = record.kept.filter(|_| texts).map(|kept| without_secrets(kept, original));
+        record.kept = record.kept.filter(|_| texts).map(|kept| kept.without_secrets(original));
         record.settlement = record.settlement.map(|given| Box::new(settlement(*given, original, texts)));
         if !texts {
             record.question = Arc::new(without_texts(original));
@@ -60,7 +60,7 @@ pub(super) struct Accepted {
 pub(super) fn settlement(mut settlement: Settlement, question: &Question, texts: bool) -> Settlement {
     settlement.remark = settlement.remark.filter(|_| texts);
     settlement.outcome = match settlement.outcome {
-        Outcome::Answered(answer) if texts => Outcome::Answered(without_secrets(answer, question)),
+        Outcome::Answered(answer) if texts => Outcome::Answered(answer.redacted(question)),
         Outcome::Answered(answer) => Outcome::Answered(roles_of(&answer, question)),
         Outcome::Unknown(members) if !texts => {
             Outcome::Unknown(members.into_iter().filter(|(name, _)| name == "status").collect())
@@ -68,15 +68,6 @@ pub(super) fn settlement(mut settlement: Settlement, question: &Question, texts:
         outcome => outcome,
     };
     settlement
-}
-
-/// Leaves out values and notes of secret fields: a note may say what the value is.
-fn without_secrets(answer: Answer, question: &Question) -> Answer {
-    let mut answer = answer.without_secrets(question);
-    for field in question.fields.iter().filter(|field| field.secret) {
-        answer.notes.remove(&field.name);
-    }
-    answer
 }
 
 /// Leaves out what an agent filled in for secret fields.

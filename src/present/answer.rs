@@ -4,7 +4,7 @@
 use super::ending::{self, ending, quoted, separable};
 use crate::{
     desk::Settlement,
-    question::{Answer, Field, FieldError, Kind, Question, Value},
+    question::{Answer, Field, FieldError, Kind, Question, REDACTED, Value},
     terminal::{cut, printable_line},
 };
 
@@ -81,7 +81,7 @@ pub fn given(question: &Question, answer: &Answer) -> String {
 /// Returns what is given for one field, behind its label where there are several.
 fn part(question: &Question, field: &Field, answer: &Answer) -> Option<String> {
     let value = answer.values.get(&field.name).map(|value| match field.secret {
-        true => "(secret)".to_owned(),
+        true => REDACTED.to_owned(),
         false => value_of(field, value),
     });
     let note = answer.notes.get(&field.name).map(|note| format!("note: {}", quoted(note)));

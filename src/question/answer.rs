@@ -7,13 +7,17 @@ use serde_json::Number;
 
 use super::Question;
 
+/// What stands in the place of a secret value, whatever its type.
+pub const REDACTED: &str = "(secret)";
+
 /// The values of a question's fields, by field name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// The chosen or typed value of each field. A field without a value is absent.
+    /// The chosen or typed value of each field. A field without a value is absent. Once the question is settled, a value of
+    /// a secret field is the text `(secret)`.
     pub values: BTreeMap<String, Value>,
-    /// Notes on fields, by field name.
+    /// Notes on fields, by field name. Once the question is settled, a note on a secret field is the text `(secret)`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
 }
@@ -33,11 +37,27 @@ impl Answer {
         values.chain(notes).sum()
     }
 
-    /// Leaves out the values of secret fields, which are not to be shown or kept.
+    /// Leaves out the values of secret fields and the notes on them, for an answer that others may complete.
     #[must_use]
     pub fn without_secrets(mut self, question: &Question) -> Self {
         for field in question.fields.iter().filter(|field| field.secret) {
             self.values.remove(&field.name);
+            self.notes.remove(&field.name);
+        }
+        self
+    }
+
+    /// Replaces the values of secret fields and the notes on them by [`REDACTED`], for everyone but the asker. A note may
+    /// say what the value is.
+    #[must_use]
+    pub fn redacted(mut self, question: &Question) -> Self {
+        for field in question.fields.iter().filter(|field| field.secret) {
+            if let Some(value) = self.values.get_mut(&field.name) {
+                *value = Value::Text(REDACTED.to_owned());
+            }
+            if let Some(note) = self.notes.get_mut(&field.name) {
+                REDACTED.clone_into(note);
+            }
         }
         self
     }
@@ -86,7 +106,31 @@ pub enum Value {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::question::Origin;
+
+    #[test]
+    fn values_of_secret_fields_and_notes_on_them_are_left_out_or_redacted() {
+        let fields = json!([
+            { "name": "s", "label": "S", "kind": "number", "secret": true },
+            { "name": "t", "label": "T", "kind": "text", "secret": true },
+            { "name": "u", "label": "U", "kind": "text" },
+        ]);
+        let question = Question::new(Origin::Kiro, "q", serde_json::from_value(fields).expect("fields"));
+        let answer = json!({ "values": { "s": 7, "u": "a" }, "notes": { "s": "it is 7", "u": "b" } });
+        let answer: Answer = serde_json::from_value(answer).expect("an answer");
+        let written = |answer: Answer| serde_json::to_value(answer).expect("JSON");
+        assert_eq!(
+            written(answer.clone().redacted(&question)),
+            json!({ "values": { "s": "(secret)", "u": "a" }, "notes": { "s": "(secret)", "u": "b" } })
+        );
+        assert_eq!(
+            written(answer.without_secrets(&question)),
+            json!({ "values": { "u": "a" }, "notes": { "u": "b" } })
+        );
+    }
 
     #[test]
     fn one_answer_has_one_canonical_spelling() {

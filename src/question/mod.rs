@@ -39,7 +39,7 @@ pub mod typed;
 
 pub mod input;
 
-pub use answer::{Answer, Value};
+pub use answer::{Answer, REDACTED, Value};
 pub use check::{FieldError, check, check_patterns, check_shape};
 pub use form::{Field, Kind, Question};
 pub use memory::text as json_text;

@@ -23,7 +23,7 @@ use crate::{
         subject,
         text::{self, span},
     },
-    question::{Kind, Question},
+    question::{Kind, Question, REDACTED},
     terminal::{cut, printable_line, width},
 };
 
@@ -215,7 +215,7 @@ impl Writer {
         for (number, (field, entry)) in (1..).zip(question.fields.iter().zip(&draft.entries)) {
             let error = draft.errors.iter().find(|error| error.field == field.name);
             let value = match entry.value(field) {
-                Ok(Some(_)) if field.secret => "(secret)".to_owned(),
+                Ok(Some(_)) if field.secret => REDACTED.to_owned(),
                 Ok(Some(value)) => value_of(field, &value),
                 Ok(None) if field.required => "is required".to_owned(),
                 Ok(None) => "left out".to_owned(),

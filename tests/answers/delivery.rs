@@ -309,7 +309,7 @@ async fn a_secret_is_not_kept_and_compared_all_the_same() {
     asker.judge().await;
     asker.deliver(id.number).await;
     let settlement = first.await.unwrap().settlement.clone().unwrap();
-    assert_eq!(settlement.outcome, Outcome::Answered(Answer::default()));
+    assert_eq!(settlement.outcome, Outcome::Answered(text("(secret)")));
     for (value, is_same) in [("hunter2", true), ("hunter3", false)] {
         let mut again = Box::pin(inbox.submit(&id, answer(value), by(2)));
         assert_eq!(again.as_mut().now_or_never(), None);

@@ -91,6 +91,7 @@ fn an_answer_that_was_delivered_is_offered_and_not_given() {
     let other = bridge(&machine, &question("t"));
     let open = machine.question();
     assert!(!machine.ok(&["show", &open]).contains("asked before"));
+    until(&machine, &[], |text| text.contains(&open));
     kill(other);
     let mut again = bridge(&machine, &question("s"));
     let open = machine.watch().until("what is known from before", |open| {

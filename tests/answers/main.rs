@@ -50,6 +50,10 @@ mod history;
 
 #[cfg(test)]
 #[cfg(feature = "journal")]
+mod secrets;
+
+#[cfg(test)]
+#[cfg(feature = "journal")]
 mod kills;
 
 #[cfg(test)]

@@ -20,6 +20,9 @@ mod rest;
 mod asking;
 
 #[cfg(test)]
+mod secrets;
+
+#[cfg(test)]
 mod openapi;
 
 #[cfg(test)]

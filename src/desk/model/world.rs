@@ -311,7 +311,7 @@ impl World {
             };
             let shown = record.settlement.as_ref().map(|settlement| settlement.outcome.clone());
             let told = match outcome(end) {
-                Outcome::Answered(answer) => Outcome::Answered(answer.without_secrets(&record.question)),
+                Outcome::Answered(answer) => Outcome::Answered(answer.redacted(&record.question)),
                 outcome => outcome,
             };
             assert_eq!((record.state, shown), (State::Settled, Some(told)));
