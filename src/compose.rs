@@ -146,15 +146,15 @@ pub(crate) async fn mcp(options: McpOptions) -> Result<u8, CommandError> {
 }
 
 /// Answers agents that run in terminals.
-pub(crate) fn attach(args: &AttachArgs) -> ExitCode {
+pub(crate) fn attach(args: &AttachArgs, set: &Settings) -> ExitCode {
     let finders: Vec<_> = match &args.agent {
         Some(AttachAgent::Codex { socket: Some(socket) }) => {
             vec![Box::new(CodexFinder::at(socket.clone())) as Box<dyn Finder>]
         }
-        Some(AttachAgent::Codex { socket: None }) => finders(|kind| kind == "codex"),
-        Some(AttachAgent::Opencode { url }) => vec![opencode(url.clone(), SharedListeners::default())],
-        Some(AttachAgent::Copilot { port }) => vec![copilot(*port, SharedListeners::default())],
-        None => finders(|_| true),
+        Some(AttachAgent::Codex { socket: None }) => finders(set, |kind| kind == "codex"),
+        Some(AttachAgent::Opencode { url }) => vec![opencode(set, url.clone(), SharedListeners::default())],
+        Some(AttachAgent::Copilot { port }) => vec![copilot(set, *port, SharedListeners::default())],
+        None => finders(set, |_| true),
     };
     command::run(command::attach(finders, Arc::new(LocalHosts::default())))
 }
@@ -162,27 +162,29 @@ pub(crate) fn attach(args: &AttachArgs) -> ExitCode {
 /// Returns the agents that the inbox attaches to by itself.
 pub(crate) fn attached(set: &Settings) -> Attached {
     let kinds = set.get(&keys::INBOX_ATTACH);
-    (finders(|kind| kinds.has(kind)), Arc::new(LocalHosts::default()))
+    (finders(set, |kind| kinds.has(kind)), Arc::new(LocalHosts::default()))
 }
 
 /// Returns what finds the agents of each kind that is wanted.
-fn finders(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
+fn finders(set: &Settings, is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Finder>> {
     let codex = CodexFinder::of_user().map(|finder| Box::new(finder) as Box<dyn Finder>);
     let listeners = SharedListeners::default();
-    let all = codex.into_iter().chain([opencode(None, listeners.clone()), copilot(None, listeners)]);
+    let all =
+        codex.into_iter().chain([opencode(set, None, listeners.clone()), copilot(set, None, listeners)]);
     all.filter(|finder| is_wanted(finder.name())).collect()
 }
 
 /// Returns what finds opencode at this address, or on this machine. It takes the password from where opencode does.
-fn opencode(url: Option<Address>, listeners: SharedListeners) -> Box<dyn Finder> {
+fn opencode(set: &Settings, url: Option<Address>, listeners: SharedListeners) -> Box<dyn Finder> {
     let password = variable("OPENCODE_SERVER_PASSWORD")
         .map(|password| Password::new(variable("OPENCODE_SERVER_USERNAME"), password.into()));
-    Box::new(OpencodeFinder::new(url, password, listeners))
+    Box::new(OpencodeFinder::new(url, password, set.get(&keys::INBOX_TRUSTED_SERVERS), listeners))
 }
 
 /// Returns what finds Copilot at this port, or on this machine.
-fn copilot(port: Option<u16>, listeners: SharedListeners) -> Box<dyn Finder> {
-    Box::new(CopilotFinder::new(port, variable("COPILOT_CONNECTION_TOKEN").map(Into::into), listeners))
+fn copilot(set: &Settings, port: Option<u16>, listeners: SharedListeners) -> Box<dyn Finder> {
+    let token = variable("COPILOT_CONNECTION_TOKEN").map(Into::into);
+    Box::new(CopilotFinder::new(port, token, set.get(&keys::INBOX_TRUSTED_SERVERS), listeners))
 }
 
 fn variable(name: &str) -> Option<String> {

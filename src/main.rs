@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Command::Run(args) => ended(compose::run(&args.settings(&settings))),
         Command::Proxy(args) => ended(compose::proxy(&args.settings(&settings))),
         Command::Hook(args) => compose::hook(&args.settings(&settings)),
-        Command::Attach(args) => compose::attach(args),
+        Command::Attach(args) => compose::attach(args, &settings),
         Command::Inbox(args) => {
             command::run(command::inbox(&args.options(&settings, &cli.log), compose::attached(&settings)))
         }

@@ -17,7 +17,7 @@ use tokio::task::spawn_blocking;
 use crate::{
     control::{
         processes,
-        tcp_table::{self, Row},
+        tcp_table::{self, Row, State},
     },
     limits,
 };
@@ -135,7 +135,7 @@ fn listening(rows: impl IntoIterator<Item = Row>, user: u32) -> Vec<Socket> {
             _ => return None,
         };
         let socket = Socket { ip, port: row.local.port(), inode: row.inode };
-        (row.is_listening && row.user == user).then_some(socket)
+        (row.state == State::Listening && row.user == user).then_some(socket)
     };
     rows.into_iter().filter_map(socket).collect()
 }

@@ -15,6 +15,8 @@ mod secret;
 
 mod listeners;
 
+mod trust;
+
 pub mod codex;
 
 pub mod copilot;

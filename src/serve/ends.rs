@@ -1,7 +1,7 @@
 //! The two ends of a connection, and which user of this machine is at the other one. The kernel tells that on Linux, for
 //! connections that begin on this machine; elsewhere it is not known.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use crate::control::tcp_table::{self, Row};
 
@@ -26,15 +26,8 @@ impl Ends {
 
     /// Returns the users of the client's socket, which is in one of these rows if it is on this machine.
     fn users_in(&self, rows: impl IntoIterator<Item = Row>) -> Vec<u32> {
-        let is_meant = |row: &Row| is_same(row.local, self.client) && is_same(row.remote, self.server);
-        rows.into_iter().filter(is_meant).map(|row| row.user).collect()
+        rows.into_iter().filter(|row| row.is_end(self.client, self.server)).map(|row| row.user).collect()
     }
-}
-
-/// Returns whether a row means this address, which may be one of IPv4 that is written as one of IPv6.
-fn is_same(row: SocketAddr, address: SocketAddr) -> bool {
-    let ip: IpAddr = address.ip().to_canonical();
-    (row.ip(), row.port()) == (ip, address.port())
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! The kinds of agents that the inbox attaches to by itself.
+//! The kinds of agents that the inbox attaches to by itself, and the servers of agents that get a secret.
+
+use core::net::{IpAddr, Ipv6Addr};
 
 use serde_json::{Value, json};
 
@@ -50,9 +52,84 @@ impl Setting for Attached {
     }
 }
 
+/// Servers that get a password or a token whoever runs them: the host and the port of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustedServers(pub Vec<(String, u16)>);
+
+/// What a trusted server looks like.
+const SERVER: &str = "a host and a port such as \"box.lan:4096\"";
+
+impl TrustedServers {
+    /// Returns whether a server is among them.
+    pub fn has(&self, host: &str, port: u16) -> bool {
+        self.0.contains(&(canonical(host), port))
+    }
+
+    /// Returns a server as it stands in the settings.
+    pub fn written(host: &str, port: u16) -> String {
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+}
+
+/// Returns a host as it is compared: in one case, and an IP address in its shortest way.
+fn canonical(host: &str) -> String {
+    host.parse().map_or_else(|_| host.to_ascii_lowercase(), |ip: IpAddr| ip.to_canonical().to_string())
+}
+
+impl Setting for TrustedServers {
+    fn read(value: &Value) -> Result<Self, String> {
+        let server = |value: &Value| {
+            let named = text(value, SERVER)?.rsplit_once(':').and_then(|(host, port)| {
+                let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+                let is_plain =
+                    |host: &&str| !host.is_empty() && !host.contains([':', '/', '@', ' ', '[', ']']);
+                let is_ip6 = |host: &&str| host.parse::<Ipv6Addr>().is_ok();
+                let host = inside.filter(is_ip6).or_else(|| Some(host).filter(is_plain))?;
+                Some((canonical(host), port.parse().ok().filter(|port| *port > 0)?))
+            });
+            named.ok_or_else(|| format!("{} is not {SERVER}", quoted(value)))
+        };
+        list(value, "a list of hosts and ports such as [\"box.lan:4096\"]", server).map(TrustedServers)
+    }
+
+    fn to_value(&self) -> Value {
+        self.0.iter().map(|(host, port)| Self::written(host, *port)).collect()
+    }
+
+    fn typed(text: &str) -> Value {
+        match typed_list(text) {
+            // One server whose address begins with a bracket, as a list does.
+            Value::String(server) => json!([server]),
+            servers => servers,
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": { "type": "string", "pattern": "^.+:[0-9]+$" } })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trusted_servers_are_named_with_their_host_and_port() {
+        let read = |text: &str| TrustedServers::read(&TrustedServers::typed(text));
+        let servers = read("Box.LAN:4096, 127.0.0.1:80, [0:0::1]:7").expect("servers");
+        assert_eq!(servers.to_value(), json!(["box.lan:4096", "127.0.0.1:80", "[::1]:7"]));
+        assert_eq!(read("[::1]:80").map(|servers| servers.to_value()), Ok(json!(["[::1]:80"])));
+        assert!(servers.has("box.lan", 4096) && servers.has("BOX.lan", 4096) && servers.has("::1", 7));
+        assert!(!servers.has("box.lan", 4097) && !servers.has("box", 4096) && !servers.has("localhost", 80));
+        for wrong in ["4096", "box.lan", ":4096", "box.lan:", "box.lan:0", "box.lan:70000", "::1:7", "[::1]"]
+        {
+            assert!(read(wrong).is_err_and(|error| error.contains("a host and a port")), "{wrong}");
+        }
+        for wrong in ["http://box.lan:4096", "opencode:secret@box.lan:4096", "[box.lan]:4096", "a b:1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        assert!(TrustedServers::read(&json!("box.lan:4096")).is_err());
+    }
 
     fn read(text: &str) -> Result<Value, String> {
         Attached::read(&Attached::typed(text)).map(|attached| attached.to_value())

@@ -16,7 +16,7 @@ pub use super::permission::{PERMISSION_CONFIRM, PERMISSION_ONE_TAP};
 pub use super::sections::{PROJECTS, PROJECTS_ABOUT, RULES, RULES_ABOUT, SECTIONS, is_section};
 pub use super::unattended::{UNATTENDED_THEN, UNATTENDED_WHEN};
 use super::{
-    attached::Attached,
+    attached::{Attached, TrustedServers},
     key::{AnyKey, Counts, Key, Project},
     kinds::{ClientQuestions, DEFAULT_ADDRESS, Hosts, Permissions, Serve, Timeout},
 };
@@ -131,6 +131,14 @@ pub static INBOX_ATTACH: Key<Attached> = Key::own(
     Attached::default,
     "Attach to the agents in your terminals, as `askbridge attach` does: all that are found, or a list such as [\"codex\"]",
 );
+/// `inbox.trusted-servers`
+pub static INBOX_TRUSTED_SERVERS: Key<TrustedServers> = Key::own(
+    "inbox.trusted-servers",
+    Counts::NextCommand,
+    LEAVES,
+    TrustedServers::default,
+    "Send opencode's password and Copilot's token also to these servers, such as [\"box.lan:4096\"]; others get them only if they run as you on this machine",
+);
 
 /// `claude.enabled`
 pub static CLAUDE_ENABLED: Key<bool> = Key::own(
@@ -178,7 +186,7 @@ pub static LOG_FORMAT: Key<LogFormat> =
     Key::own("log.format", Counts::NextCommand, WRITES, LogFormat::default, "How a line is written");
 
 /// Every setting, in the order in which it is shown.
-pub static ALL: [&dyn AnyKey; 48] = [
+pub static ALL: [&dyn AnyKey; 49] = [
     &BRIDGE_TIMEOUT,
     &BRIDGE_CLIENT_QUESTIONS,
     &BRIDGE_PERMISSIONS,
@@ -193,6 +201,7 @@ pub static ALL: [&dyn AnyKey; 48] = [
     &INBOX_TOKEN_FILE,
     &INBOX_ALLOW_HOST,
     &INBOX_ATTACH,
+    &INBOX_TRUSTED_SERVERS,
     &CLAUDE_ENABLED,
     &CLAUDE_GRACE,
     &CLAUDE_PASS_AFTER,

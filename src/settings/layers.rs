@@ -477,7 +477,7 @@ mod tests {
     }
 
     /// Each value is of the right kind, and would do what a project must not do.
-    const HOSTILE: [(&str, &str, &str); 37] = [
+    const HOSTILE: [(&str, &str, &str); 38] = [
         ("journal", "enabled", "false"),
         ("journal", "texts", "false"),
         ("journal", "keep", "'1s'"),
@@ -496,6 +496,7 @@ mod tests {
         ("inbox", "token-file", "'/dev/null'"),
         ("inbox", "allow-host", "['evil.example']"),
         ("inbox", "attach", "true"),
+        ("inbox", "trusted-servers", "['evil.example:80']"),
         ("claude", "enabled", "false"),
         ("claude", "grace", "'0s'"),
         ("claude", "pass-after", "'0s'"),

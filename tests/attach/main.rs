@@ -30,3 +30,7 @@ mod opencode;
 
 #[cfg(test)]
 mod copilot;
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod credentials;

@@ -221,12 +221,8 @@ async fn connect_again(path: &Path, retry: &mut Retry) -> Connection {
 mod tests {
     use std::{sync::Arc, time::SystemTime};
 
-    use tokio::{
-        io::AsyncWriteExt,
-        net::UnixListener,
-        time::{sleep, timeout},
-    };
     use futures::StreamExt;
+    use tokio::{io::AsyncWriteExt, net::UnixListener, time::timeout};
     use tokio_tungstenite::accept_async;
 
     use super::*;
@@ -272,11 +268,13 @@ mod tests {
         let path = folder.path().join("c.sock");
         let listener = UnixListener::bind(&path).expect("a socket");
         let mut came = Vec::new();
-        tokio::select! {
-            () = break_each_frame(listener, &mut came) => {}
-            () = attach(path, folder.path().to_owned(), Arc::new(Socketless)) => panic!("the server is there"),
-            () = sleep(MINUTE) => {}
-        }
+        let running = async {
+            tokio::select! {
+                () = break_each_frame(listener, &mut came) => {}
+                () = attach(path, folder.path().to_owned(), Arc::new(Socketless)) => {}
+            }
+        };
+        timeout(MINUTE, running).await.expect_err("the server is there, and is attached to");
         let pauses: Vec<_> = came.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
         // Timers have a resolution of a millisecond.
         let is_near = |(pause, expected): (&u128, u128)| (expected..=expected + 2).contains(pause);

@@ -1,18 +1,24 @@
 //! How a Copilot is connected to, and connected to again, and what it says of itself. Calls are left to `link.rs`.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use serde::Deserialize;
 use serde_json::json;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    net::TcpStream,
+    sync::mpsc,
+    time::{Instant, timeout},
+};
 
 use super::link::{CallError, Heard, Link};
 use crate::{
     limits,
-    origin::{Secret, attach::Retry, listeners},
+    origin::{Secret, attach::Retry, listeners, trust},
+    settings::attached::TrustedServers,
 };
 
 /// Where a Copilot is, and how it is connected to.
@@ -22,6 +28,8 @@ pub(super) struct Place {
     pub port: u16,
     /// What the server was started with in `COPILOT_CONNECTION_TOKEN`, if anything.
     pub token: Option<Secret>,
+    /// The servers that get the token whoever runs them.
+    pub trusted: Arc<TrustedServers>,
     pub pid: Option<u32>,
 }
 
@@ -48,9 +56,12 @@ pub(super) struct Connection {
 }
 
 pub(super) async fn connect(place: &Place) -> Result<Connection, String> {
-    let (link, heard) = Link::connect(&place.host, place.port)
-        .await
-        .map_err(|error| format!("cannot be reached: {error}"))?;
+    let stream = open(place).await.map_err(|error| format!("cannot be reached: {error}"))?;
+    if place.token.is_some() {
+        let checked = trust::check(&stream, (&place.host, place.port), &place.trusted).await;
+        checked.map_err(|error| format!("does not get COPILOT_CONNECTION_TOKEN: {error}"))?;
+    }
+    let (link, heard) = Link::over(stream);
     let token = place.token.as_ref().map_or_else(|| json!({}), |token| json!({ "token": token.expose() }));
     link.call_within(limits::ATTACH_CONNECT, "connect", token).await.map_err(|error| match error {
         CallError::Refused(why) => {
@@ -61,6 +72,13 @@ pub(super) async fn connect(place: &Place) -> Result<Connection, String> {
     let foreground =
         shown(&link).await.map_err(|error| format!("was not started with --ui-server: {error}"))?;
     Ok(Connection { link: Arc::new(link), heard, foreground })
+}
+
+async fn open(place: &Place) -> io::Result<TcpStream> {
+    let connected = timeout(limits::ATTACH_CONNECT, TcpStream::connect((&*place.host, place.port)));
+    let stream = connected.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 pub(super) async fn shown(link: &Link) -> Result<Foreground, CallError> {
@@ -123,6 +141,7 @@ mod tests {
             host: "127.0.0.1".to_owned(),
             port: other.local_addr().expect("an address").port(),
             token: Some("top secret".to_owned().into()),
+            trusted: Arc::default(),
             pid: Some(copilot.id()),
         };
         assert!(rejoin(&place, &mut Retry::default()).await.is_none());

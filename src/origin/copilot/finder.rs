@@ -1,6 +1,6 @@
 //! Finds Copilot's servers: one whose port was named, or those that listen on this machine.
 
-use std::{future::Future, net::Ipv4Addr, path::Path, pin::Pin};
+use std::{future::Future, net::Ipv4Addr, path::Path, pin::Pin, sync::Arc};
 
 use tokio::task::spawn_blocking;
 
@@ -8,10 +8,13 @@ use super::{
     connection::Place,
     session::{self, NAME},
 };
-use crate::origin::{
-    Secret, SharedListeners,
-    attach::{Attachment, Complaints, Finder, Found, SharedHosts},
-    listeners::{self, Listener},
+use crate::{
+    origin::{
+        Secret, SharedListeners,
+        attach::{Attachment, Complaints, Finder, Found, SharedHosts},
+        listeners::{self, Listener},
+    },
+    settings::attached::TrustedServers,
 };
 
 /// Finds Copilot's servers.
@@ -20,20 +23,27 @@ pub struct CopilotFinder {
     /// The port that was named. Without one, all that listen on this machine are found.
     named: Option<u16>,
     token: Option<Secret>,
+    trusted: Arc<TrustedServers>,
     listeners: SharedListeners,
     complaints: Complaints,
 }
 
 impl CopilotFinder {
     /// Returns a finder of the server at this port, or of those on this machine. `token` is what the server was started
-    /// with in `COPILOT_CONNECTION_TOKEN`.
-    pub fn new(named: Option<u16>, token: Option<Secret>, listeners: SharedListeners) -> Self {
-        CopilotFinder { named, token, listeners, complaints: Complaints::default() }
+    /// with in `COPILOT_CONNECTION_TOKEN`; only a server of this user gets it, or one that is trusted.
+    pub fn new(
+        named: Option<u16>,
+        token: Option<Secret>,
+        trusted: TrustedServers,
+        listeners: SharedListeners,
+    ) -> Self {
+        let trusted = Arc::new(trusted);
+        CopilotFinder { named, token, trusted, listeners, complaints: Complaints::default() }
     }
 
     fn found(&self, host: String, port: u16, pid: Option<u32>) -> Found {
         let key = format!("{NAME} {host} {port}");
-        let place = Place { host, port, token: self.token.clone(), pid };
+        let place = Place { host, port, token: self.token.clone(), trusted: Arc::clone(&self.trusted), pid };
         let complaints = self.complaints.clone();
         let attach = move |hosts| Box::pin(attach(place, hosts, complaints)) as Attachment;
         Found { key, attach: Box::new(attach) }

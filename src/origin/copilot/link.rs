@@ -65,11 +65,8 @@ impl Drop for Link {
 }
 
 impl Link {
-    /// Connects. What Copilot tells comes in the channel, which ends with the connection.
-    pub(super) async fn connect(host: &str, port: u16) -> io::Result<(Self, mpsc::Receiver<Heard>)> {
-        let connected = timeout(limits::ATTACH_CONNECT, TcpStream::connect((host, port)));
-        let stream = connected.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-        stream.set_nodelay(true)?;
+    /// Makes calls over this connection. What Copilot tells comes in the channel, which ends with the connection.
+    pub(super) fn over(stream: TcpStream) -> (Self, mpsc::Receiver<Heard>) {
         let (calls, called) = mpsc::channel(limits::ATTACH_CALLS);
         let (tell, heard) = mpsc::channel(limits::ATTACH_CALLS);
         let task = tokio::spawn(async move {
@@ -77,7 +74,7 @@ impl Link {
                 tracing::debug!(%error, "the connection to Copilot ended");
             }
         });
-        Ok((Link { calls, task: task.abort_handle() }, heard))
+        (Link { calls, task: task.abort_handle() }, heard)
     }
 
     /// Calls a method, and returns its result as JSON.

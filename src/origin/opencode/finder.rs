@@ -1,6 +1,6 @@
 //! Finds opencode servers: one that was named, or those that listen on this machine.
 
-use std::{future::Future, path::Path, pin::Pin};
+use std::{future::Future, path::Path, pin::Pin, sync::Arc};
 
 use tokio::task::spawn_blocking;
 
@@ -10,10 +10,13 @@ use super::{
     server,
     session::{self, NAME, Process},
 };
-use crate::origin::{
-    SharedListeners,
-    attach::{Attachment, Complaints, Finder, Found, SharedHosts},
-    listeners::{self, Listener},
+use crate::{
+    origin::{
+        SharedListeners,
+        attach::{Attachment, Complaints, Finder, Found, SharedHosts},
+        listeners::{self, Listener},
+    },
+    settings::attached::TrustedServers,
 };
 
 /// Finds opencode servers.
@@ -22,18 +25,26 @@ pub struct OpencodeFinder {
     /// The server that was named. Without one, all that listen on this machine are found.
     named: Option<Address>,
     password: Option<Password>,
+    trusted: Arc<TrustedServers>,
     listeners: SharedListeners,
     complaints: Complaints,
 }
 
 impl OpencodeFinder {
-    /// Returns a finder of the server at this address, or of those on this machine. The password is that of the server.
-    pub fn new(named: Option<Address>, password: Option<Password>, listeners: SharedListeners) -> Self {
-        OpencodeFinder { named, password, listeners, complaints: Complaints::default() }
+    /// Returns a finder of the server at this address, or of those on this machine. The password is that of the server; only
+    /// a server of this user gets it, or one that is trusted.
+    pub fn new(
+        named: Option<Address>,
+        password: Option<Password>,
+        trusted: TrustedServers,
+        listeners: SharedListeners,
+    ) -> Self {
+        let trusted = Arc::new(trusted);
+        OpencodeFinder { named, password, trusted, listeners, complaints: Complaints::default() }
     }
 
     fn found(&self, address: Address, pid: Option<u32>) -> Found {
-        let client = Client::new(address, self.password.as_ref());
+        let client = Client::new(address, self.password.as_ref(), Arc::clone(&self.trusted));
         let key = format!("{NAME} {}", client.address());
         let (complaints, is_named) = (self.complaints.clone(), self.named.is_some());
         let attach = move |hosts| Box::pin(attach(client, pid, hosts, complaints, is_named)) as Attachment;

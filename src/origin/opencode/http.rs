@@ -16,7 +16,14 @@ use thiserror::Error;
 use tokio::{net::TcpStream, time::timeout};
 
 use super::address::Address;
-use crate::{limits, origin::Secret};
+use crate::{
+    limits,
+    origin::{
+        Secret,
+        trust::{self, Untrusted},
+    },
+    settings::attached::TrustedServers,
+};
 
 /// The password of a server, and the name that goes with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +53,9 @@ pub(super) enum HttpError {
     /// There is no connection: nothing was sent.
     #[error("{0}")]
     Connect(io::Error),
+    /// The server must not get the password: nothing was sent.
+    #[error("does not get OPENCODE_SERVER_PASSWORD: {0}")]
+    Untrusted(#[from] Untrusted),
     #[error("{0}")]
     Http(#[from] hyper::Error),
     #[error("no reply in time")]
@@ -67,11 +77,14 @@ pub(super) struct Reply {
 pub(super) struct Client {
     address: Arc<Address>,
     authorization: Option<HeaderValue>,
+    /// The servers that get the password whoever runs them.
+    trusted: Arc<TrustedServers>,
 }
 
 impl Client {
-    pub(super) fn new(address: Address, password: Option<&Password>) -> Self {
-        Client { address: Arc::new(address), authorization: password.and_then(Password::header) }
+    pub(super) fn new(address: Address, password: Option<&Password>, trusted: Arc<TrustedServers>) -> Self {
+        let authorization = password.and_then(Password::header);
+        Client { address: Arc::new(address), authorization, trusted }
     }
 
     pub(super) fn address(&self) -> &Address {
@@ -120,6 +133,9 @@ impl Client {
         let connect = TcpStream::connect((&*self.address.host, self.address.port));
         let connected = timeout(limits::ATTACH_CONNECT, connect).await.map_err(|_| HttpError::TooSlow)?;
         let stream = connected.map_err(HttpError::Connect)?;
+        if self.authorization.is_some() {
+            trust::check(&stream, (&self.address.host, self.address.port), &self.trusted).await?;
+        }
         // A small request must not wait for the acknowledgement of an earlier one.
         stream.set_nodelay(true).map_err(HttpError::Connect)?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;

@@ -17,13 +17,24 @@ use crate::{
 #[derive(Debug, Error)]
 pub(super) enum ServerError {
     #[error("cannot be reached: {0}")]
-    Http(#[from] HttpError),
+    Http(HttpError),
+    #[error("{0}")]
+    Untrusted(HttpError),
     #[error("wants a password, or another one: set OPENCODE_SERVER_PASSWORD as for the server")]
     Password,
     #[error("is not opencode: {0} has no JSON")]
     NotOpencode(&'static str),
     #[error("has no inbox: {0}")]
     Inbox(DiscoveryError),
+}
+
+impl From<HttpError> for ServerError {
+    fn from(error: HttpError) -> Self {
+        match error {
+            HttpError::Untrusted(_) => ServerError::Untrusted(error),
+            _ => ServerError::Http(error),
+        }
+    }
 }
 
 /// The paths of the streams of events: of all projects, and, in older versions, of the one that the server runs in.
@@ -99,7 +110,9 @@ pub(super) async fn answer(client: &Client, call: Call, directory: &str) -> Deli
             Verdict::Failed(why) => Delivery::Refused(why),
             Verdict::Unclear(why) => Delivery::Unknown(why),
         },
-        Err(HttpError::Connect(error)) => Delivery::NotSent(error.to_string()),
+        Err(error @ (HttpError::Connect(_) | HttpError::Untrusted(_))) => {
+            Delivery::NotSent(error.to_string())
+        }
         Err(error) => Delivery::Unknown(error.to_string()),
     }
 }

@@ -284,7 +284,11 @@ mod tests {
         };
         let (_inbox, desk, _work) = BridgeInbox::of_desk(identity, 7, None);
         let mut session = Session {
-            client: Client::new(Address::local(address.ip(), address.port()), Some(&password)),
+            client: Client::new(
+                Address::local(address.ip(), address.port()),
+                Some(&password),
+                Arc::default(),
+            ),
             pid: Some(server.id()),
             folder: "/p".into(),
             directories: BTreeSet::new(),
