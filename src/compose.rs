@@ -20,7 +20,7 @@ use askbridge::{
         Unattended, UnattendedSettings, UnattendedWhen,
     },
     control::{
-        BridgeInbox, Ledger, LedgerService, Traffic, Work,
+        BridgeInbox, Ledger, LedgerService, LeftToClient, Traffic, Work,
         host::{Host, NeedsQuestions, Service},
     },
     driver::{self, FatalError, Opened, Timeouts},
@@ -232,6 +232,11 @@ impl Parts<'_> {
         let (renewal, timeouts) = self.renewal(&live);
         let ledger = ledger(self.inbox.journal.filter(|_| !self.inbox.no_inbox));
         let has_ledger = ledger.is_some();
+        if let Some((ledger, file)) = ledger.as_deref().zip(self.bridge.permissions_left_by.as_deref()) {
+            let project = inbox.identity().folder.clone();
+            let (bridge, file) = (bridge.clone(), file.display().to_string());
+            ledger.left_to_client(LeftToClient { bridge, project, file, at: started });
+        }
         let inbox = inbox.with_ledger(ledger.clone()).confirming(self.inbox.confirm);
         let host = if self.inbox.no_inbox { None } else { host(&self, inbox, ledger, work, &live, renewal) };
         let name = host.is_some().then_some(bridge);

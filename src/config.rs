@@ -57,6 +57,8 @@ pub struct BridgeSettings {
     pub chat_hint: bool,
     /// Whether other responders may answer what the agent asks permission for.
     pub permissions: bool,
+    /// The file of the project, if that alone leaves permissions to the client.
+    pub permissions_left_by: Option<PathBuf>,
 }
 
 impl Default for BridgeSettings {
@@ -68,6 +70,7 @@ impl Default for BridgeSettings {
             advertise: true,
             chat_hint: true,
             permissions: true,
+            permissions_left_by: None,
         }
     }
 }

@@ -86,6 +86,11 @@ impl BridgeArgs {
             advertise: flag(self.promise, self.no_promise, settings, &keys::BRIDGE_PROMISE),
             chat_hint: flag(self.chat_hint, self.no_chat_hint, settings, &keys::BRIDGE_CHAT_HINT),
             permissions: permissions == kinds::Permissions::Inbox,
+            permissions_left_by: self
+                .permissions
+                .is_none()
+                .then(|| settings.narrowed_by(&keys::BRIDGE_PERMISSIONS))
+                .flatten(),
         }
     }
 

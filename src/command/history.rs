@@ -63,7 +63,9 @@ pub fn history(options: &HistoryOptions) -> Result<u8, CommandError> {
         say("nothing was asked yet: the journal is empty");
         return match options {
             HistoryOptions::Show { id, .. } => Err(CommandError::Refused(id.clone(), Refusal::NotFound)),
-            HistoryOptions::List { json: true, .. } => shown(print("{\"questions\":[],\"gaps\":[]}\n")),
+            HistoryOptions::List { json: true, .. } => {
+                shown(print("{\"questions\":[],\"leftToClient\":[],\"gaps\":[]}\n"))
+            }
             _ => Ok(exit::OK),
         };
     };
@@ -91,7 +93,7 @@ fn list(
     let filter =
         Filter { since: since.map(ago), unsettled: lost, limit: limit.filter(|_| !lost), ..filter.clone() };
     let (mut found, lives) = with_lives(history, || history.list(&filter))?;
-    let gaps = history.gaps()?;
+    let (gaps, left) = (history.gaps()?, history.left_to_client(&filter)?);
     for past in found.iter_mut().filter(|past| past.seq.is_none()) {
         if lives.get(&past.record.bridge) == Some(&Life::Ended) {
             past.record.state = State::Lost;
@@ -102,13 +104,15 @@ fn list(
         found.truncate(limit.unwrap_or(usize::MAX));
     }
     if json {
-        return shown(print(&text::json(&json!({ "questions": found, "gaps": gaps }))?));
+        return shown(print(&text::json(
+            &json!({ "questions": found, "leftToClient": left, "gaps": gaps }),
+        )?));
     }
     let missing: i64 = gaps.iter().map(|gap| gap.missing).sum();
     if missing > 0 {
         say(&format!("{missing} entries are missing: the journal could not be written"));
     }
-    if found.is_empty() {
+    if found.is_empty() && left.is_empty() {
         say("no question of the journal is like that");
         return Ok(exit::OK);
     }
@@ -121,7 +125,7 @@ fn list(
             life: lives.get(&past.record.bridge).copied().unwrap_or(Life::Lives),
         })
         .collect();
-    let lines = past::table(&past, now(), Room::now().map(|room| room.columns));
+    let lines = past::table(&past, &left, limit, now(), Room::now().map(|room| room.columns));
     shown(print(&(lines.join("\n") + "\n")))
 }
 

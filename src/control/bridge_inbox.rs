@@ -156,9 +156,9 @@ impl BridgeInbox {
         verdict
     }
 
-    /// Returns whether its questions are kept in a ledger.
-    pub(super) fn has_ledger(&self) -> bool {
-        self.ledger.is_some()
+    /// Returns the ledger that its questions are kept in.
+    pub(super) fn ledger(&self) -> Option<&dyn Ledger> {
+        self.ledger.as_deref()
     }
 
     /// Lets followers end once the host stops: nothing is asked any more. The store of a bridge ends with its port.

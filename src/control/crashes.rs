@@ -16,7 +16,7 @@ use super::{
     bridge_inbox::BridgeInbox,
     handover::Port,
     inbox::Inbox,
-    ledger::Ledger,
+    ledger::{Ledger, LeftToClient},
     played::{played, question},
     recall::LedgerService,
     store::wait_until,
@@ -89,6 +89,12 @@ impl Ledger for Durable {
     fn note(&self, _: &Arc<Record>) {}
 
     fn missing(&self, _: u64) {}
+
+    fn left_to_client(&self, _: LeftToClient) {}
+
+    fn has_entries(&self) -> bool {
+        false
+    }
 
     fn accepting(
         &self,

@@ -156,11 +156,11 @@ impl<S> Host<S> {
 impl<S> Host<S> {
     /// Lets the ledger have what happened in a bridge that ended before there was a thread.
     fn keep_the_last(&mut self) {
-        if let Some((listener, work)) = self.idle.take_if(|(_, work)| work.has_news())
-            && self.inbox.has_ledger()
+        let Some(has_entries) = self.inbox.ledger().map(|ledger| ledger.has_entries()) else { return };
+        if let Some((listener, work)) = self.idle.take_if(|(_, work)| has_entries || work.has_news())
             && let Err(error) = self.spawn(listener, None, work, Vec::new())
         {
-            tracing::warn!(%error, "the last questions are missing in the journal");
+            tracing::warn!(%error, "the last entries may be missing in the journal");
         }
     }
 }

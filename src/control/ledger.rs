@@ -4,12 +4,27 @@
 use std::{fmt, sync::Arc};
 
 use futures::future::BoxFuture;
+use serde::Serialize;
 
 use crate::{
-    desk::{Earlier, LostQuestion, QuestionId, Record, Submission},
+    desk::{BridgeName, Earlier, LostQuestion, QuestionId, Record, Submission, Timestamp},
     limits,
     question::Provenance,
 };
+
+/// The permissions of a bridge that the file of its project left to the client: they are in no inbox, and this says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftToClient {
+    /// The bridge.
+    pub bridge: BridgeName,
+    /// The folder that it was started in.
+    pub project: String,
+    /// The file that did so.
+    pub file: String,
+    /// When the bridge started.
+    pub at: Timestamp,
+}
 
 /// A durable record of questions. Each future is ready within [`crate::limits::journal::WAIT`], whatever happens to the
 /// file: a ledger that fails costs its entries, never a question. Calls for one question come in their order.
@@ -19,6 +34,12 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 
     /// Notes that so many questions ended of which nothing is known any more. Returns at once.
     fn missing(&self, count: u64);
+
+    /// Notes that the permissions of a bridge are left to the client. Returns at once.
+    fn left_to_client(&self, left: LeftToClient);
+
+    /// Returns whether anything was noted, so that an end has to wait until it is written.
+    fn has_entries(&self) -> bool;
 
     /// Notes a submission that is about to be given to the asker, and may have arrived from then on. Ready once a killed
     /// process would not lose it.

@@ -59,7 +59,7 @@ pub use bridge_inbox::{BridgeInbox, Work};
 pub use handover::Port;
 pub use home::{Home, Life, Waiting};
 pub use inbox::Inbox;
-pub use ledger::Ledger;
+pub use ledger::{Ledger, LeftToClient};
 pub use local_desk::{Asked, LocalDesk};
 pub use protocol::{BridgeStatus, Identity, PeerStatus, Peers};
 pub use recall::LedgerService;

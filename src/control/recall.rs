@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::{
         control::{
-            Identity, LocalDesk, Work,
+            Identity, LeftToClient, LocalDesk, Work,
             played::{played, question, soon},
         },
         desk::{Changes, LostQuestion, Timestamp},
@@ -173,6 +173,14 @@ mod tests {
 
         fn missing(&self, count: u64) {
             self.tell(format!("{count} missing"));
+        }
+
+        fn left_to_client(&self, left: LeftToClient) {
+            self.tell(format!("{} leaves permissions to the client", left.bridge));
+        }
+
+        fn has_entries(&self) -> bool {
+            !self.lock().told.is_empty()
         }
 
         fn accepting(&self, record: &Arc<Record>, _: &Submission, _: &Provenance) -> BoxFuture<'static, ()> {

@@ -9,6 +9,7 @@ use super::{
     stored::{Stored, millis},
 };
 use crate::{
+    control::LeftToClient,
     desk::{QuestionId, Settlement, Timestamp},
     question::{Outcome, Reason},
 };
@@ -183,6 +184,16 @@ fn optional(text: Option<&str>) -> Cell<'_> {
 
 fn broken(what: &str) -> JournalError {
     JournalError::Broken(what.to_owned())
+}
+
+/// Writes that the permissions of a bridge are left to the client.
+pub(super) fn left_to_client(connection: &Connection, left: &LeftToClient) -> Result<(), JournalError> {
+    let LeftToClient { bridge, project, file, at } = left;
+    connection.execute(
+        "INSERT OR IGNORE INTO left_to_client (bridge, project, file, at) VALUES (?1, ?2, ?3, ?4)",
+        params![bridge.as_str(), project, file, millis(*at)],
+    )?;
+    Ok(())
 }
 
 /// Writes that so many entries are missing.

@@ -10,12 +10,12 @@ use rusqlite::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Break, BreakKind, History, JournalError, verify::time_of};
+use super::{Break, BreakKind, Filter, History, JournalError, verify::time_of};
 use crate::limits;
 
 impl History {
     /// Returns everything as lines of JSON, oldest first: settlements with their place in the chain, then what is not
-    /// settled, then gaps.
+    /// settled, then bridges whose permissions were left to the client, then gaps.
     pub fn export(&self) -> Export<'_> {
         Export {
             history: self,
@@ -94,6 +94,12 @@ impl Export<'_> {
             }
             Part::Gaps => {
                 self.part = Part::Done;
+                let mut left = self.history.left_to_client(&Filter::default())?;
+                left.reverse();
+                for left in left {
+                    self.lines
+                        .push_back(serde_json::to_string(&serde_json::json!({ "leftToClient": left }))?);
+                }
                 for gap in self.history.gaps()? {
                     self.lines.push_back(serde_json::to_string(&serde_json::json!({ "gap": gap }))?);
                 }

@@ -16,7 +16,7 @@ use super::{
     writer,
 };
 use crate::{
-    control::Ledger,
+    control::{Ledger, LeftToClient},
     desk::{Earlier, LostQuestion, QuestionId, Record, Settlement, Submission},
     limits,
     question::{Outcome, Provenance, Reason},
@@ -113,6 +113,14 @@ impl Ledger for Journal {
 
     fn missing(&self, count: u64) {
         self.inner.shared.queue.add_missing(count);
+    }
+
+    fn left_to_client(&self, left: LeftToClient) {
+        self.push(Entry::LeftToClient(left));
+    }
+
+    fn has_entries(&self) -> bool {
+        *self.has_begun()
     }
 
     fn accepting(

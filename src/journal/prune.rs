@@ -51,7 +51,7 @@ fn remove(
     let (last, mut count) = last_to_remove(connection, before, size)?;
     let dead = dead(connection, before, options)?;
     count += dead.len();
-    if count == 0 {
+    if count == 0 && !has_old_bridges(connection, before)? {
         return Ok(0);
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -60,6 +60,7 @@ fn remove(
     }
     homes::prune(&transaction)?;
     transaction.execute("DELETE FROM gap WHERE at < ?1", [before])?;
+    transaction.execute("DELETE FROM left_to_client WHERE at < ?1", [before])?;
     let hash: Option<Vec<u8>> = transaction
         .query_row("SELECT hash FROM settlement WHERE seq = ?1", [last], |row| row.get(0))
         .optional()?;
@@ -82,6 +83,12 @@ fn remove(
     let mut pages = pages.query([])?;
     while pages.next()?.is_some() {}
     Ok(count)
+}
+
+/// Returns whether there is an entry of a bridge that started before this time.
+fn has_old_bridges(connection: &Connection, before: i64) -> Result<bool, JournalError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM left_to_client WHERE at < ?1)";
+    Ok(connection.query_row(sql, [before], |row| row.get(0))?)
 }
 
 /// Returns the number of the last settlement that is too old or too much, and how many there are up to it.

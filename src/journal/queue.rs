@@ -10,6 +10,7 @@ use std::{
 use tokio::sync::oneshot;
 
 use crate::{
+    control::LeftToClient,
     desk::{Earlier, QuestionId, Record, Settlement},
     limits,
 };
@@ -19,6 +20,7 @@ use crate::{
 pub(super) enum Entry {
     Note(Arc<Record>),
     Accepting(Arc<Record>, Settlement, Option<oneshot::Sender<()>>),
+    LeftToClient(LeftToClient),
     Refused(QuestionId),
     Waits(QuestionId),
     Begins(QuestionId, Option<oneshot::Sender<()>>),
@@ -39,6 +41,7 @@ impl Entry {
             }
             Entry::Accepting(record, decision, _) => of(record) + decision.most_json(),
             Entry::Earlier(record, _) => of(record),
+            Entry::LeftToClient(left) => limits::RECORD + left.project.len() + left.file.len(),
             Entry::Refused(_) | Entry::Waits(_) | Entry::Begins(..) | Entry::Claim(..) | Entry::Flush(_) => {
                 limits::RECORD
             }
@@ -51,7 +54,9 @@ impl Entry {
             Entry::Accepting(record, decision, _) => Some(Entry::Accepting(record, decision, None)),
             Entry::Begins(id, _) => Some(Entry::Begins(id, None)),
             Entry::Settled(record, _) => Some(Entry::Settled(record, None)),
-            entry @ (Entry::Note(_) | Entry::Refused(_) | Entry::Waits(_)) => Some(entry),
+            entry @ (Entry::Note(_) | Entry::LeftToClient(_) | Entry::Refused(_) | Entry::Waits(_)) => {
+                Some(entry)
+            }
             Entry::Earlier(..) | Entry::Claim(..) | Entry::Flush(_) => None,
         }
     }

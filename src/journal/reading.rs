@@ -12,7 +12,7 @@ use super::{
     verify::{self, time_of},
 };
 use crate::{
-    control::{Life, Waiting},
+    control::{LeftToClient, Life, Waiting},
     desk::{Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp},
     limits,
 };
@@ -281,6 +281,35 @@ impl History {
         Ok(id.and_then(|id| id.parse().ok()))
     }
 
+    /// Returns the bridges whose permissions were left to the client, the latest first. Of what a filter asks for, a bridge
+    /// has a project and a time.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn left_to_client(&self, filter: &Filter) -> Result<Vec<LeftToClient>, JournalError> {
+        let Filter { session, project, by, since, unsettled, limit } = filter;
+        // A file of another format may not have them.
+        let has_table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'left_to_client')";
+        let has_table: bool = self.connection.query_row(has_table, [], |row| row.get(0))?;
+        if !has_table || *unsettled || session.is_some() || by.is_some() {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT bridge, project, file, at FROM left_to_client
+            WHERE (?1 IS NULL OR project = ?1 OR substr(project, 1, length(?1) + 1) = ?1 || '/')
+            AND (?2 IS NULL OR at >= ?2) ORDER BY at DESC, bridge LIMIT ?3";
+        let most = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        let mut statement = self.connection.prepare(sql)?;
+        let mut rows = statement.query(params![project, since.map(super::stored::millis), most])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            match left(row) {
+                Ok(left) => found.push(left),
+                Err(error) => tracing::debug!("an entry of a bridge cannot be read: {error}"),
+            }
+        }
+        Ok(found)
+    }
+
     /// Returns the entries that are missing, oldest first.
     ///
     /// # Errors
@@ -299,6 +328,13 @@ impl History {
     pub fn verify(&self) -> Result<Verified, JournalError> {
         verify::verify(&self.connection)
     }
+}
+
+fn left(row: &Row<'_>) -> Result<LeftToClient, JournalError> {
+    let name: String = row.get(0)?;
+    let bridge =
+        name.parse().map_err(|_| JournalError::Broken(format!("{name:?} is not the name of a bridge")))?;
+    Ok(LeftToClient { bridge, project: row.get(1)?, file: row.get(2)?, at: time_of(row.get(3)?) })
 }
 
 /// Reads a question, and the time by which it is listed.

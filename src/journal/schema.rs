@@ -11,10 +11,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::JournalError;
 
 /// The format that this version writes.
-pub(super) const FORMAT: i32 = 101;
+pub(super) const FORMAT: i32 = 102;
 
 /// What leads from one format to the next, oldest first. Once released, a step is never changed.
-const STEPS: [(i32, &str); 2] = [(100, FIRST), (101, HOMES)];
+const STEPS: [(i32, &str); 3] = [(100, FIRST), (101, HOMES), (102, LEFT)];
 
 /// A question that is settled has no `record` any more: that is in its settlement.
 /// `accepted` is the decision that was given to the asker, until it is settled; `submissions` counts those whose verdict is
@@ -74,6 +74,16 @@ CREATE TABLE bridge (
     pid INTEGER NOT NULL,
     started INTEGER NOT NULL,
     namespace INTEGER NOT NULL
+) WITHOUT ROWID;
+";
+
+/// The bridges whose permissions the file of their project left to the client.
+const LEFT: &str = "
+CREATE TABLE left_to_client (
+    bridge TEXT PRIMARY KEY,
+    project TEXT NOT NULL,
+    file TEXT NOT NULL,
+    at INTEGER NOT NULL
 ) WITHOUT ROWID;
 ";
 

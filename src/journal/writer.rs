@@ -286,6 +286,7 @@ fn apply(
             let decision = stored::settlement(decision.clone(), &record.question, options.texts);
             entries::accept(connection, &stored(record)?, &decision)?;
         }
+        Entry::LeftToClient(left) => entries::left_to_client(connection, left)?,
         Entry::Refused(id) => entries::refuse(connection, id)?,
         Entry::Waits(id) => entries::waits(connection, id, true)?,
         Entry::Begins(id, _) => entries::waits(connection, id, false)?,

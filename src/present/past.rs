@@ -1,13 +1,15 @@
 //! Questions of the past, as a person reads them on a terminal: a table of what was asked and how it ended, and what was lost
 //! with its bridge. Where they are kept is left to `journal`.
 
+use std::cmp::Reverse;
+
 use super::{
     answer,
     columns::{Column, Columns, Step},
     text::{self, NONE, span},
 };
 use crate::{
-    control::Life,
+    control::{LeftToClient, Life},
     desk::{LostQuestion, Record, Settlement, Timestamp},
     terminal::cut,
 };
@@ -63,23 +65,51 @@ impl Past<'_> {
     }
 }
 
-/// Returns the lines of a table of questions, its heads first. On a terminal of so many columns, the others give way to what
-/// was asked; elsewhere nothing is cut.
-pub fn table(past: &[Past<'_>], now: Timestamp, room: Option<usize>) -> Vec<String> {
+/// Returns the cells of a question, and the time by which it is listed.
+fn question(past: &Past<'_>, now: Timestamp) -> (Timestamp, [String; 5]) {
+    let question = &past.record.question;
+    let mark = if question.risk().is_dangerous() { "! " } else { "" };
+    let agent = question.agent.as_deref().map(|agent| text::line(&text::agent(agent)));
+    let cells = [
+        past.record.id.to_string(),
+        agent.unwrap_or_else(|| NONE.to_owned()),
+        text::project(question).unwrap_or_else(|| NONE.to_owned()),
+        span(now.since(past.at())),
+        format!("{mark}{}: {}", text::line(question.headline().trim()), past.ending()),
+    ];
+    (past.at(), cells)
+}
+
+/// Returns the cells of a bridge whose permissions were left to the client, and the time by which it is listed.
+fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 5]) {
+    let name = |path: &str| path.rsplit('/').next().map_or_else(|| NONE.to_owned(), text::line);
+    let by = name(&left.file);
+    let cells = [
+        left.bridge.to_string(),
+        NONE.to_owned(),
+        name(&left.project),
+        span(now.since(left.at)),
+        format!("permissions of this session were left to the client by {by}"),
+    ];
+    (left.at, cells)
+}
+
+/// Returns the lines of a table of questions and of bridges whose permissions were left to the client, its heads first: at
+/// most so many, the latest first. On a terminal of so many columns, the others give way to what was asked; elsewhere
+/// nothing is cut.
+pub fn table(
+    past: &[Past<'_>],
+    left: &[LeftToClient],
+    limit: Option<usize>,
+    now: Timestamp,
+    room: Option<usize>,
+) -> Vec<String> {
+    let mut rows: Vec<_> = past.iter().map(|past| question(past, now)).collect();
+    rows.extend(left.iter().map(|left| left_to_client(left, now)));
+    rows.sort_by_key(|(at, _)| Reverse(*at));
+    rows.truncate(limit.unwrap_or(usize::MAX));
     let mut cells: [Vec<String>; 5] = Default::default();
-    for one in past {
-        let question = &one.record.question;
-        let mark = if question.risk().is_dangerous() { "! " } else { "" };
-        let row = [
-            one.record.id.to_string(),
-            question
-                .agent
-                .as_deref()
-                .map_or_else(|| NONE.to_owned(), |agent| text::line(&text::agent(agent))),
-            text::project(question).unwrap_or_else(|| NONE.to_owned()),
-            span(now.since(one.at())),
-            format!("{mark}{}: {}", text::line(question.headline().trim()), one.ending()),
-        ];
+    for (_, row) in rows {
         for (column, cell) in cells.iter_mut().zip(row) {
             column.push(cell);
         }

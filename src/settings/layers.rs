@@ -2,7 +2,7 @@
 //! Defaults, the person's file, the project's file and the environment are here; flags win over all, in `cli`.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -53,6 +53,8 @@ pub type ProjectTable = BTreeMap<&'static str, Stored>;
 pub struct Settings {
     /// What is not the default.
     values: BTreeMap<&'static str, Stored>,
+    /// The settings that the file of the project sets to less than they were.
+    narrowed: BTreeSet<&'static str>,
     projects: Vec<ProjectTable>,
     rules: Vec<Rule>,
     rule_tables: Vec<RuleTable>,
@@ -94,6 +96,14 @@ impl Settings {
     pub fn stored(&self, key: &dyn AnyKey) -> Stored {
         let default = || Stored { value: key.default_value(), origin: Origin::Default };
         self.values.get(key.path()).cloned().unwrap_or_else(default)
+    }
+
+    /// Returns the file of the project if the value that counts is less than it would be without that file.
+    pub fn narrowed_by(&self, key: &dyn AnyKey) -> Option<PathBuf> {
+        match self.stored(key).origin {
+            Origin::Project(place) if self.narrowed.contains(key.path()) => Some(place.path),
+            _ => None,
+        }
     }
 
     /// Returns the tables of projects, in the order of the file.
@@ -196,6 +206,9 @@ impl Settings {
             let message =
                 format!("`{path}`: a project may only set less than your own value, which is {held}");
             return (entry.at, Err(message));
+        }
+        if is_project && value != held {
+            self.narrowed.insert(key.path());
         }
         self.values.insert(key.path(), Stored { value, origin: origin(entry.at) });
         (entry.at, Ok(()))
@@ -564,6 +577,25 @@ mod tests {
         assert!(!all.get(&keys::NOTIFY_DESKTOP_ENABLED));
         assert_eq!(shown(&all, "bridge.permissions").0, "\"client\"");
         assert_eq!(shown(&all, "notify.purposes").0, "[\"question\"]");
+    }
+
+    #[test]
+    fn what_a_project_switched_off_is_known_by_its_file() {
+        const CLIENT: &str = "[bridge]\npermissions = 'client'\n";
+        const INBOX: &str = "[bridge]\npermissions = 'inbox'\n";
+        let by = |user: &str, project: &str, variables: &[(&str, &str)]| {
+            settings(user, project, variables).narrowed_by(&keys::BRIDGE_PERMISSIONS)
+        };
+        let file = Some(PathBuf::from(".askbridge.toml"));
+        assert_eq!(by("", CLIENT, &[]), file);
+        assert_eq!(by(INBOX, CLIENT, &[]), file);
+        assert_eq!(by(CLIENT, "", &[]), None);
+        assert_eq!(by(CLIENT, CLIENT, &[]), None, "the user had switched it off");
+        assert_eq!(by("", INBOX, &[]), None);
+        for value in ["inbox", "client"] {
+            let variables = [("ASKBRIDGE_BRIDGE_PERMISSIONS", value)];
+            assert_eq!(by("", CLIENT, &variables), None, "the user decides by the environment");
+        }
     }
 
     #[test]

@@ -50,6 +50,10 @@ mod history;
 
 #[cfg(test)]
 #[cfg(feature = "journal")]
+mod left;
+
+#[cfg(test)]
+#[cfg(feature = "journal")]
 mod secrets;
 
 #[cfg(test)]

@@ -63,7 +63,9 @@ async fn new_columns_and_tables_of_a_newer_version_stay_as_they_are() {
         "{FIRST}; ALTER TABLE settlement ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm';
          ALTER TABLE question ADD COLUMN mood TEXT; CREATE TABLE mood (name TEXT);
          CREATE TABLE bridge (name TEXT PRIMARY KEY, folder TEXT NOT NULL, pid INTEGER NOT NULL, started INTEGER NOT NULL,
-             namespace INTEGER NOT NULL, mood TEXT) WITHOUT ROWID; INSERT INTO mood VALUES ('grim');
+             namespace INTEGER NOT NULL, mood TEXT) WITHOUT ROWID;
+         CREATE TABLE left_to_client (bridge TEXT PRIMARY KEY, project TEXT NOT NULL, file TEXT NOT NULL,
+             at INTEGER NOT NULL, mood TEXT) WITHOUT ROWID; INSERT INTO mood VALUES ('grim');
          UPDATE settlement SET mood = 'grim'; PRAGMA user_version = 142"
     );
     let place = made(&newer);
