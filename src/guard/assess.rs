@@ -144,8 +144,17 @@ fn of_change(
     match files.iter().find(|file| path::inside(project, file).is_none()) {
         Some(file) => Some(acts(format!("it changes {file}, which is not plainly in the agent's folder"))),
         None if files.is_empty() => Some(acts("it is not known which file it changes")),
-        None => None,
+        None => unshown(subject).map(|file| dangerous(format!("it does not show what becomes of {file}"))),
     }
+}
+
+/// Returns a file that is named beside the changes of others: it may be moved, or removed.
+fn unshown(subject: &Subject) -> Option<&str> {
+    let patched = changed_by(subject.patch.as_deref().unwrap_or_default());
+    let shown: Vec<_> = subject.diffs.iter().map(|diff| &*diff.path).chain(patched).collect();
+    let is_same = |one: &str, other: &str| Path::new(one).ends_with(other) || Path::new(other).ends_with(one);
+    let mut named = subject.locations.iter().map(|place| path::without_line(place));
+    named.find(|file| !shown.iter().any(|other| is_same(other, file)))
 }
 
 fn is_change(kind: &str, subject: &Subject) -> bool {
@@ -174,6 +183,11 @@ fn of_what_is_missing(kind: &str, subject: &Subject, input: Option<&Input>) -> O
         return (!has_command).then(|| dangerous("it does not say which command it runs"));
     }
     let Subject { locations, diffs, patch, content, command, .. } = subject;
+    // Tools of an MCP server say so where they only read, whatever that is.
+    let names_nothing = |input: &Input| input.paths.is_empty() && input.commands.is_empty();
+    if kind == "read" && locations.is_empty() && input.is_some_and(names_nothing) {
+        return Some(dangerous("it does not say what it is about"));
+    }
     // A member of the input that is not known says nothing.
     let says_nothing = locations.is_empty()
         && diffs.is_empty()

@@ -123,7 +123,10 @@ impl Input {
     fn member(&mut self, name: &str, value: &Json, depth: usize) {
         let name: String =
             name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-        if *value == Json::Nothing {
+        // Copilot CLI says so whether it waits for a command.
+        let waits =
+            name == "mode" && [Json::Text("sync".to_owned()), Json::Text("async".to_owned())].contains(value);
+        if *value == Json::Nothing || waits {
             return;
         }
         let is_command = COMMANDS.contains(&&*name);

@@ -9,11 +9,12 @@ use super::{
 use crate::question::Subject;
 
 /// Members of the input beside the command that change nothing about what it does.
-const HARMLESS: [&str; 13] = [
+const HARMLESS: [&str; 14] = [
     "background",
     "cwd",
     "description",
     "directory",
+    "initialwait",
     "isbackground",
     "reason",
     "runinbackground",

@@ -214,3 +214,20 @@ fn risks_of_recorded_permissions_are_as_written() {
     let differs: Vec<_> = written.lines().zip(judged.lines()).filter(|(one, other)| one != other).collect();
     assert!(differs.is_empty() && written.lines().count() == judged.lines().count(), "{differs:#?}");
 }
+
+#[test]
+fn docs_have_the_figures_of_the_recorded_permissions() {
+    let (_, count) = judged();
+    let docs = |name: &str| read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name));
+    let Count { plain, acts, dangerous, decided } = count;
+    let all = count.all();
+    let risks = format!(
+        "Of {all} recorded permissions of released agents, {plain} are plain, {acts} act and {dangerous} are dangerous"
+    );
+    assert!(docs("behaviour.md").contains(&risks), "{risks}");
+    let text = docs("rules.md");
+    let decides = format!(
+        "(reading and changing files of the project, its builds and tests, a look around, never a push) decide {decided}."
+    );
+    assert!(text.contains(&format!("of {all} recorded permissions")) && text.contains(&decides), "{decides}");
+}

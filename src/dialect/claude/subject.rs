@@ -38,6 +38,10 @@ pub(super) fn read(tool: &str, input: &Json, raw: &str) -> (Option<String>, Subj
             )
         }
         "Read" => (named("Read"), Subject { locations: at(), raw_input: raw(), ..of_kind("read") }),
+        "Grep" | "Glob" => (
+            text("pattern").map(|pattern| format!("Search for {pattern}")),
+            Subject { locations: at(), raw_input: raw(), ..of_kind("search") },
+        ),
         "WebFetch" => (
             text("url").map(|url| format!("Fetch {url}")),
             Subject { raw_input: raw(), description: text("prompt"), ..of_kind("fetch") },

@@ -8,13 +8,15 @@ pub(super) const ASK: &str = "AskUserQuestion";
 pub(super) const EXIT_PLAN_MODE: &str = "ExitPlanMode";
 
 /// Qwen Code's names of tools whose input is that of Claude Code's.
-const OF_QWEN: [(&str, &str); 7] = [
+const OF_QWEN: [(&str, &str); 9] = [
     (ASK_OF_QWEN, ASK),
     ("exit_plan_mode", EXIT_PLAN_MODE),
     ("run_shell_command", "Bash"),
     ("edit", "Edit"),
     ("write_file", "Write"),
     ("read_file", "Read"),
+    ("grep_search", "Grep"),
+    ("glob", "Glob"),
     ("web_fetch", "WebFetch"),
 ];
 const ASK_OF_QWEN: &str = "ask_user_question";

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::{
     CodexReply,
     decision::{Decision, approval},
-    permissions,
+    permissions, shell,
     text::text,
 };
 use crate::{
@@ -133,7 +133,7 @@ fn number(decisions: &mut [Decision]) {
 }
 
 fn title(read: &CommandParams, host: Option<&str>) -> Option<String> {
-    match (command(&read.command), host) {
+    match (shell::command(&read.command), host) {
         (None, Some(host)) => Some(format!("Allow access to {host}?")),
         (None, None) => text(&read.reason),
         (Some(_), _) => None,
@@ -141,7 +141,7 @@ fn title(read: &CommandParams, host: Option<&str>) -> Option<String> {
 }
 
 fn subject(read: &CommandParams, is_network: bool) -> Subject {
-    let command = command(&read.command);
+    let command = shell::command(&read.command);
     let protocol = text(&read.network_approval_context["protocol"]);
     let host = text(&read.network_approval_context["host"]);
     let network = host.map(|host| match protocol {

@@ -82,7 +82,7 @@ fn consent(read: ElicitationParams, is_tool: bool, fallback_id: &str) -> Option<
         session: read.thread_id,
         title: Some(read.message).filter(|message| !message.is_empty()),
         subject: Subject {
-            kind: is_tool.then(|| "execute".to_owned()),
+            kind: is_tool.then(|| "other".to_owned()),
             description: text(&read.meta["tool_description"]).or(server),
             raw_input: Some(&read.meta["tool_params"]).filter(|it| !it.is_null()).map(Json::to_string),
             ..Subject::default()

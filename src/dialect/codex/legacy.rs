@@ -6,14 +6,11 @@ use serde_json::{Value as Json, json};
 use super::{
     CodexReply,
     decision::{CANCEL, DECLINE, Decision, approval},
-    file_change,
+    file_change, shell,
     text::text,
 };
 use crate::{
-    dialect::{
-        once,
-        permission::{Described, command},
-    },
+    dialect::{once, permission::Described},
     question::{Question, Role, Subject},
 };
 
@@ -38,7 +35,7 @@ pub(super) fn read_command(params: &[u8], fallback_id: &str) -> Option<(Question
     let read: LegacyParams = serde_json::from_slice(params).ok()?;
     let subject = Subject {
         kind: Some("execute".to_owned()),
-        command: Some(command(&read.command)?),
+        command: Some(shell::command(&read.command)?),
         folder: text(&read.cwd),
         description: text(&read.reason),
         ..Subject::default()

@@ -383,7 +383,7 @@ mod tests {
         let params = json!({ "conversationId": "t", "callId": "i", "approvalId": null, "parsedCmd": [],
             "command": ["bash", "-lc", "rm -rf build"], "cwd": "/p", "reason": null });
         let command = asked(LEGACY_COMMAND, &params);
-        assert_eq!(command.0.message, "bash -lc 'rm -rf build'");
+        assert_eq!(command.0.message, "rm -rf build");
         assert_eq!(results(&command)[0], json!({ "decision": "approved" }));
         assert_eq!(rejected(&command, Reason::User), json!({ "decision": "denied" }));
         let params = json!({ "conversationId": "t", "callId": "i", "reason": null, "grantRoot": null,

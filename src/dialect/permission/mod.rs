@@ -10,6 +10,8 @@ mod wire;
 
 mod subject;
 
+mod gemini;
+
 mod grant;
 
 mod described;

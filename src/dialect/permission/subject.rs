@@ -6,7 +6,10 @@
 use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 
-use super::wire::{PermissionSubject, PermissionToolCall};
+use super::{
+    gemini,
+    wire::{PermissionSubject, PermissionToolCall},
+};
 use crate::{
     limits,
     question::{
@@ -17,6 +20,14 @@ use crate::{
 
 /// The kind of a tool that changes what the agent may do, such as the end of a plan.
 const SWITCH_MODE: &str = "switch_mode";
+
+/// Kinds of tools that look at something, and those that change files.
+const LOOKING: [&str; 3] = ["read", "search", "think"];
+const EDIT: &str = "edit";
+const DELETE: &str = "delete";
+
+/// The kind of a tool that has no other, or not yet.
+const OTHER: &str = "other";
 
 /// The type of a subject of version 2 that is a command.
 const COMMAND: &str = "command";
@@ -55,6 +66,9 @@ impl Draft {
         subject.read_content(&tool_call.content);
         if subject.plan.is_none() && subject.kind.as_deref() == Some(SWITCH_MODE) {
             subject.plan = subject.content.take();
+        }
+        if let Some(id) = &tool_call.tool_call_id {
+            gemini::read_command(id, &mut subject);
         }
         if subject.content.is_some() && [&subject.plan, &subject.description].contains(&&subject.content) {
             subject.content = None;
@@ -127,15 +141,15 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     } = earlier.subject;
     let subject = question.subject.get_or_insert_default();
     let unclear = subject.unclear.take().or(unclear);
-    let unclear = unclear.or_else(|| disagreement(subject, [&command, &folder, &kind, &patch]));
+    let unclear = unclear.or_else(|| disagreement(subject, [&command, &folder, &patch]));
     if let (Some(later), Some(earlier)) = (&mut subject.raw_input, &raw_input)
         && !says_the_same(later, earlier)
     {
         *later = format!("[{later},{earlier}]");
     }
     let is_untitled = question.message == subject.untitled();
+    let unclear = unclear.or(take_kind(subject, kind).err());
     for (known, earlier) in [
-        (&mut subject.kind, kind),
         (&mut subject.command, command),
         (&mut subject.folder, folder),
         (&mut subject.plan, plan),
@@ -169,11 +183,10 @@ pub fn complete(question: &mut Question, update: &[u8]) {
     }
 }
 
-/// Returns what an earlier update of a tool call says otherwise than its permission: of a command, a folder, a kind of tool
-/// and a patch.
-fn disagreement(subject: &Subject, earlier: [&Option<String>; 4]) -> Option<String> {
-    let said = [&subject.command, &subject.folder, &subject.kind, &subject.patch];
-    let names = ["command", "folder", "kind of tool", "change"];
+/// Returns what an earlier update of a tool call says otherwise than its permission: of a command, a folder and a patch.
+fn disagreement(subject: &Subject, earlier: [&Option<String>; 3]) -> Option<String> {
+    let said = [&subject.command, &subject.folder, &subject.patch];
+    let names = ["command", "folder", "change"];
     let differs =
         |place: &usize| said[*place].as_ref().zip(earlier[*place].as_ref()).is_some_and(|(a, b)| a != b);
     match (0..names.len()).find(differs) {
@@ -184,6 +197,27 @@ fn disagreement(subject: &Subject, earlier: [&Option<String>; 4]) -> Option<Stri
         }
         None => None,
     }
+}
+
+/// Takes the kind of tool that an earlier update names, where it says more than the permission does: Codex' adapter says
+/// "read" of a command that looks at a file, and `execute` when it asks for it; Copilot CLI asks to read a file outside of
+/// its folders before it changes it; Qwen Code does not know the kind of a tool at first.
+///
+/// # Errors
+/// The two kinds have nothing to do with each other.
+fn take_kind(subject: &mut Subject, earlier: Option<String>) -> Result<(), String> {
+    let (Some(said), Some(other)) = (subject.kind.as_deref(), earlier.as_deref()) else {
+        subject.kind = subject.kind.take().or(earlier);
+        return Ok(());
+    };
+    if said == other || other == OTHER || LOOKING.contains(&other) || (said, other) == (DELETE, EDIT) {
+        return Ok(());
+    }
+    if LOOKING.contains(&said) || (said, other) == (EDIT, DELETE) {
+        subject.kind = earlier;
+        return Ok(());
+    }
+    Err("an earlier update of its tool call names another kind of tool".to_owned())
 }
 
 /// Returns whether two JSON texts are the same value, each member of which they have once.
@@ -238,6 +272,10 @@ impl Subject {
     fn read_diff(&mut self, block: &Json) -> bool {
         let member = |name: &str| block.get(name).and_then(Json::as_str);
         let mut is_known = false;
+        // Codex' adapter and Gemini CLI say there what happens to the file.
+        if block.pointer("/_meta/kind").and_then(Json::as_str) == Some(DELETE) {
+            self.kind = Some(DELETE.to_owned());
+        }
         if let (Some(path), Some(new)) = (member("path"), member("newText")) {
             self.diffs.push(Diff::new(path, member("oldText"), new));
             is_known = true;
@@ -288,4 +326,54 @@ fn locations(json: &Json) -> (Vec<String>, bool) {
     let places: Vec<_> = items.iter().take(most).filter_map(place).collect();
     let are_whole = (json.is_null() || json.is_array()) && places.len() == items.len();
     (places, are_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::question::Origin;
+
+    /// Returns the subject of a permission to which an earlier update was added.
+    fn completed(permission: &Json, update: &Json) -> Subject {
+        let text = permission.to_string();
+        let tool_call = serde_json::from_str(&text).expect("a tool call");
+        let (message, subject) = Draft::of_tool_call(tool_call).with_heading(None, None);
+        let mut question = Question::new(Origin::Permission, "q", Vec::new());
+        (question.message, question.subject) = (message, Some(Box::new(subject)));
+        complete(&mut question, update.to_string().as_bytes());
+        *question.subject.expect("a subject")
+    }
+
+    #[test]
+    fn the_kind_of_both_is_the_one_that_says_more() {
+        for (said, earlier, kind) in [
+            ("execute", "read", "execute"),
+            ("read", "execute", "execute"),
+            ("read", "edit", "edit"),
+            ("fetch", "other", "fetch"),
+            ("edit", "delete", "delete"),
+            ("delete", "edit", "delete"),
+            ("other", "search", "other"),
+        ] {
+            let subject = completed(&json!({ "kind": said }), &json!({ "kind": earlier }));
+            assert_eq!((subject.kind.as_deref(), &subject.unclear), (Some(kind), &None), "{said}, {earlier}");
+        }
+        for (said, earlier) in
+            [("edit", "execute"), ("execute", "delete"), ("other", "edit"), ("fetch", "move")]
+        {
+            let subject = completed(&json!({ "kind": said }), &json!({ "kind": earlier }));
+            assert!(subject.unclear.is_some(), "{said}, {earlier}");
+        }
+    }
+
+    #[test]
+    fn a_change_that_removes_a_file_deletes() {
+        let mut change = json!({ "kind": "edit", "content": [{ "type": "diff", "path": "/p/a", "oldText": "a", "newText": "" }] });
+        let kind = |change: &Json| completed(&json!({ "kind": "edit" }), change).kind;
+        assert_eq!(kind(&change).as_deref(), Some("edit"));
+        change["content"][0]["_meta"] = json!({ "kind": "delete" });
+        assert_eq!(kind(&change).as_deref(), Some("delete"));
+    }
 }
