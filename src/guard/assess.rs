@@ -164,7 +164,8 @@ fn is_change(kind: &str, subject: &Subject) -> bool {
 /// Returns the files that a change names, in all its parts.
 fn changed_files<'a>(subject: &'a Subject, input: Option<&'a Input>) -> Vec<&'a str> {
     let Subject { diffs, patch, locations, .. } = subject;
-    let places = locations.iter().map(|place| path::without_line(place));
+    // A number at its end may be a line, or a part of the name.
+    let places = locations.iter().flat_map(|place| [place.as_str(), path::without_line(place)]);
     let changed = diffs.iter().map(|diff| &*diff.path);
     let patched = changed_by(patch.as_deref().unwrap_or_default());
     let named = input.into_iter().flat_map(|input| input.paths.iter().map(String::as_str));

@@ -4,7 +4,6 @@
 use super::{
     input::{Input, Member},
     patch::changed_by,
-    path,
 };
 use crate::question::Subject;
 
@@ -107,7 +106,7 @@ pub fn files(subject: &Subject) -> Result<Vec<String>, String> {
     if subject.patch.is_some() && subject.locations.is_empty() && subject.diffs.is_empty() {
         return Err("it is not known which files it would change".to_owned());
     }
-    let places = subject.locations.iter().map(|place| path::without_line(place).to_owned());
+    let places = subject.locations.iter().cloned();
     let changed = subject.diffs.iter().map(|diff| diff.path.clone());
     let patched = subject.patch.iter().flat_map(|patch| changed_by(patch)).map(str::to_owned);
     let mut files: Vec<_> = places.chain(changed).chain(patched).chain(input.paths).collect();

@@ -24,8 +24,13 @@ impl<'a> Asked<'a> {
         Asked { question, words: OnceCell::new(), files, folder: OnceCell::new() }
     }
 
-    /// Returns whether a name plainly is a file in the folder of the session, and leads to one there.
+    /// Returns whether a name plainly is a file in the folder of the session, and leads to one there. A number at its end may
+    /// be a line, or a part of the name.
     pub(super) fn is_inside(&self, named: &str) -> bool {
+        [named, path::without_line(named)].into_iter().all(|named| self.leads_inside(named))
+    }
+
+    fn leads_inside(&self, named: &str) -> bool {
         let Some(project) = self.question.project.as_deref() else { return false };
         let Some(path) = path::inside(project, named) else { return false };
         let folder = self.folder.get_or_init(|| self.files.resolve(Path::new(project)));
