@@ -13,7 +13,6 @@ use std::cell::RefCell;
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../tests/guard/asked.rs"]
-#[expect(dead_code, reason = "the tables use more of it")]
 mod asked;
 
 #[path = "../../tests/guard/project.rs"]
@@ -24,11 +23,9 @@ mod project;
 mod random;
 
 #[path = "../../tests/guard/oracle.rs"]
-#[expect(dead_code, reason = "the test counts what it ran")]
 mod oracle;
 
 #[path = "../../tests/guard/judge.rs"]
-#[expect(dead_code, reason = "the test says what was tried")]
 mod judge;
 
 thread_local! {
