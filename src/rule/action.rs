@@ -255,6 +255,11 @@ mod tests {
             (json!({ "locations": ["/people/ada/src/shop/../.ssh/id"] }), false),
             (json!({ "locations": ["../.ssh/id"] }), false),
             (json!({ "locations": ["a", "… 3 more files are not shown"] }), false),
+            (json!({ "locations": ["a"], "rawInput": "{\"path\":\"a\"}" }), true),
+            (
+                json!({ "locations": ["a"], "rawInput": "{\"path\":\"a\",\n… 5 more bytes are not shown" }),
+                false,
+            ),
             (diff("/people/ada/src/shop/a"), true),
             (diff("/people/ada/.bashrc"), false),
             (json!({ "patch": "--- a" }), false),

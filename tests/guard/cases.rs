@@ -12,8 +12,8 @@ use crate::{
     tables::{Case, Table, hold},
 };
 
-/// The tables, each of which is read by a test below.
-const TABLES: [&str; 8] = [
+/// The tables, each of which is read by a test: below, or in `promises`.
+const TABLES: [&str; 9] = [
     "commands.txt",
     "everyday.txt",
     "files.txt",
@@ -21,6 +21,7 @@ const TABLES: [&str; 8] = [
     "kinds.txt",
     "no-files.txt",
     "patterns.txt",
+    "promises.txt",
     "rules.txt",
 ];
 

@@ -1,5 +1,5 @@
-//! What a permission risks, and what a rule allows: every case of `fixtures/guard`. What one function does with one value
-//! is tested beside the code.
+//! What a permission risks, and what a rule allows: every case of `fixtures/guard`, and every promise of the pages about it.
+//! What one function does with one value is tested beside the code.
 
 #[cfg(test)]
 mod tables;
@@ -33,3 +33,6 @@ mod judge;
 
 #[cfg(test)]
 mod exploring;
+
+#[cfg(test)]
+mod promises;
