@@ -141,30 +141,52 @@ async fn the_command_is_the_largest_text_and_above_the_words_of_the_agent() {
 }
 
 /// A key that is pressed again and again does not allow it, and neither does what sends an answer after it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_single_key_allows_what_is_dangerous() {
-    let (world, browser, mut agent) = start(&[runs(1), reads(2)]).await;
-    browser.select("rm -rf build1").await;
+/// Presses each key, and fails if one of them allows this command. What a key opened is closed before the next one; if it
+/// is `held`, it comes four times before that, and Ctrl+Enter after it.
+async fn no_key_allows(world: &World, browser: &Browser, command: &str, held: bool) {
+    browser.select(command).await;
     browser.settle_in().await;
     // What denies it is left out: `s`, and the number of the last option.
     let others = ('0'..='9').chain('a'..='z').filter(|key| !"s3".contains(*key));
     let keys = others.chain([' ', char::from(Key::Enter), char::from(Key::Escape)]);
     for key in keys {
-        browser.keys(&String::from_iter([key; 4])).await;
-        browser.chord(Key::Control, char::from(Key::Enter)).await;
+        browser.keys(&key.to_string().repeat(if held { 4 } else { 1 })).await;
+        if held {
+            browser.chord(Key::Control, char::from(Key::Enter)).await;
+        }
         browser
             .run("all('dialog').filter((dialog) => dialog.open).forEach((dialog) => dialog.close());", &[])
             .await;
         browser.key(Key::Escape).await;
         let open = world.open().await;
-        let is_open = open.iter().any(|record| record["question"]["subject"]["command"] == "rm -rf build1");
+        let is_open = open.iter().any(|record| record["question"]["subject"]["command"] == command);
         assert!(is_open, "{key:?}: {open:?}");
         if browser.current_title().await != "Run this command?" {
-            browser.select("rm -rf build1").await;
+            browser.select(command).await;
             browser.settle_in().await;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_single_key_allows_what_is_dangerous() {
+    let (world, browser, mut agent) = start(&[runs(1), reads(2)]).await;
+    no_key_allows(&world, &browser, "rm -rf build1", true).await;
     browser.decide("Allow").await;
+    browser.confirm().await;
+    assert_eq!(selected(&agent.told(1)), "once");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_single_key_and_no_single_button_allow_what_acts() {
+    let build = permission(1, "Build it", "execute", &json!({ "command": "cargo build", "cwd": "/shop" }));
+    let (world, browser, mut agent) = start(&[build, reads(2)]).await;
+    assert_eq!(world.open().await[0]["question"]["risk"], "acts");
+    no_key_allows(&world, &browser, "cargo build", false).await;
+    browser.chord(Key::Control, char::from(Key::Enter)).await;
+    browser.decide("Allow").await;
+    browser.step().await;
+    assert_eq!(world.open().await.len(), 2, "one button does not allow what acts");
     browser.confirm().await;
     assert_eq!(selected(&agent.told(1)), "once");
 }
