@@ -1,13 +1,12 @@
 //! Puts the bridge between an agent and a client in memory. The client shows no questions, so this program answers.
 //! Run it with `cargo run --example embed --no-default-features`.
-
 #![expect(clippy::print_stdout, reason = "it shows what happens")]
 
 use std::{collections::BTreeMap, time::Duration};
 
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer, Tier},
-    desk::{Notice, Submission, Submitted, Ticket},
+    desk::{Notice, Submission, Ticket, TicketedSubmission},
     question::{Answer, Provenance, Responder, Value},
 };
 
@@ -52,7 +51,7 @@ fn main() {
     let values = BTreeMap::from([(field, Value::Text("b".to_owned()))]);
     let submission = Submission::Answer(Answer { values, notes: BTreeMap::new() });
     let by = Provenance { responder: Responder::CommandLine, name: None };
-    let submitted = Submitted { ticket: Ticket(1), number: record.id.number, submission, by };
+    let submitted = TicketedSubmission { ticket: Ticket(1), number: record.id.number, submission, by };
     bridge.handle(Event::Submitted(submitted), now);
 
     // The agent gets its response. Once that is written, the person is told that the answer arrived (I9).

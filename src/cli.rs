@@ -32,7 +32,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 pub use attach::{AttachAgent, AttachArgs};
 pub use bridge::{BridgeArgs, ClientQuestions, Permissions, Protocol, ProxyArgs, RunArgs, Unattended};
 pub use config::{ConfigAction, ConfigArgs};
-use deferred::Deferred;
+use deferred::LazyArgs;
 #[cfg(feature = "journal")]
 pub use history::{HistoryAction, HistoryArgs};
 pub use hook::HookArgs;
@@ -70,76 +70,76 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start an agent, and stand between it and its client
-    Run(Deferred<RunArgs>),
+    Run(LazyArgs<RunArgs>),
     /// Stand between an agent and its client, under an ACP conductor
-    Proxy(Deferred<ProxyArgs>),
+    Proxy(LazyArgs<ProxyArgs>),
     /// Answer agents that run in terminals, beside their own dialogs
-    Attach(Deferred<AttachArgs>),
+    Attach(LazyArgs<AttachArgs>),
     /// List the open questions of all bridges on this machine
-    List(Deferred<ListArgs>),
+    List(LazyArgs<ListArgs>),
     /// Show which bridges run, with their agents and open questions
-    Status(Deferred<StatusArgs>),
+    Status(LazyArgs<StatusArgs>),
     /// Show one question, and how it can be answered
-    Show(Deferred<ShowArgs>),
+    Show(LazyArgs<ShowArgs>),
     /// Answer a question
-    Answer(Deferred<AnswerArgs>),
+    Answer(LazyArgs<AnswerArgs>),
     /// Allow what an agent asks permission for
-    Allow(Deferred<AllowArgs>),
+    Allow(LazyArgs<AllowArgs>),
     /// Deny what an agent asks permission for
-    Deny(Deferred<DenyArgs>),
+    Deny(LazyArgs<DenyArgs>),
     /// Answer the oldest question that waits, field by field
-    Next(Deferred<NextArgs>),
+    Next(LazyArgs<NextArgs>),
     /// Show all questions of this machine in full screen, and answer them there
     #[cfg(feature = "tui")]
-    Tui(Deferred<TuiArgs>),
+    Tui(LazyArgs<TuiArgs>),
     /// Reject a question
-    Reject(Deferred<RejectArgs>),
+    Reject(LazyArgs<RejectArgs>),
     /// Give a question more time
-    Extend(Deferred<ExtendArgs>),
+    Extend(LazyArgs<ExtendArgs>),
     /// Ask a question in a script or a hook, and wait for the answer
-    Ask(Deferred<AskArgs>),
+    Ask(LazyArgs<AskArgs>),
     /// Be the hook of an agent in a terminal: what it asks can be answered elsewhere as well
-    Hook(Deferred<HookArgs>),
+    Hook(LazyArgs<HookArgs>),
     /// Be an MCP server with a tool that asks the person, for agents that cannot ask by themselves
     #[cfg(feature = "mcp")]
-    Mcp(Deferred<McpArgs>),
+    Mcp(LazyArgs<McpArgs>),
     /// Serve the open questions of all bridges over HTTP
-    Inbox(Deferred<InboxArgs>),
+    Inbox(LazyArgs<InboxArgs>),
     /// Answer in a browser: open the page of the inbox, and start the inbox if none runs
-    Open(Deferred<OpenArgs>),
+    Open(LazyArgs<OpenArgs>),
     /// Tell the person that a question waits, in the ways that are set; bridges start it by themselves
     #[cfg(feature = "notify")]
-    Notify(Deferred<NotifyArgs>),
+    Notify(LazyArgs<NotifyArgs>),
     /// Show what is set, where each value comes from, and change it
-    Config(Deferred<ConfigArgs>),
+    Config(LazyArgs<ConfigArgs>),
     /// Show, check and try the rules that answer for you
-    Rules(Deferred<RulesArgs>),
+    Rules(LazyArgs<RulesArgs>),
     /// Show what was asked and how it was settled, and check that nothing of it was changed
     #[cfg(feature = "journal")]
-    History(Deferred<HistoryArgs>),
+    History(LazyArgs<HistoryArgs>),
     /// Put askbridge between an editor and its agents, in the editor's settings
-    Setup(Deferred<SetupArgs>),
+    Setup(LazyArgs<SetupArgs>),
     /// Check what works and what does not, and say what to do about it
-    Doctor(Deferred<DoctorArgs>),
+    Doctor(LazyArgs<DoctorArgs>),
     /// Print the script that completes command lines in a shell
-    Completions(Deferred<CompletionsArgs>),
+    Completions(LazyArgs<CompletionsArgs>),
     /// Write the man pages into a directory
-    Man(Deferred<ManArgs>),
+    Man(LazyArgs<ManArgs>),
     /// Print how a command line can go on, for the scripts of `completions`
     #[command(hide = true)]
-    Complete(Deferred<CompleteArgs>),
+    Complete(LazyArgs<CompleteArgs>),
     /// Be an ACP agent without a model, for trying clients and for CI
     #[cfg(feature = "mock")]
-    MockAgent(Deferred<MockAgentArgs>),
+    MockAgent(LazyArgs<MockAgentArgs>),
     /// Be an ACP client, for trying agents and for CI
     #[cfg(feature = "mock")]
-    MockClient(Deferred<MockClientArgs>),
+    MockClient(LazyArgs<MockClientArgs>),
     /// Be an agent that does not ask over ACP, without a model
     #[cfg(feature = "mock")]
-    Mock(Deferred<MockArgs>),
+    Mock(LazyArgs<MockArgs>),
     /// Show in this terminal how a question is asked and answered
     #[cfg(feature = "mock")]
-    Demo(Deferred<DemoArgs>),
+    Demo(LazyArgs<DemoArgs>),
 }
 
 /// Options of `askbridge list`.

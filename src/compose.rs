@@ -14,17 +14,18 @@ use tokio::sync::mpsc;
 use askbridge::{
     acp::{self, Bridge},
     cli::{AttachAgent, AttachArgs, Cli, Command},
-    command::{self, Attached},
+    command::{self, AttachTargets},
     config::{
-        BridgeSettings, InboxSettings, JournalSettings, LogSettings, Protocol, ProxySettings, RunSettings,
-        Unattended, UnattendedSettings, UnattendedWhen,
+        BridgeSettings, InboxSettings, JournalSettings, Protocol, ProxySettings, RunSettings,
+        UnattendedAction, UnattendedConditions, UnattendedSettings,
     },
     control::{
         BridgeInbox, Ledger, LedgerService, LeftToClient, Traffic, Work,
         host::{Host, NeedsQuestions, Service},
     },
-    driver::{self, FatalError, Opened, Timeouts},
+    driver::{self, BridgeParts, FatalError, Timeouts},
     engine, exit,
+    log::LogSettings,
     log::{self, Log, LogError},
     machine::{
         discovery::{DiscoveryError, Socket},
@@ -32,7 +33,7 @@ use askbridge::{
     },
     native::{ClaudeBridge, CodexBridge},
     origin::{
-        Hosted, Hosts, SharedListeners, Who,
+        AgentIdentity, AgentInbox, AgentInboxes, SharedListeners,
         attach::Finder,
         codex::finder::CodexFinder,
         copilot::CopilotFinder,
@@ -45,7 +46,7 @@ use askbridge::{
     settings_files::{self, Live},
     settings_service::SettingsService,
     terminal::printable_line,
-    unattended_service::{Failed, Policy, UnattendedService},
+    unattended_service::{AgentEndFlag, Policy, UnattendedService},
 };
 
 #[cfg(feature = "journal")]
@@ -95,7 +96,7 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
         grace: settings.grace,
         agent: words.join(" "),
         traffic: Some(Arc::clone(&traffic)),
-        failed: Failed::default(),
+        failed: AgentEndFlag::default(),
     };
     let (agent, failed) = (&settings.agent, parts.failed.clone());
     let code = match settings.protocol {
@@ -111,7 +112,7 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
 }
 
 /// Returns the exit code of a bridge, whose agent may have been ended because no person could answer it.
-fn ended(code: Result<ExitCode, FatalError>, failed: &Failed) -> Result<ExitCode, FatalError> {
+fn ended(code: Result<ExitCode, FatalError>, failed: &AgentEndFlag) -> Result<ExitCode, FatalError> {
     code.map(|code| if failed.is_set() { ExitCode::from(exit::UNATTENDED) } else { code })
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn proxy(settings: &ProxySettings) -> Result<ExitCode, FatalError> {
         agent: "an agent under an ACP conductor".to_owned(),
         // One connection carries both directions, so traffic is not counted.
         traffic: None,
-        failed: Failed::default(),
+        failed: AgentEndFlag::default(),
     };
     let failed = parts.failed.clone();
     ended(driver::proxy(|| parts.open(Bridge::under_conductor)), &failed)
@@ -160,7 +161,7 @@ pub(crate) fn attach(args: &AttachArgs, set: &Settings) -> ExitCode {
 }
 
 /// Returns the agents that the inbox attaches to by itself.
-pub(crate) fn attached(set: &Settings) -> Attached {
+pub(crate) fn attached(set: &Settings) -> AttachTargets {
     let kinds = set.get(&keys::INBOX_ATTACH);
     (finders(set, |kind| kinds.has(kind)), Arc::new(LocalHosts::default()))
 }
@@ -197,8 +198,8 @@ pub(crate) struct LocalHosts {
     ledger: OnceLock<Option<Arc<dyn Ledger>>>,
 }
 
-impl Hosts for LocalHosts {
-    fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
+impl AgentInboxes for LocalHosts {
+    fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError> {
         let settings = settings_files::read(None);
         let ledger = self.ledger.get_or_init(|| ledger(settings.journal())).clone();
         let confirm = settings.get(&keys::PERMISSION_CONFIRM).0;
@@ -206,7 +207,7 @@ impl Hosts for LocalHosts {
         let (desk, host) = local::bind_desk(who.agent, folder, who.pid, ledger.clone(), confirm)?;
         let mut host = with_services(host, ledger, || false);
         host.start(Vec::new()).map_err(DiscoveryError::Thread)?;
-        Ok(Hosted { desk, host: Box::new(host) })
+        Ok(AgentInbox { desk, host: Box::new(host) })
     }
 }
 
@@ -217,7 +218,7 @@ struct Parts<'a> {
     grace: Duration,
     agent: String,
     traffic: Option<Arc<Traffic>>,
-    failed: Failed,
+    failed: AgentEndFlag,
 }
 
 impl Parts<'_> {
@@ -225,7 +226,7 @@ impl Parts<'_> {
     fn open<P: engine::Protocol>(
         self,
         around: impl FnOnce(acp::Config) -> engine::Bridge<P>,
-    ) -> Opened<P, Socket> {
+    ) -> BridgeParts<P, Socket> {
         let LocalInbox { inbox, port, work, key } = LocalInbox::new(self.agent.clone());
         let (bridge, started) = (inbox.identity().bridge.clone(), inbox.identity().started_at);
         let live = Arc::new(Live::here());
@@ -243,7 +244,7 @@ impl Parts<'_> {
         let config = self.bridge.core(self.grace);
         let common = engine::Config { name, has_ledger, started, key, ..config.common };
         let config = acp::Config { common, ..config };
-        Opened { bridge: around(config), port, host, timeouts }
+        BridgeParts { bridge: around(config), port, host, timeouts }
     }
 
     /// Returns what looks for another timeout in the settings, and where it says so. Nothing does where the command line
@@ -266,14 +267,14 @@ fn host(
     renewal: Option<SettingsService>,
 ) -> Option<Host<Socket>> {
     let (settings, traffic) = (parts.inbox, parts.traffic.clone());
-    let host = local::bind(inbox, work)
+    let host = local::bind_inbox(inbox, work)
         .inspect_err(|error| {
             let also = if settings.serve.is_some() { ", and --serve serves nothing" } else { "" };
             tracing::warn!(%error, "questions can be answered by the client only{also}");
         })
         .ok()?;
     let http = settings.serve.clone().map(|settings| HttpService { settings, traffic });
-    let decides = settings.unattended.then != Unattended::Wait;
+    let decides = settings.unattended.then != UnattendedAction::Wait;
     let fixed = settings.unattended_is_fixed.then_some(settings.unattended.then);
     let (files, versions) = (Arc::clone(live), live.versions());
     let live = Arc::clone(live);
@@ -308,13 +309,13 @@ fn with_services(
 }
 
 /// Returns what becomes of questions that no person can answer, as the settings are now and the command line says.
-fn policy(fixed: Option<Unattended>, live: &Live) -> Policy {
+fn policy(fixed: Option<UnattendedAction>, live: &Live) -> Policy {
     let UnattendedSettings { then, when } = live.settings().unattended();
-    let UnattendedWhen { no_client, no_terminal, ci } = when;
+    let UnattendedConditions { no_client, no_terminal, ci } = when;
     let has_terminal = || File::open("/dev/tty").is_ok();
     let is_ci = || variable("CI").is_some_and(|value| value != "false");
     let holds = (!no_terminal || !has_terminal()) && (!ci || is_ci());
-    Policy { then: if holds { fixed.unwrap_or(then) } else { Unattended::Wait }, no_client }
+    Policy { then: if holds { fixed.unwrap_or(then) } else { UnattendedAction::Wait }, no_client }
 }
 
 /// Returns the user's journal, in which nothing was written yet.

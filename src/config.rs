@@ -119,14 +119,14 @@ pub struct JournalSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnattendedSettings {
     /// What becomes of it.
-    pub then: Unattended,
+    pub then: UnattendedAction,
     /// When no person can answer.
-    pub when: UnattendedWhen,
+    pub when: UnattendedConditions,
 }
 
 /// What becomes of a question that no person can answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unattended {
+pub enum UnattendedAction {
     /// It waits.
     #[default]
     Wait,
@@ -138,7 +138,7 @@ pub enum Unattended {
 
 /// When no person can answer: all that is named holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnattendedWhen {
+pub struct UnattendedConditions {
     /// The client does not show the question.
     pub no_client: bool,
     /// The bridge has no terminal.
@@ -147,9 +147,9 @@ pub struct UnattendedWhen {
     pub ci: bool,
 }
 
-impl Default for UnattendedWhen {
+impl Default for UnattendedConditions {
     fn default() -> Self {
-        UnattendedWhen { no_client: true, no_terminal: false, ci: false }
+        UnattendedConditions { no_client: true, no_terminal: false, ci: false }
     }
 }
 
@@ -169,43 +169,4 @@ pub struct HttpSettings {
     pub token_file: Option<PathBuf>,
     /// Host names, beside the address itself, under which requests are answered.
     pub allowed_hosts: Vec<String>,
-}
-
-/// Where the log goes, and how much of it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LogSettings {
-    /// The minimum level.
-    pub level: LogLevel,
-    /// The file that the log is appended to. `None` writes it to stderr.
-    pub file: Option<PathBuf>,
-    /// The format of a line.
-    pub format: LogFormat,
-}
-
-/// The minimum level of log lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogLevel {
-    /// No lines.
-    Off,
-    /// Problems that ended the bridge.
-    Error,
-    /// Problems that did not stop the bridge.
-    #[default]
-    Warn,
-    /// Questions as they open and settle, without their text.
-    Info,
-    /// Each intercepted line, without its text.
-    Debug,
-    /// The intercepted lines themselves, prompts and answers included.
-    Trace,
-}
-
-/// The format of a log line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    /// Text for people.
-    #[default]
-    Text,
-    /// One JSON object per line.
-    Json,
 }

@@ -4,9 +4,6 @@
 //! The program puts it between two processes. The library is the same bridge without I/O, for hosts that have their own
 //! connections; build it with `default-features = false`. This is `examples/embed.rs`:
 //!
-#![doc = "```"]
-#![doc = include_str!("../examples/embed.rs")]
-#![doc = "```"]
 //!
 //! # The picture
 //!
@@ -84,6 +81,9 @@
 //!
 //! `fixtures/transcripts` shows what each row of the settling table leads to, to read and to try. `CONTRIBUTING.md` maps
 //! each behaviour to its tests.
+#![doc = "```"]
+#![doc = include_str!("../examples/embed.rs")]
+#![doc = "```"]
 
 pub mod limits;
 

@@ -31,14 +31,11 @@ use tracing_subscriber::{
 
 pub use self::rotation::{bound_stderr, open_bounded};
 use self::{
-    late::Late,
+    late::LateSubscriber,
     repeats::{Repeats, Summary},
     rotation::Stderr,
 };
-use crate::{
-    config::{LogFormat, LogLevel, LogSettings},
-    terminal::printable_json,
-};
+use crate::terminal::printable_json;
 
 mod late;
 
@@ -71,29 +68,29 @@ fn hint(source: &io::Error) -> &'static str {
 /// The running log. Dropping it waits until the queued lines are written.
 #[derive(Debug)]
 pub struct Log {
-    writers: Vec<Lazy>,
+    writers: Vec<LazyWriter>,
     repeats: Arc<Repeats>,
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
         self.repeats.rest().iter().for_each(Summary::write);
-        self.writers.iter().for_each(Lazy::end);
+        self.writers.iter().for_each(LazyWriter::end);
     }
 }
 
 /// The writer of notices, where they do not go into the log.
-static NOTICES: OnceLock<Lazy> = OnceLock::new();
+static NOTICES: OnceLock<LazyWriter> = OnceLock::new();
 
 /// Starts the log.
 pub fn start(settings: &LogSettings) -> Result<Log, LogError> {
     let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
     let escapes_json = is_terminal && matches!(settings.format, LogFormat::Json);
-    let stderr = Lazy::new(Box::new(Stderr), escapes_json);
+    let stderr = LazyWriter::new(Box::new(Stderr), escapes_json);
     let writer = match &settings.file {
         Some(path) => {
             let file = open(path).map_err(|source| LogError { path: path.clone(), source })?;
-            Lazy::new(Box::new(file), false)
+            LazyWriter::new(Box::new(file), false)
         }
         None => stderr.clone(),
     };
@@ -135,21 +132,21 @@ pub fn notice(text: &str) {
 
 /// A thread that writes lines. It starts with the first line: most runs have none.
 #[derive(Clone, Debug)]
-struct Lazy {
-    state: Arc<Mutex<State>>,
-    queued: Arc<Queued>,
+struct LazyWriter {
+    state: Arc<Mutex<WriterState>>,
+    queued: Arc<Backlog>,
     /// Whether JSON goes to a terminal, which must not act on what an agent says (I10).
     escapes_json: bool,
 }
 
 /// How much waits to be written.
 #[derive(Debug, Default)]
-struct Queued {
+struct Backlog {
     lines: AtomicUsize,
     bytes: AtomicUsize,
 }
 
-impl Queued {
+impl Backlog {
     /// Counts one more line, if it fits.
     fn add(&self, bytes: usize) -> bool {
         // A line that comes at the same time may be let in beyond the limit, which is far below what a queue holds.
@@ -172,12 +169,12 @@ impl Queued {
 const WRITERS: usize = 24;
 
 /// Where the thread writes. Each call is one line.
-struct Counted {
+struct CountedWriter {
     target: Box<dyn Write + Send>,
-    queued: Arc<Queued>,
+    queued: Arc<Backlog>,
 }
 
-impl Write for Counted {
+impl Write for CountedWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let written = self.target.write_all(line);
         self.queued.remove(line.len());
@@ -192,7 +189,7 @@ impl Write for Counted {
 /// Queues one line.
 struct LineQueue {
     writer: OptionalWriter<NonBlocking>,
-    queued: Arc<Queued>,
+    queued: Arc<Backlog>,
     escapes_json: bool,
 }
 
@@ -212,61 +209,61 @@ impl Write for LineQueue {
     }
 }
 
-enum State {
+enum WriterState {
     Unused(Box<dyn Write + Send>),
     Used { writer: NonBlocking, _guard: WorkerGuard },
     Over,
 }
 
-impl Lazy {
+impl LazyWriter {
     fn new(target: Box<dyn Write + Send>, escapes_json: bool) -> Self {
-        let queued = Arc::<Queued>::default();
-        let target = Box::new(Counted { target, queued: Arc::clone(&queued) });
-        Lazy { state: Arc::new(Mutex::new(State::Unused(target))), queued, escapes_json }
+        let queued = Arc::<Backlog>::default();
+        let target = Box::new(CountedWriter { target, queued: Arc::clone(&queued) });
+        LazyWriter { state: Arc::new(Mutex::new(WriterState::Unused(target))), queued, escapes_json }
     }
 
     /// Waits until the queued lines are written. Later lines are dropped.
     fn end(&self) {
-        let state = mem::replace(&mut *self.state(), State::Over);
+        let state = mem::replace(&mut *self.state(), WriterState::Over);
         // Dropping the guard waits for the thread. The lock is not held meanwhile.
         drop(state);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl MakeWriter<'_> for Lazy {
+impl MakeWriter<'_> for LazyWriter {
     type Writer = LineQueue;
 
     fn make_writer(&self) -> Self::Writer {
         let mut state = self.state();
-        if let State::Unused(target) = &mut *state {
+        if let WriterState::Unused(target) = &mut *state {
             let target = mem::replace(target, Box::new(io::sink()));
             let builder = NonBlockingBuilder::default().buffered_lines_limit(WAITING).lossy(true);
             let (writer, guard) = builder.finish(target);
-            *state = State::Used { writer, _guard: guard };
+            *state = WriterState::Used { writer, _guard: guard };
         }
         let writer = match &*state {
-            State::Used { writer, .. } => OptionalWriter::some(writer.clone()),
-            State::Unused(_) | State::Over => OptionalWriter::none(),
+            WriterState::Used { writer, .. } => OptionalWriter::some(writer.clone()),
+            WriterState::Unused(_) | WriterState::Over => OptionalWriter::none(),
         };
         LineQueue { writer, queued: Arc::clone(&self.queued), escapes_json: self.escapes_json }
     }
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for WriterState {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            State::Unused(_) => "Unused",
-            State::Used { .. } => "Used",
-            State::Over => "Over",
+            WriterState::Unused(_) => "Unused",
+            WriterState::Used { .. } => "Used",
+            WriterState::Over => "Over",
         })
     }
 }
 
-fn subscribe(settings: &LogSettings, writer: Lazy, is_terminal: bool, repeats: Arc<Repeats>) {
+fn subscribe(settings: &LogSettings, writer: LazyWriter, is_terminal: bool, repeats: Arc<Repeats>) {
     let level = level(settings.level);
     let targets = targets(level);
     let (format, has_colors) = (settings.format, is_terminal && std::env::var_os("NO_COLOR").is_none());
@@ -281,7 +278,7 @@ fn subscribe(settings: &LogSettings, writer: Lazy, is_terminal: bool, repeats: A
         }
     };
     // It fails only if a log was started before.
-    drop(tracing::subscriber::set_global_default(Late::new(targets, level, repeats, make)));
+    drop(tracing::subscriber::set_global_default(LateSubscriber::new(targets, level, repeats, make)));
 }
 
 /// Returns what is logged of which crate. `rmcp` logs whole messages at lower levels, which only `trace` may show.
@@ -299,6 +296,45 @@ fn level(level: LogLevel) -> LevelFilter {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     }
+}
+
+/// Where the log goes, and how much of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogSettings {
+    /// The minimum level.
+    pub level: LogLevel,
+    /// The file that the log is appended to. `None` writes it to stderr.
+    pub file: Option<PathBuf>,
+    /// The format of a line.
+    pub format: LogFormat,
+}
+
+/// The minimum level of log lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogLevel {
+    /// No lines.
+    Off,
+    /// Problems that ended the bridge.
+    Error,
+    /// Problems that did not stop the bridge.
+    #[default]
+    Warn,
+    /// Questions as they open and settle, without their text.
+    Info,
+    /// Each intercepted line, without its text.
+    Debug,
+    /// The intercepted lines themselves, prompts and answers included.
+    Trace,
+}
+
+/// The format of a log line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
 }
 
 #[cfg(test)]
@@ -324,7 +360,7 @@ mod tests {
     #[test]
     fn lines_that_are_not_read_take_bounded_memory() {
         let (go_on, stalled) = sync_channel(0);
-        let lazy = Lazy::new(Box::new(Stalled(stalled)), false);
+        let lazy = LazyWriter::new(Box::new(Stalled(stalled)), false);
         for length in [100_000, 10] {
             let line = "x".repeat(length);
             for _ in 0..4 * WAITING {
@@ -352,7 +388,7 @@ mod tests {
                 Ok(())
             }
         }
-        let lazy = Lazy::new(Box::new(Kept(sender)), true);
+        let lazy = LazyWriter::new(Box::new(Kept(sender)), true);
         let line = "{\"session\":\"\u{9b}2J\u{202e}\u{85}\u{7f}\"}\n";
         lazy.make_writer().write_all(line.as_bytes()).expect("a log never fails");
         lazy.end();

@@ -23,7 +23,7 @@ use crate::{
     desk::{QuestionId, Record, Refusal, State, Submission, Timestamp},
     question::{Provenance, Responder},
     real_files::RealFiles,
-    rule::{Decision, Rule, What, decide},
+    rule::{Decision, Rule, RuleEffect, decide},
     settings_files::{self, Version},
     terminal::printable_line,
 };
@@ -73,14 +73,14 @@ impl Service for RuleService {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             tokio::select! {
-                () = Running::new(inbox).run() => {}
+                () = RunningRules::new(inbox).run() => {}
                 () = stop.cancelled() => {}
             }
         })
     }
 }
 
-struct Running {
+struct RunningRules {
     inbox: BridgeInbox,
     rules: Vec<Rule>,
     /// The person's file that the rules are from. `None` before it is looked at.
@@ -93,9 +93,9 @@ struct Running {
     logged: BTreeSet<String>,
 }
 
-impl Running {
+impl RunningRules {
     fn new(inbox: BridgeInbox) -> Self {
-        Running {
+        RunningRules {
             inbox,
             rules: Vec::new(),
             version: None,
@@ -173,7 +173,7 @@ impl Running {
     fn apply(&mut self, record: &Record) {
         let Some(Decision { rule, what }) = decide(&self.rules, record, &RealFiles) else { return };
         tracing::debug!(id = %record.id, rule = &*printable_line(&rule), "a rule applies");
-        if let What::Submit(submission) = what {
+        if let RuleEffect::Submit(submission) = what {
             let (inbox, id) = (self.inbox.clone(), record.id.clone());
             self.submissions.spawn(submit(inbox, id, submission, rule));
         }

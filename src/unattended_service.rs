@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::Unattended,
+    config::UnattendedAction,
     control::{Batch, BridgeInbox, Inbox, host::Service},
     desk::{QuestionId, Record, Submission},
     limits, log,
@@ -33,9 +33,9 @@ const HEADLINE: usize = 200;
 
 /// Whether the agent was ended because of a question. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Failed(Arc<AtomicBool>);
+pub struct AgentEndFlag(Arc<AtomicBool>);
 
-impl Failed {
+impl AgentEndFlag {
     /// Returns whether it was.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -46,7 +46,7 @@ impl Failed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// What becomes of a question.
-    pub then: Unattended,
+    pub then: UnattendedAction,
     /// Whether that is for questions that the client does not show, and no others.
     pub no_client: bool,
 }
@@ -54,12 +54,12 @@ pub struct Policy {
 /// Decides about the questions of one bridge.
 pub struct UnattendedService {
     policy: Box<dyn Fn() -> Policy + Send + Sync>,
-    failed: Failed,
+    failed: AgentEndFlag,
 }
 
 impl UnattendedService {
     /// Returns a service that asks for the policy when a question opens. What ends the agent sets `failed`.
-    pub fn new(policy: impl Fn() -> Policy + Send + Sync + 'static, failed: Failed) -> Self {
+    pub fn new(policy: impl Fn() -> Policy + Send + Sync + 'static, failed: AgentEndFlag) -> Self {
         UnattendedService { policy: Box::new(policy), failed }
     }
 
@@ -85,7 +85,7 @@ impl UnattendedService {
                     for record in changed.iter().filter(|record| record.is_open()) {
                         let policy = policies.entry(record.id.clone()).or_insert_with(&*self.policy);
                         // A client that fails leaves a question to others: it is decided about once more.
-                        if policy.then != Unattended::Wait
+                        if policy.then != UnattendedAction::Wait
                             && seen.insert((record.id.clone(), record.elsewhere)) {
                             waiting.push_back((due, record.id.clone()));
                         }
@@ -110,15 +110,15 @@ impl UnattendedService {
         let is_concerned = |record: &Arc<Record>| record.is_open() && (record.elsewhere || !no_client);
         let Some(record) = known.filter(is_concerned) else { return };
         match then {
-            Unattended::Wait => {}
-            Unattended::Reject => {
+            UnattendedAction::Wait => {}
+            UnattendedAction::Reject => {
                 let by = Provenance { responder: Responder::Rule, name: Some(NAME.to_owned()) };
                 let rejected = inbox.submit(id, Submission::Reject(Some(REASON.to_owned())), by).await;
                 if let Err(error) = rejected {
                     tracing::debug!(%id, %error, "a question was settled before it was rejected");
                 }
             }
-            Unattended::Fail => {
+            UnattendedAction::Fail => {
                 let headline = record.question.headline();
                 let asked = printable_line(headline.trim());
                 log::notice(&format!("no person can answer question {id}: {}", cut(&asked, HEADLINE)));

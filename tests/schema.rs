@@ -1,6 +1,5 @@
 //! The documents in `schema/` match the types, and the schema of the native request accepts what the bridge accepts.
 //! `UPDATE=1 cargo test --test schema` writes the documents.
-
 #![expect(clippy::expect_used, reason = "what is not as expected fails the test")]
 
 #[path = "support/files.rs"]
@@ -9,11 +8,12 @@ mod files;
 use std::{collections::BTreeSet, fs, path::Path};
 
 use askbridge::{
-    control::protocol::{BridgeStatus, Delta, Listing},
+    control::protocol::{Delta, Listing},
+    control::traffic::BridgeStatus,
     desk::{Record, Settlement, State, refusal::Detail},
     dialect::{
         self,
-        sandboxagent::{request::RequestQuestionParams, response::NativeResult},
+        sandboxagent::{request::RequestQuestionParams, response::ExtensionResult},
     },
     present::{doctor::Report, listing::QuestionList, status::MachineStatus},
     question::{
@@ -47,7 +47,7 @@ fn root() -> &'static Path {
 fn the_published_schemas_match_the_types() {
     let schemas = [
         ("request_question.params.schema.json", schema::<RequestQuestionParams>()),
-        ("request_question.result.schema.json", schema::<NativeResult>()),
+        ("request_question.result.schema.json", schema::<ExtensionResult>()),
         ("question.schema.json", schema::<Question>()),
         ("answer.schema.json", schema::<Answer>()),
         ("outcome.schema.json", schema::<Outcome>()),
@@ -432,7 +432,7 @@ fn a_question_in_the_transcripts_is_valid_if_the_bridge_accepts_it() {
 
 #[test]
 fn a_result_of_the_bridge_is_valid() {
-    let validator = validator::<NativeResult>();
+    let validator = validator::<ExtensionResult>();
     let results = said("agent< ").into_iter().map(|message| message["result"].clone());
     let results: Vec<_> = results.filter(|result| result.get("status").is_some()).collect();
     assert!(results.len() > 30, "only {} answers", results.len());
@@ -452,7 +452,7 @@ fn a_result_of_the_bridge_is_valid() {
 
 #[test]
 fn an_invalid_result_is_not_valid() {
-    let validator = validator::<NativeResult>();
+    let validator = validator::<ExtensionResult>();
     for result in [
         json!({}),
         json!(null),
@@ -464,7 +464,7 @@ fn an_invalid_result_is_not_valid() {
         json!({ "outcome": "rejected" }),
         json!({ "status": "rejected", "_meta": { "askbridge": { "reason": 5 } } }),
     ] {
-        assert!(serde_json::from_value::<NativeResult>(result.clone()).is_err(), "understood: {result}");
+        assert!(serde_json::from_value::<ExtensionResult>(result.clone()).is_err(), "understood: {result}");
         assert!(!validator.is_valid(&result), "valid: {result}");
     }
 }

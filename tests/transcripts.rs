@@ -6,7 +6,6 @@
 //! `other> answer NUMBER ANSWER`, `other> reject NUMBER [WHY]` and `other> extend NUMBER 10s`.
 //! What comes out stands behind what led to it: `client< LINE` and `agent< LINE`, `other< VERDICT`, and what is done
 //! with `agent!`, `client!`, `bridge!` and `question!`. `UPDATE=1 cargo test --test transcripts` writes what comes out.
-
 #![expect(clippy::expect_used, reason = "what does not hold ends the test, and says what it was")]
 
 #[path = "support/files.rs"]
@@ -17,8 +16,8 @@ mod stage;
 use std::{fmt::Write, fs};
 
 use askbridge::{
-    acp::{Bridge, Config, Event, Output, Peer, Tier, Unanswered},
-    desk::{Notice, Refusal, Submission, Submitted, Ticket},
+    acp::{Bridge, Config, Event, Output, Peer, Tier, UnansweredReason},
+    desk::{Notice, Refusal, Submission, Ticket, TicketedSubmission},
     engine::{self, Protocol},
     native::{ClaudeBridge, CodexBridge},
     question::{Outcome, Provenance, Responder, Risk},
@@ -153,7 +152,7 @@ fn happen<P: Protocol>(stage: &mut Stage<P>, text: &str) -> Vec<Out> {
     }
 }
 
-fn submitted(text: &str) -> Submitted {
+fn submitted(text: &str) -> TicketedSubmission {
     let mut words = text.splitn(3, ' ');
     let (verb, number, rest) = (words.next(), words.next(), words.next());
     let submission = match (verb, rest) {
@@ -168,7 +167,7 @@ fn submitted(text: &str) -> Submitted {
     };
     let number = number.and_then(|number| number.parse().ok()).expect("the number of a question");
     let by = Provenance { responder: Responder::CommandLine, name: None };
-    Submitted { ticket: Ticket(1), number, submission, by }
+    TicketedSubmission { ticket: Ticket(1), number, submission, by }
 }
 
 fn refusal(refused: &Refusal) -> String {
@@ -185,17 +184,17 @@ fn refusal(refused: &Refusal) -> String {
     }
 }
 
-fn unanswered(why: &Unanswered) -> String {
+fn unanswered(why: &UnansweredReason) -> String {
     match why {
-        Unanswered::Elsewhere(answer) => format!("to be answered elsewhere, kept {:?}", answer.values),
-        Unanswered::DoesNotFit(errors) => {
+        UnansweredReason::Elsewhere(answer) => format!("to be answered elsewhere, kept {:?}", answer.values),
+        UnansweredReason::DoesNotFit(errors) => {
             let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
             format!("the answer does not fit, {}", errors.join("; "))
         }
-        Unanswered::NotUnderstood => "the answer is not understood".to_owned(),
-        Unanswered::Refused(code) => format!("refused with {code}"),
-        Unanswered::NoWay => "the client cannot be asked".to_owned(),
-        Unanswered::Silent => "the client is silent".to_owned(),
+        UnansweredReason::NotUnderstood => "the answer is not understood".to_owned(),
+        UnansweredReason::Refused(code) => format!("refused with {code}"),
+        UnansweredReason::NoWay => "the client cannot be asked".to_owned(),
+        UnansweredReason::Silent => "the client is silent".to_owned(),
     }
 }
 

@@ -8,8 +8,8 @@
 //! mkdir -p fuzz/corpus/engine
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run engine fuzz/corpus/engine fuzz/seeds/engine -- -max_total_time=300
 //! ```
-
 #![no_main]
+
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use std::{
 
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer, Tier},
-    desk::{Notice, Submission, Submitted, Ticket},
+    desk::{Notice, Submission, TicketedSubmission, Ticket},
     dialect,
     question::{Answer, Provenance, Purpose, Responder, Value},
     wire::{
@@ -228,7 +228,7 @@ impl World {
         };
         let by = Provenance { responder: Responder::CommandLine, name: None };
         let number = u64::from(digit.wrapping_sub(b'0'));
-        self.happens(Event::Submitted(Submitted { ticket: Ticket(1), number, submission, by }));
+        self.happens(Event::Submitted(TicketedSubmission { ticket: Ticket(1), number, submission, by }));
     }
 
     /// The agent is owed a response to a permission. While its id names two requests, all responses go on as they are.

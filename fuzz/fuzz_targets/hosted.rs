@@ -7,11 +7,11 @@
 //! mkdir -p fuzz/corpus/hosted
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run hosted fuzz/corpus/hosted fuzz/seeds/hosted -- -max_total_time=300
 //! ```
-
 #![no_main]
 
+
 use askbridge::{
-    desk::{Submission, Submitted, Ticket},
+    desk::{Submission, TicketedSubmission, Ticket},
     engine::{Bridge, Config, Event, Peer, Protocol},
     native::{ClaudeBridge, CodexBridge},
     question::{Answer, Provenance, Responder, Value},
@@ -84,5 +84,5 @@ fn submission(rest: &[u8]) -> Event {
     };
     let by = Provenance { responder: Responder::CommandLine, name: None };
     let number = u64::from(digit.wrapping_sub(b'0'));
-    Event::Submitted(Submitted { ticket: Ticket(1), number, submission, by })
+    Event::Submitted(TicketedSubmission { ticket: Ticket(1), number, submission, by })
 }

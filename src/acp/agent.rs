@@ -5,12 +5,12 @@ use std::{sync::Arc, time::Duration};
 use super::{
     capabilities,
     core::Core,
-    pending::{Closing, Open},
+    pending::{ClosingReason, OpenQuestion},
     presentation::Presentation,
 };
 use crate::{
     desk::{Opening, Refusal},
-    dialect::{self, Asked, ReplyFormat, elicitation::FormReply, kiro::KiroReply, permission},
+    dialect::{self, AgentQuestion, ReplyFormat, elicitation::FormReply, kiro::KiroReply, permission},
     engine::{Action, Line, Peer},
     guard, limits,
     question::{Outcome, Provenance, Purpose, Question, Reason},
@@ -78,7 +78,7 @@ impl Core {
     fn lists_permission(&mut self, id: &str, now: Duration) -> bool {
         let Some(number) = self.pending.number(id) else { return self.config.common.permissions };
         // The client's responses to two permissions of the same id cannot be told apart: both go on as they are.
-        if self.pending.get(number).is_some_and(Open::is_permission) {
+        if self.pending.get(number).is_some_and(OpenQuestion::is_permission) {
             self.pending.abandon(number);
             self.base.desk.end(number, Outcome::Failed, Provenance::bridge(), now);
             self.base.desk.delivered(number);
@@ -106,7 +106,7 @@ impl Core {
         self.base.actions.push(Action::Send(Peer::Agent, error));
     }
 
-    fn question(&mut self, id: &str, asked: Asked, line: &Line, now: Duration) {
+    fn question(&mut self, id: &str, asked: AgentQuestion, line: &Line, now: Duration) {
         match self.closed {
             // No agent is left that could be told.
             Some(Reason::AgentGone) => return self.base.actions.push(Action::Forward),
@@ -120,7 +120,7 @@ impl Core {
             let error = line::error(id, line::INVALID_REQUEST, "a question with this id is still open");
             return self.base.actions.push(Action::Send(Peer::Agent, error));
         }
-        let Asked { mut question, reply_format } = asked;
+        let AgentQuestion { mut question, reply_format } = asked;
         if question.purpose == Purpose::Permission {
             self.complete(&mut question);
         }
@@ -203,7 +203,7 @@ impl Core {
         let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere };
         let number = self.base.desk.open(opening, now);
         self.base.tell();
-        self.pending.open(Open {
+        self.pending.open(OpenQuestion {
             id,
             number,
             question,
@@ -237,7 +237,7 @@ impl Core {
         if !open.awaiting_response {
             return self.withdrawn(number, now);
         }
-        open.closing = Some(Closing::Withdrawn);
+        open.closing = Some(ClosingReason::Withdrawn);
         self.base.actions.push(match open.presentation {
             Presentation::Own if open.shown_as == open.id => Action::Forward,
             _ => Action::Send(Peer::Client, line::cancel_request(open.shown_as.as_str())),
@@ -283,6 +283,6 @@ impl Core {
     }
 }
 
-fn is_permission(asked: &Asked) -> bool {
+fn is_permission(asked: &AgentQuestion) -> bool {
     asked.question.purpose == Purpose::Permission
 }

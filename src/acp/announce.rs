@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{core::Core, hint};
 use crate::{
     dialect::permission::Protocol,
-    engine::{Action, Peer, Unanswered},
+    engine::{Action, Peer, UnansweredReason},
     wire::envelope::Message,
 };
 
@@ -45,7 +45,7 @@ impl Core {
             open.silent_at = None;
             if open.awaiting_response && open.closing.is_none() {
                 let is_permission = open.is_permission();
-                self.unanswered(number, Unanswered::Silent, now);
+                self.unanswered(number, UnansweredReason::Silent, now);
                 // The client shows it, maybe out of sight: that is said where it can be decided elsewhere.
                 if is_permission && self.config.common.name.is_some() {
                     self.hint(number, now);

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::{
     core::Core,
     known_clients,
-    pending::Open,
+    pending::OpenQuestion,
     presentation::{Presentation, Tier},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
         permission::{self, PermissionReply, Protocol},
         sandboxagent,
     },
-    engine::{Action, Peer, Unanswered},
+    engine::{Action, Peer, UnansweredReason},
     question::Question,
     wire::{
         line,
@@ -99,7 +99,7 @@ impl Core {
     }
 
     /// Asks the client in the next way, because it cannot show this one, or its response is no answer.
-    pub(super) fn move_on(&mut self, number: u64, why: Unanswered, now: Duration) {
+    pub(super) fn move_on(&mut self, number: u64, why: UnansweredReason, now: Duration) {
         let Some(open) = self.pending.get(number) else { return };
         let (tried, question, reply_format) =
             (open.presentation.tier(), open.question.clone(), open.reply_format.clone());
@@ -110,7 +110,11 @@ impl Core {
         self.unanswered(number, why, now);
         if let Some(kept) = kept {
             // Prompts are the last of the ways.
-            let left = if kept.values.is_empty() { Unanswered::NoWay } else { Unanswered::Elsewhere(kept) };
+            let left = if kept.values.is_empty() {
+                UnansweredReason::NoWay
+            } else {
+                UnansweredReason::Elsewhere(kept)
+            };
             return self.unanswered(number, left, now);
         }
         let presentation = self.presentation_after(tried, &question, &reply_format);
@@ -129,12 +133,12 @@ impl Core {
                 self.base.actions.push(Action::Send(Peer::Client, request));
                 self.listen(number, now);
             }
-            None => self.unanswered(number, Unanswered::NoWay, now),
+            None => self.unanswered(number, UnansweredReason::NoWay, now),
         }
     }
 }
 
-impl Open {
+impl OpenQuestion {
     /// Returns the request of the bridge's own by which the client is asked now, if there is one. From now on the
     /// client's response is awaited. `id` is the question's ID where other responders find it.
     fn request(&mut self, protocol: Protocol, id: Option<&str>) -> Option<Bytes> {

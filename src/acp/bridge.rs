@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{component::Component, config::Config, core::Core};
 use crate::{
-    desk::Submitted,
+    desk::TicketedSubmission,
     engine::{self, Base, HasBase, Line, Peer, Protocol},
     question::Reason,
     wire::frame::Verdict,
@@ -50,7 +50,7 @@ impl Protocol for Core {
         }
     }
 
-    fn submitted(&mut self, submitted: Submitted, now: Duration) {
+    fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
         Core::submitted(self, submitted, now);
     }
 

@@ -8,9 +8,9 @@ use serde_json::json;
 use super::{
     capabilities,
     core::Core,
-    pending::{Closing, Open},
+    pending::{ClosingReason, OpenQuestion},
     route::ClientMethod,
-    turns::Held,
+    turns::HeldPrompt,
 };
 use crate::{
     engine::{Action, Introductions, Line, Peer},
@@ -93,7 +93,7 @@ impl Core {
         let Some(session) = message.session() else { return self.base.actions.push(Action::Forward) };
         let session = session.into_owned();
         // A chat message says nothing of a permission.
-        let in_session = |open: &Open| {
+        let in_session = |open: &OpenQuestion| {
             open.question.blocking
                 && !open.is_permission()
                 && open.question.session.as_deref() == Some(&*session)
@@ -103,7 +103,7 @@ impl Core {
         // Behind a held prompt of the session, another one waits as well: prompts keep their order.
         if line.whole && self.turns.runs_in(&session) && (replied || self.turns.holds(&session)) {
             // A copy, since the line may share its memory with a whole read.
-            let held = Held { id, session, line: Bytes::copy_from_slice(&line.bytes) };
+            let held = HeldPrompt { id, session, line: Bytes::copy_from_slice(&line.bytes) };
             if let Err(refused) = self.turns.hold(held) {
                 self.turns.start(&refused.id, refused.session);
                 self.base.actions.push(Action::Forward);
@@ -132,7 +132,7 @@ impl Core {
     /// A client that cancels a turn responds to its permissions as cancelled, as the protocol wants it. After some time
     /// the bridge does.
     fn leave_permissions(&mut self, session: &str, now: Duration) {
-        let shown = |open: &Open| {
+        let shown = |open: &OpenQuestion| {
             open.is_permission()
                 && open.awaiting_response
                 && open.question.session.as_deref() == Some(session)
@@ -141,14 +141,14 @@ impl Core {
             let Some(open) = self.pending.get_mut(number).filter(|open| open.closing.is_none()) else {
                 continue;
             };
-            open.closing = Some(Closing::Cancelled);
+            open.closing = Some(ClosingReason::Cancelled);
             self.base.desk.close(number, now.saturating_add(limits::CANCEL));
         }
     }
 
     fn end_session(&mut self, session: &str, reason: Reason, now: Duration) {
-        let ends = |open: &Open| {
-            let is_left = reason == Reason::Cancelled && open.closing == Some(Closing::Cancelled);
+        let ends = |open: &OpenQuestion| {
+            let is_left = reason == Reason::Cancelled && open.closing == Some(ClosingReason::Cancelled);
             !is_left && open.question.session.as_deref() == Some(session)
         };
         self.reject_where(ends, reason, now);

@@ -207,7 +207,7 @@ impl Component {
         };
         let actions = match link.core.judge(from, &line.bytes) {
             Verdict::Forward | Verdict::ForwardAlike(_) => vec![Action::Forward],
-            Verdict::Intercept => steps::line(&mut link.core, from, line, now),
+            Verdict::Intercept => steps::handle_line(&mut link.core, from, line, now),
         };
         for action in actions {
             match action {

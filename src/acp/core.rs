@@ -4,12 +4,12 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    capabilities, config::Config, hint::Hints, pending::Pending, silence::Silence, tool_calls::ToolCalls,
-    turns::Turns,
+    capabilities, config::Config, hint::Hints, pending::OpenQuestions, silence::Silence,
+    tool_calls::ToolCalls, turns::Turns,
 };
 use crate::{
     dialect::permission::Protocol,
-    engine::{Action, Base, Output, Sessions, Unanswered},
+    engine::{Action, Base, Output, Sessions, UnansweredReason},
     question::Reason,
     wire::id::RequestId,
 };
@@ -20,7 +20,7 @@ pub struct Core {
     pub(super) base: Base,
     pub(super) config: Config,
     /// What of a question is ACP's.
-    pub(super) pending: Pending,
+    pub(super) pending: OpenQuestions,
     pub(super) turns: Turns,
     pub(super) sessions: Sessions,
     pub(super) hints: Hints,
@@ -46,7 +46,7 @@ impl Core {
         Core {
             base: Base::new(&config.common),
             config,
-            pending: Pending::default(),
+            pending: OpenQuestions::default(),
             turns: Turns::default(),
             sessions: Sessions::default(),
             hints: Hints::default(),
@@ -68,13 +68,13 @@ impl Core {
     }
 
     /// The client does not answer a question, or not in this way.
-    pub(super) fn unanswered(&mut self, number: u64, why: Unanswered, now: Duration) {
+    pub(super) fn unanswered(&mut self, number: u64, why: UnansweredReason, now: Duration) {
         match &why {
-            Unanswered::Elsewhere(kept) => self.base.desk.leave(number, Some(kept.clone())),
-            Unanswered::NoWay => self.base.desk.leave(number, None),
+            UnansweredReason::Elsewhere(kept) => self.base.desk.leave(number, Some(kept.clone())),
+            UnansweredReason::NoWay => self.base.desk.leave(number, None),
             _ => {}
         }
-        let left = matches!(why, Unanswered::Elsewhere(_) | Unanswered::NoWay);
+        let left = matches!(why, UnansweredReason::Elsewhere(_) | UnansweredReason::NoWay);
         let record = self.base.desk.get(number).map(Arc::clone);
         self.base.actions.extend(record.map(|record| Action::Tell(Output::Unanswered(record, why))));
         if left {

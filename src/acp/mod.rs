@@ -46,4 +46,4 @@ pub use config::Config;
 pub use core::Core;
 pub use presentation::Tier;
 
-pub use crate::engine::{Event, Introduction, Introductions, Output, Peer, Unanswered};
+pub use crate::engine::{Event, Introduction, Introductions, Output, Peer, UnansweredReason};

@@ -17,7 +17,7 @@ use crate::{
 
 /// One open question.
 #[derive(Clone, Debug)]
-pub(super) struct Open {
+pub(super) struct OpenQuestion {
     /// The id of the agent's request.
     pub id: RequestId,
     /// Its number at the desk.
@@ -34,7 +34,7 @@ pub(super) struct Open {
     /// Whether the client was asked and has not responded yet.
     pub awaiting_response: bool,
     /// Why it soon ends. Until the deadline the client may still answer.
-    pub closing: Option<Closing>,
+    pub closing: Option<ClosingReason>,
     /// Whether the chat says that it waits for other responders, or soon will.
     pub hinted: bool,
     /// When the client will have been silent about it for too long.
@@ -43,17 +43,17 @@ pub(super) struct Open {
 
 /// Why a question soon ends, for which only its client has a moment left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closing {
+pub(super) enum ClosingReason {
     /// The agent took it back.
     Withdrawn,
     /// The client cancelled the turn.
     Cancelled,
 }
 
-impl Open {
+impl OpenQuestion {
     /// Returns whether the agent took it back.
     pub(super) fn is_withdrawn(&self) -> bool {
-        self.closing == Some(Closing::Withdrawn)
+        self.closing == Some(ClosingReason::Withdrawn)
     }
 
     /// Returns whether the agent asks for a permission, in its own request. The client's response to it goes on as it
@@ -65,7 +65,7 @@ impl Open {
 
 /// What a response with some id is to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Awaited {
+pub(super) enum ResponseTarget {
     /// The open question with this number.
     Question(u64),
     /// A question that is settled, or an open one that the client has responded to already.
@@ -76,27 +76,27 @@ pub(super) enum Awaited {
 
 /// What an id stands for on the client's side.
 #[derive(Clone, Copy, Debug)]
-enum Shown {
+enum ShownId {
     Open(u64),
     Settled { awaiting_response: bool },
 }
 
 /// The open questions of a bridge, and the ids of the last settled ones.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct OpenQuestions {
     /// Each in a box of its own: a map's nodes are half empty.
-    open: BTreeMap<u64, Box<Open>>,
+    open: BTreeMap<u64, Box<OpenQuestion>>,
     /// The numbers of the open questions, by what the agent's ids are compared by.
     numbers: BTreeMap<Arc<str>, u64>,
     /// The ids under which the client was asked, by what they are compared by.
-    shown: BTreeMap<Arc<str>, Shown>,
+    shown: BTreeMap<Arc<str>, ShownId>,
     /// The keys of `shown` that a peer changes which reads numbers as floating point, by what they become.
     rounded: BTreeMap<Arc<str>, Arc<str>>,
     /// The ids of the settled questions in `shown`, oldest first.
     settled: VecDeque<Arc<str>>,
 }
 
-impl Pending {
+impl OpenQuestions {
     /// Returns whether a response with this id is to a question, open or settled.
     pub(super) fn knows(&self, id: &str) -> bool {
         let key = &*key(id);
@@ -110,12 +110,12 @@ impl Pending {
 
     /// Returns whether a question with this id was settled, and no request has taken the id since.
     pub(super) fn is_settled(&self, id: &str) -> bool {
-        matches!(self.shown.get(&*key(id)), Some(Shown::Settled { .. }))
+        matches!(self.shown.get(&*key(id)), Some(ShownId::Settled { .. }))
     }
 
     /// Returns whether the client still has to respond under this id to a question that is settled.
     pub(super) fn is_awaited(&self, id: &str) -> bool {
-        matches!(self.shown.get(&*key(id)), Some(Shown::Settled { awaiting_response: true }))
+        matches!(self.shown.get(&*key(id)), Some(ShownId::Settled { awaiting_response: true }))
     }
 
     /// Returns whether there are ids of settled questions.
@@ -133,53 +133,53 @@ impl Pending {
         self.numbers.get(&*key(id)).copied()
     }
 
-    pub(super) fn get(&self, number: u64) -> Option<&Open> {
+    pub(super) fn get(&self, number: u64) -> Option<&OpenQuestion> {
         self.open.get(&number).map(|open| &**open)
     }
 
-    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Open> {
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut OpenQuestion> {
         self.open.get_mut(&number).map(|open| &mut **open)
     }
 
     /// Returns what the response is to that has come with this id. It is awaited no longer.
-    pub(super) fn responded(&mut self, id: &str) -> Awaited {
+    pub(super) fn responded(&mut self, id: &str) -> ResponseTarget {
         let key = key(id);
         let unrounded = || self.unrounded(id).map(|key| &**key);
         let place = if self.shown.contains_key(&*key) { Some(&*key) } else { unrounded() };
         let place = place.map(str::to_owned);
         match place.and_then(|key| self.shown.get_mut(&*key)) {
-            Some(Shown::Settled { awaiting_response }) => {
+            Some(ShownId::Settled { awaiting_response }) => {
                 *awaiting_response = false;
-                Awaited::Nothing
+                ResponseTarget::Nothing
             }
-            Some(Shown::Open(number)) => match self.open.get_mut(number) {
+            Some(ShownId::Open(number)) => match self.open.get_mut(number) {
                 Some(open) if open.awaiting_response => {
                     open.awaiting_response = false;
-                    Awaited::Question(*number)
+                    ResponseTarget::Question(*number)
                 }
-                _ => Awaited::Nothing,
+                _ => ResponseTarget::Nothing,
             },
             // Under its own id, the client was not asked.
-            None if self.numbers.contains_key(&*key) => Awaited::Nothing,
-            None => Awaited::Unknown,
+            None if self.numbers.contains_key(&*key) => ResponseTarget::Nothing,
+            None => ResponseTarget::Unknown,
         }
     }
 
     /// Takes in a question that opens. Its id is not that of an open one. If the client is asked under the id of a
     /// settled question, that is forgotten.
-    pub(super) fn open(&mut self, open: Open) {
+    pub(super) fn open(&mut self, open: OpenQuestion) {
         self.forget(open.shown_as.as_str());
         let shown_as = open.shown_as.key();
         if let Some(rounded) = rounded_key(open.shown_as.as_str()) {
             self.rounded.entry(rounded.into()).or_insert_with(|| Arc::clone(&shown_as));
         }
-        self.shown.insert(shown_as, Shown::Open(open.number));
+        self.shown.insert(shown_as, ShownId::Open(open.number));
         self.numbers.insert(open.id.key(), open.number);
         self.open.insert(open.number, Box::new(open));
     }
 
     /// Takes a question out, and remembers the id under which the client was asked.
-    pub(super) fn settle(&mut self, number: u64) -> Option<Open> {
+    pub(super) fn settle(&mut self, number: u64) -> Option<OpenQuestion> {
         let open = self.open.remove(&number)?;
         self.numbers.remove(&*key(open.id.as_str()));
         if self.settled.len() == limits::SETTLED
@@ -189,7 +189,7 @@ impl Pending {
         }
         let shown_as = open.shown_as.key();
         self.settled.push_back(Arc::clone(&shown_as));
-        self.shown.insert(shown_as, Shown::Settled { awaiting_response: open.awaiting_response });
+        self.shown.insert(shown_as, ShownId::Settled { awaiting_response: open.awaiting_response });
         Some(*open)
     }
 
@@ -213,14 +213,14 @@ impl Pending {
     pub(super) fn forget_responded(&mut self) {
         for key in std::mem::take(&mut self.settled) {
             match self.shown.get(&key) {
-                Some(Shown::Settled { awaiting_response: true }) => self.settled.push_back(key),
+                Some(ShownId::Settled { awaiting_response: true }) => self.settled.push_back(key),
                 _ => self.remove_shown(&key),
             }
         }
     }
 
     /// Returns the numbers of the open questions that this holds for, oldest first.
-    pub(super) fn numbers(&self, mut holds: impl FnMut(&Open) -> bool) -> Vec<u64> {
+    pub(super) fn numbers(&self, mut holds: impl FnMut(&OpenQuestion) -> bool) -> Vec<u64> {
         self.open.values().filter(|open| holds(open)).map(|open| open.number).collect()
     }
 

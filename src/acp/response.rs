@@ -8,18 +8,18 @@ use serde_json::value::RawValue;
 
 use super::{
     core::Core,
-    pending::{Awaited, Open},
+    pending::{OpenQuestion, ResponseTarget},
     presentation::Presentation,
 };
 use crate::{
     dialect::{Reply, ReplyFormat, elicitation, permission::PromptStep, sandboxagent},
-    engine::{Action, Line, Peer, Unanswered},
+    engine::{Action, Line, Peer, UnansweredReason},
     question::{Answer, Outcome, Provenance, Question, Responder, check},
     wire::{envelope::Message, id::key, line, splice},
 };
 
 /// What a response to a request of the bridge's own means.
-enum Meaning {
+enum ResponseMeaning {
     /// The question is settled.
     Settled(Outcome),
     /// The next prompt is to be shown.
@@ -29,16 +29,16 @@ enum Meaning {
     /// The client leaves the question to other responders: it is not asked again.
     Elsewhere(Answer),
     /// The client did not answer: it is asked in another way.
-    Not(Unanswered),
+    Not(UnansweredReason),
 }
 
 impl Core {
     /// Handles a response of the client that may be to a question.
     pub(super) fn client_response(&mut self, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
         let number = match self.pending.responded(id) {
-            Awaited::Question(number) => number,
-            Awaited::Nothing => return,
-            Awaited::Unknown => return self.base.actions.push(Action::Forward),
+            ResponseTarget::Question(number) => number,
+            ResponseTarget::Nothing => return,
+            ResponseTarget::Unknown => return self.base.actions.push(Action::Forward),
         };
         let Some(open) = self.pending.get(number) else { return };
         let (own, withdrawn) = (matches!(open.presentation, Presentation::Own), open.is_withdrawn());
@@ -69,7 +69,7 @@ impl Core {
                 (Presentation::None, _) => {}
             }
         }
-        self.move_on(number, Unanswered::Refused(code), now);
+        self.move_on(number, UnansweredReason::Refused(code), now);
     }
 
     /// The client got the agent's own request: its response goes on as it is, unless it needs translating.
@@ -106,19 +106,21 @@ impl Core {
         let Some(open) = self.pending.get_mut(number) else { return };
         let meaning = match message.result {
             Some(result) if line.whole => open.read(result, next),
-            _ => Meaning::Not(Unanswered::NotUnderstood),
+            _ => ResponseMeaning::Not(UnansweredReason::NotUnderstood),
         };
         let withdrawn = open.is_withdrawn();
         match meaning {
-            Meaning::Settled(outcome) => {
+            ResponseMeaning::Settled(outcome) => {
                 let by = self.by_client();
                 self.settle(number, outcome, by, now);
             }
-            Meaning::Stale => open.awaiting_response = true,
+            ResponseMeaning::Stale => open.awaiting_response = true,
             _ if withdrawn => self.withdrawn(number, now),
-            Meaning::Next => self.show(number, now),
-            Meaning::Elsewhere(kept) => self.unanswered(number, Unanswered::Elsewhere(kept), now),
-            Meaning::Not(why) => self.move_on(number, why, now),
+            ResponseMeaning::Next => self.show(number, now),
+            ResponseMeaning::Elsewhere(kept) => {
+                self.unanswered(number, UnansweredReason::Elsewhere(kept), now)
+            }
+            ResponseMeaning::Not(why) => self.move_on(number, why, now),
         }
     }
 
@@ -141,7 +143,7 @@ fn plain_response(id: &str, message: &Message<'_>) -> Option<Bytes> {
     }
 }
 
-impl Open {
+impl OpenQuestion {
     /// Returns what forwards the client's response. Under another id than the agent's, it would be lost there.
     fn forward(&self, id: &str, message: &Message<'_>, line: &Line) -> Action {
         // An agent that reads the method first would take the line for a request, and have no response.
@@ -156,37 +158,41 @@ impl Open {
     }
 
     /// Reads the result of a request of the bridge's own. `next` is the number of the next prompt.
-    fn read(&mut self, result: &[u8], next: u64) -> Meaning {
+    fn read(&mut self, result: &[u8], next: u64) -> ResponseMeaning {
         let question = &self.question;
         let outcome = match &mut self.presentation {
             Presentation::Native => match sandboxagent::reply::read(result, question) {
                 Reply::Canonical(outcome) | Reply::Translated(outcome, _) => Some(outcome),
                 Reply::Unknown => None,
             },
-            Presentation::Form(reply_format) => elicitation::reply::read(reply_format, question, result),
+            Presentation::Form(reply_format) => {
+                elicitation::reply::read_reply(reply_format, question, result)
+            }
             Presentation::Prompts(walk) => match walk.handle_reply(question, result, next) {
-                PromptStep::Next => return Meaning::Next,
-                PromptStep::Stale => return Meaning::Stale,
-                PromptStep::Elsewhere => return Meaning::Elsewhere(walk.answer().clone()),
+                PromptStep::Next => return ResponseMeaning::Next,
+                PromptStep::Stale => return ResponseMeaning::Stale,
+                PromptStep::Elsewhere => return ResponseMeaning::Elsewhere(walk.answer().clone()),
                 PromptStep::Answered(answer) => Some(Outcome::Answered(answer)),
                 PromptStep::Rejected(reason) => Some(Outcome::Rejected(reason)),
                 PromptStep::Unknown => None,
             },
             Presentation::Own | Presentation::None => None,
         };
-        outcome.map_or(Meaning::Not(Unanswered::NotUnderstood), |outcome| fitting(question, outcome))
+        outcome.map_or(ResponseMeaning::Not(UnansweredReason::NotUnderstood), |outcome| {
+            fitting(question, outcome)
+        })
     }
 }
 
 /// An answer that does not fit is no answer: the agent is told what was chosen, or nothing.
-fn fitting(question: &Question, outcome: Outcome) -> Meaning {
+fn fitting(question: &Question, outcome: Outcome) -> ResponseMeaning {
     match &outcome {
         Outcome::Answered(answer) => match check(question, answer) {
-            Ok(()) => Meaning::Settled(outcome),
-            Err(errors) => Meaning::Not(Unanswered::DoesNotFit(errors)),
+            Ok(()) => ResponseMeaning::Settled(outcome),
+            Err(errors) => ResponseMeaning::Not(UnansweredReason::DoesNotFit(errors)),
         },
-        Outcome::Rejected(_) => Meaning::Settled(outcome),
-        Outcome::Failed | Outcome::Unknown(_) => Meaning::Not(Unanswered::NotUnderstood),
+        Outcome::Rejected(_) => ResponseMeaning::Settled(outcome),
+        Outcome::Failed | Outcome::Unknown(_) => ResponseMeaning::Not(UnansweredReason::NotUnderstood),
     }
 }
 

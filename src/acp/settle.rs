@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::{
     core::Core,
-    pending::{Closing, Open},
+    pending::{ClosingReason, OpenQuestion},
 };
 use crate::{
-    desk::{Submission, Submitted},
+    desk::{Submission, TicketedSubmission},
     dialect::Rejection,
     engine::{Action, Peer},
     question::{Outcome, Provenance, Reason},
@@ -16,7 +16,7 @@ use crate::{
 
 impl Core {
     /// Hands in what a responder other than the client submits.
-    pub(super) fn submitted(&mut self, submitted: Submitted, now: Duration) {
+    pub(super) fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
         let number = submitted.number;
         let remark = match &submitted.submission {
             Submission::Reject(remark) => remark.clone(),
@@ -57,7 +57,7 @@ impl Core {
     /// Rejects the open questions that this holds for, oldest first. Returns whether there were any.
     pub(super) fn reject_where(
         &mut self,
-        holds: impl FnMut(&Open) -> bool,
+        holds: impl FnMut(&OpenQuestion) -> bool,
         reason: Reason,
         now: Duration,
     ) -> bool {
@@ -90,8 +90,8 @@ impl Core {
         let Some(open) = self.pending.get(number) else { return };
         let reason = match (reason, open.closing) {
             // The agent took it back, and the client did not answer that.
-            (Reason::Timeout, Some(Closing::Withdrawn)) => return self.withdrawn(number, now),
-            (Reason::Timeout, Some(Closing::Cancelled)) => Reason::Cancelled,
+            (Reason::Timeout, Some(ClosingReason::Withdrawn)) => return self.withdrawn(number, now),
+            (Reason::Timeout, Some(ClosingReason::Cancelled)) => Reason::Cancelled,
             _ => reason,
         };
         let is_agent_gone = reason == Reason::AgentGone;

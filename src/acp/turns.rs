@@ -14,7 +14,7 @@ use crate::{
 
 /// A prompt that waits for its session's running turn to end.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldPrompt {
     pub id: RequestId,
     pub session: String,
     pub line: Bytes,
@@ -25,7 +25,7 @@ pub(super) struct Held {
 pub(super) struct Turns {
     /// The session of each prompt, by what its id is compared by.
     running: BTreeMap<Arc<str>, String>,
-    held: VecDeque<Held>,
+    held: VecDeque<HeldPrompt>,
 }
 
 impl Turns {
@@ -70,7 +70,7 @@ impl Turns {
     }
 
     /// Holds a prompt back. Gives it back if too many are held.
-    pub(super) fn hold(&mut self, held: Held) -> Result<(), Held> {
+    pub(super) fn hold(&mut self, held: HeldPrompt) -> Result<(), HeldPrompt> {
         let size = self.held.iter().map(|held| held.line.len()).sum::<usize>() + held.line.len();
         if self.held.len() == limits::HELD_PROMPTS || size > limits::HELD_BYTES {
             return Err(held);
@@ -80,13 +80,13 @@ impl Turns {
     }
 
     /// Takes out the prompt of this session that has waited longest.
-    pub(super) fn release(&mut self, session: &str) -> Option<Held> {
+    pub(super) fn release(&mut self, session: &str) -> Option<HeldPrompt> {
         let place = self.held.iter().position(|held| held.session == session)?;
         self.held.remove(place)
     }
 
     /// Takes out the held prompt with this id.
-    pub(super) fn cancel(&mut self, id: &str) -> Option<Held> {
+    pub(super) fn cancel(&mut self, id: &str) -> Option<HeldPrompt> {
         let place = self.held.iter().position(|held| held.id.is(id))?;
         self.held.remove(place)
     }

@@ -9,15 +9,15 @@ use super::help;
 
 /// `T`, described only when it is needed.
 #[derive(Debug)]
-pub struct Deferred<T>(T);
+pub struct LazyArgs<T>(T);
 
-impl<T> From<T> for Deferred<T> {
+impl<T> From<T> for LazyArgs<T> {
     fn from(args: T) -> Self {
-        Deferred(args)
+        LazyArgs(args)
     }
 }
 
-impl<T> Deref for Deferred<T> {
+impl<T> Deref for LazyArgs<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -25,7 +25,7 @@ impl<T> Deref for Deferred<T> {
     }
 }
 
-impl<T: Args> Args for Deferred<T> {
+impl<T: Args> Args for LazyArgs<T> {
     fn augment_args(command: Command) -> Command {
         command.defer(|command| named(command, T::augment_args))
     }
@@ -65,7 +65,7 @@ fn logged(command: Command) -> Command {
     command.after_help(after + help::LOGGING)
 }
 
-impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
+impl<T: FromArgMatches> FromArgMatches for LazyArgs<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         T::from_arg_matches(matches).map(Self)
     }

@@ -105,9 +105,9 @@ impl BridgeArgs {
         let unattended = settings.unattended();
         let then = match self.unattended {
             None => unattended.then,
-            Some(Unattended::Wait) => config::Unattended::Wait,
-            Some(Unattended::Reject) => config::Unattended::Reject,
-            Some(Unattended::Fail) => config::Unattended::Fail,
+            Some(Unattended::Wait) => config::UnattendedAction::Wait,
+            Some(Unattended::Reject) => config::UnattendedAction::Reject,
+            Some(Unattended::Fail) => config::UnattendedAction::Fail,
         };
         config::InboxSettings {
             no_inbox: !is_open,
@@ -199,23 +199,23 @@ impl LogArgs {
     }
 
     /// Returns the settings of the log.
-    pub fn settings(&self, settings: &Settings) -> config::LogSettings {
+    pub fn settings(&self, settings: &Settings) -> crate::log::LogSettings {
         let level = match self.log {
-            Some(LogLevel::Off) => config::LogLevel::Off,
-            Some(LogLevel::Error) => config::LogLevel::Error,
-            Some(LogLevel::Warn) => config::LogLevel::Warn,
-            Some(LogLevel::Info) => config::LogLevel::Info,
-            Some(LogLevel::Debug) => config::LogLevel::Debug,
-            Some(LogLevel::Trace) => config::LogLevel::Trace,
+            Some(LogLevel::Off) => crate::log::LogLevel::Off,
+            Some(LogLevel::Error) => crate::log::LogLevel::Error,
+            Some(LogLevel::Warn) => crate::log::LogLevel::Warn,
+            Some(LogLevel::Info) => crate::log::LogLevel::Info,
+            Some(LogLevel::Debug) => crate::log::LogLevel::Debug,
+            Some(LogLevel::Trace) => crate::log::LogLevel::Trace,
             None => settings.get(&keys::LOG_LEVEL),
         };
         let format = match self.log_format {
-            Some(LogFormat::Text) => config::LogFormat::Text,
-            Some(LogFormat::Json) => config::LogFormat::Json,
+            Some(LogFormat::Text) => crate::log::LogFormat::Text,
+            Some(LogFormat::Json) => crate::log::LogFormat::Json,
             None => settings.get(&keys::LOG_FORMAT),
         };
         let file = self.log_file.clone().or_else(|| settings.path(&keys::LOG_FILE));
-        config::LogSettings { level, file, format }
+        crate::log::LogSettings { level, file, format }
     }
 }
 

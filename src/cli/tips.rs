@@ -13,7 +13,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::{Cli, Command, LogArgs, ProxyArgs, RunArgs, deferred::Deferred};
+use super::{Cli, Command, LogArgs, ProxyArgs, RunArgs, deferred::LazyArgs};
 
 /// The subcommands that start a program, whose command stands behind `--`.
 const STARTERS: [&str; 2] = ["run", "mock-client"];
@@ -23,7 +23,7 @@ const LOG_OPTIONS: [&str; 3] = ["--log", "--log-file", "--log-format"];
 
 /// The arguments of one subcommand, without the others beside it.
 #[derive(Parser)]
-struct Alone<T: Args> {
+struct StandaloneArgs<T: Args> {
     #[command(flatten)]
     args: T,
     #[command(flatten)]
@@ -71,8 +71,8 @@ fn is_hook(words: &[OsString]) -> bool {
 /// subcommands, with the options of the log for each, takes longer than all else here. What this does not understand,
 /// help included, is for the whole command line: returns `None`.
 fn bridge(words: Vec<OsString>) -> Option<Cli> {
-    fn parsed<T: Args>(words: Vec<OsString>, command: impl FnOnce(Deferred<T>) -> Command) -> Option<Cli> {
-        let Alone { args, log } = Alone::<T>::try_parse_from(words).ok()?;
+    fn parsed<T: Args>(words: Vec<OsString>, command: impl FnOnce(LazyArgs<T>) -> Command) -> Option<Cli> {
+        let StandaloneArgs { args, log } = StandaloneArgs::<T>::try_parse_from(words).ok()?;
         Some(Cli { command: command(args.into()), log })
     }
     match words.first()?.to_str()? {

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::{
     CommandError,
-    own::Own,
+    own::OwnInbox,
     run::{done, say},
 };
 use crate::{
@@ -57,7 +57,7 @@ pub async fn ask(options: &AskOptions) -> Result<u8, CommandError> {
     let question = question(options)?;
     let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     let mut signals = Signals::catch()?;
-    let mut own = Own::bind(&options.agent).map_err(|error| CommandError::Ask(error.to_string()))?;
+    let mut own = OwnInbox::bind(&options.agent).map_err(|error| CommandError::Ask(error.to_string()))?;
     own.start()?;
     let settled = tokio::select! {
         settled = settled(&own.inbox, question) => settled?,

@@ -3,12 +3,12 @@
 
 use super::{CommandError, run::say};
 use crate::{
-    origin::attach::{self, Finder, SharedHosts},
+    origin::attach::{self, Finder, SharedInboxes},
     signals::Signals,
 };
 
 /// Attaches to the agents that these find. What is open in them when a signal comes stays open there.
-pub async fn attach(finders: Vec<Box<dyn Finder>>, hosts: SharedHosts) -> Result<u8, CommandError> {
+pub async fn attach(finders: Vec<Box<dyn Finder>>, hosts: SharedInboxes) -> Result<u8, CommandError> {
     // Signals are caught before a socket is bound, so that no signal leaves one behind.
     let mut signals = Signals::catch()?;
     let names: Vec<_> = finders.iter().map(|finder| finder.name()).collect();

@@ -53,7 +53,7 @@ const EXPOSED: &str = "other machines can reach this address, and nothing is enc
 const VISITORS: usize = 16;
 
 /// An inbox in the background.
-pub(super) struct Running {
+pub(super) struct BackgroundInbox {
     /// Where it serves.
     pub(super) address: SocketAddr,
     pid: i32,
@@ -84,7 +84,10 @@ pub(super) async fn detach(settings: &ServeSettings, log: &[OsString]) -> Result
 }
 
 /// Finds the inbox in the background, or starts one and waits until it serves.
-pub(super) async fn start(settings: &ServeSettings, log: &[OsString]) -> Result<Running, CommandError> {
+pub(super) async fn start(
+    settings: &ServeSettings,
+    log: &[OsString],
+) -> Result<BackgroundInbox, CommandError> {
     let folder = discovery::folder()?;
     let _lock = lock(folder.join(LOCK)).await?;
     match find(&folder).await? {
@@ -94,13 +97,13 @@ pub(super) async fn start(settings: &ServeSettings, log: &[OsString]) -> Result<
 }
 
 /// Returns the inbox that runs in the background.
-pub(super) async fn find(folder: &Path) -> Result<Option<Running>, CommandError> {
+pub(super) async fn find(folder: &Path) -> Result<Option<BackgroundInbox>, CommandError> {
     let Some((stream, pid)) = connect(folder).await? else { return Ok(None) };
     let mut line = String::new();
     let mut stream = BufReader::new(stream.take(limits::NAME as u64));
     let read = timeout(limits::HANDSHAKE_TIMEOUT, stream.read_line(&mut line)).await;
     match (read, line.trim_end().parse()) {
-        (Ok(Ok(_)), Ok(address)) => Ok(Some(Running { address, pid, log: None })),
+        (Ok(Ok(_)), Ok(address)) => Ok(Some(BackgroundInbox { address, pid, log: None })),
         // It ended in this moment.
         (Ok(_), _) if line.is_empty() => Ok(None),
         _ => Err(CommandError::Background(format!(
@@ -150,7 +153,7 @@ async fn lock(path: PathBuf) -> Result<File, CommandError> {
     Ok(locked.map_err(|_| failed())?.map_err(|_| failed())??)
 }
 
-async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<Running, CommandError> {
+async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<BackgroundInbox, CommandError> {
     let path = log_file()?;
     let mut output = log::open_bounded(&path)?;
     let start = output.seek(SeekFrom::End(0))?;
@@ -171,7 +174,7 @@ async fn spawn(settings: &ServeSettings, log: &[OsString]) -> Result<Running, Co
     let mut said = said.ok_or(io::Error::from(ErrorKind::BrokenPipe))?;
     let read = timeout(limits::BACKGROUND, said.read_line(&mut line)).await;
     match (read, line.trim_end().parse()) {
-        (Ok(Ok(_)), Ok(address)) => Ok(Running { address, pid, log: Some(path) }),
+        (Ok(Ok(_)), Ok(address)) => Ok(BackgroundInbox { address, pid, log: Some(path) }),
         (Ok(_), _) => Err(CommandError::Background(reason(output, start, &path))),
         (Err(_), _) => {
             // It would be in the way of the next attempt.

@@ -16,7 +16,7 @@ use crate::{
     exit,
     present::text,
     settings::{
-        AnyKey, Origin, Problem, Settings, edit, keys, layers::unknown_key, listing::SettingsList,
+        AnyKey, Layer, Problem, Settings, edit, keys, layers::unknown_key, listing::SettingsList,
         render as toml,
     },
     settings_files as files,
@@ -136,7 +136,7 @@ fn unchanged(path: &Path, error: &edit::EditError) -> CommandError {
 
 /// Says what wins over the person's own file.
 fn overridden(key: &dyn AnyKey) {
-    if let origin @ (Origin::Project(_) | Origin::Environment(_)) = files::read_here().stored(key).origin {
+    if let origin @ (Layer::Project(_) | Layer::Environment(_)) = files::read_here().stored(key).origin {
         say(&format!("{} has another value here, from {origin}", key.path()));
     }
 }

@@ -8,9 +8,9 @@ use serde_json::Value as Json;
 use crate::{
     desk::{Asker, BridgeName, QuestionId, Record, Submission},
     dialect::permission::request,
-    form::dialogue::{Dialogue, Reply},
+    form::dialogue::{Dialogue, DialogueReply},
     guard,
-    mock::{Consent, Consented},
+    mock::{Consent, ConsentReply},
     question::{Purpose, Value},
 };
 
@@ -23,12 +23,12 @@ pub fn consent(params: &Json) -> Option<Box<dyn Consent>> {
     guard::assess(&mut question);
     let id = QuestionId { bridge: BridgeName::default(), asker: Asker::Agent, number: 1 };
     let record = Record::new(id, Arc::new(question), SystemTime::now().into());
-    Some(Box::new(Asked(Dialogue::new(Arc::new(record)))))
+    Some(Box::new(PlainConsent(Dialogue::new(Arc::new(record)))))
 }
 
-struct Asked(Dialogue);
+struct PlainConsent(Dialogue);
 
-impl Consent for Asked {
+impl Consent for PlainConsent {
     fn above(&self) -> Vec<String> {
         self.0.above()
     }
@@ -41,17 +41,19 @@ impl Consent for Asked {
         self.0.is_caution()
     }
 
-    fn typed(&mut self, line: &str) -> Consented {
-        let say = |line: &str| Consented::Say(vec![line.to_owned()]);
+    fn typed(&mut self, line: &str) -> ConsentReply {
+        let say = |line: &str| ConsentReply::Say(vec![line.to_owned()]);
         match self.0.typed(line) {
-            Reply::Say(lines) => Consented::Say(lines),
-            Reply::Submit(Submission::Answer(answer)) => match answer.values.into_values().next() {
-                Some(Value::Text(option)) => Consented::Option(option),
-                _ => Consented::Denied,
+            DialogueReply::Say(lines) => ConsentReply::Say(lines),
+            DialogueReply::Submit(Submission::Answer(answer)) => match answer.values.into_values().next() {
+                Some(Value::Text(option)) => ConsentReply::Option(option),
+                _ => ConsentReply::Denied,
             },
-            Reply::Submit(Submission::Reject(_)) => Consented::Denied,
-            Reply::Submit(Submission::Extend(_)) | Reply::MoreTime => say("It waits as long as it takes."),
-            Reply::Leave => say("It stays open until it is answered, here or elsewhere."),
+            DialogueReply::Submit(Submission::Reject(_)) => ConsentReply::Denied,
+            DialogueReply::Submit(Submission::Extend(_)) | DialogueReply::MoreTime => {
+                say("It waits as long as it takes.")
+            }
+            DialogueReply::Leave => say("It stays open until it is answered, here or elsewhere."),
         }
     }
 }
@@ -74,18 +76,20 @@ mod tests {
     fn what_is_dangerous_takes_the_word_and_a_slip_stays_there() {
         let mut asked = asked("rm -rf build");
         assert!(asked.prompt().starts_with("Choose 1 to 3"), "{}", asked.prompt());
-        assert_eq!(asked.typed("2"), Consented::Say(Vec::new()));
+        assert_eq!(asked.typed("2"), ConsentReply::Say(Vec::new()));
         assert!(asked.is_caution() && asked.above()[0].contains("`rm` removes"), "{:?}", asked.above());
-        assert!(matches!(asked.typed("yse"), Consented::Say(lines) if lines[0].contains("Nothing was sent")));
-        assert_eq!(asked.typed("yes"), Consented::Option("once".to_owned()));
+        assert!(
+            matches!(asked.typed("yse"), ConsentReply::Say(lines) if lines[0].contains("Nothing was sent"))
+        );
+        assert_eq!(asked.typed("yes"), ConsentReply::Option("once".to_owned()));
     }
 
     #[test]
     fn it_is_denied_with_a_reason_or_without() {
         for (lines, expected) in [
-            (["3", ""], Consented::Option("no".to_owned())),
-            (["3", "not now"], Consented::Denied),
-            (["/skip", ""], Consented::Denied),
+            (["3", ""], ConsentReply::Option("no".to_owned())),
+            (["3", "not now"], ConsentReply::Denied),
+            (["/skip", ""], ConsentReply::Denied),
         ] {
             let mut asked = asked("rm -rf build");
             asked.typed(lines[0]);

@@ -20,12 +20,12 @@ use crate::{
     control::{Follower, Inbox},
     desk::{Record, Refusal, State, Submission},
     exit,
-    form::dialogue::{Dialogue, Reply},
+    form::dialogue::{Dialogue, DialogueReply},
     machine::Machine,
     present::{
         answer,
         bridges::Bridges,
-        question::{Entry, Introduction, Shown},
+        question::{FieldText, QuestionHeader, QuestionText},
         text::span,
         wrap,
     },
@@ -41,7 +41,7 @@ pub(super) fn can_ask() -> bool {
 }
 
 /// What a conversation goes on with.
-enum Event {
+enum ConversationEvent {
     /// The person typed a line; `None` is the end of what they type.
     Line(io::Result<Option<String>>),
     /// The question changed elsewhere.
@@ -59,7 +59,7 @@ struct Conversation<'a> {
     /// The line that the person is typing.
     typing: Option<JoinHandle<io::Result<Option<String>>>>,
     /// While this exists, what is typed is not shown. A signal drops it as well.
-    silent: Option<Silent>,
+    silent: Option<EchoGuard>,
     /// Whether it was said that little time is left.
     is_warned: bool,
 }
@@ -79,7 +79,7 @@ pub(super) async fn converse(machine: &Machine, dialogue: Dialogue) -> Result<u8
         silent: None,
         is_warned: record.expiring,
     };
-    print(&conversation.shown(|shown| Introduction(shown).to_string()))?;
+    print(&conversation.shown(|shown| QuestionHeader(shown).to_string()))?;
     let mut talked = pin!(conversation.talk());
     // The questions are followed meanwhile.
     tokio::select! {
@@ -102,9 +102,9 @@ impl Conversation<'_> {
             described = field;
             let line = loop {
                 match self.event().await? {
-                    Event::Line(line) => break line?,
-                    Event::Signal(code) => return self.left_open(code),
-                    Event::Changed => {
+                    ConversationEvent::Line(line) => break line?,
+                    ConversationEvent::Signal(code) => return self.left_open(code),
+                    ConversationEvent::Changed => {
                         if let Some(code) = self.changed()? {
                             return Ok(code);
                         }
@@ -119,10 +119,10 @@ impl Conversation<'_> {
                 continue;
             }
             match self.dialogue.typed(&line) {
-                Reply::Say(lines) => self.say_all(&lines)?,
-                Reply::Leave => return self.left_open(exit::LEFT_OPEN),
-                Reply::MoreTime => self.extend().await?,
-                Reply::Submit(submission) => {
+                DialogueReply::Say(lines) => self.say_all(&lines)?,
+                DialogueReply::Leave => return self.left_open(exit::LEFT_OPEN),
+                DialogueReply::MoreTime => self.extend().await?,
+                DialogueReply::Submit(submission) => {
                     if let Some(code) = self.submit(submission).await? {
                         return Ok(code);
                     }
@@ -132,7 +132,7 @@ impl Conversation<'_> {
     }
 
     /// Prints the prompt and waits for what happens next.
-    async fn event(&mut self) -> Result<Event, CommandError> {
+    async fn event(&mut self) -> Result<ConversationEvent, CommandError> {
         let typing = match &mut self.typing {
             Some(typing) => typing,
             typing => {
@@ -142,17 +142,17 @@ impl Conversation<'_> {
                     tcflush(io::stdin(), QueueSelector::IFlush).unwrap_or_default();
                 }
                 // Before the prompt: nothing that is typed at it may be shown.
-                self.silent = if self.dialogue.is_secret() { Silent::new() } else { None };
+                self.silent = if self.dialogue.is_secret() { EchoGuard::new() } else { None };
                 print(&self.dialogue.prompt())?;
                 typing.insert(spawn_blocking(line))
             }
         };
         let event = tokio::select! {
-            line = typing => Event::Line(line.unwrap_or_else(|error| Err(io::Error::other(error)))),
-            Some(_) = self.follower.next() => Event::Changed,
-            code = self.signals.next() => Event::Signal(code),
+            line = typing => ConversationEvent::Line(line.unwrap_or_else(|error| Err(io::Error::other(error)))),
+            Some(_) = self.follower.next() => ConversationEvent::Changed,
+            code = self.signals.next() => ConversationEvent::Signal(code),
         };
-        if matches!(event, Event::Line(_)) {
+        if matches!(event, ConversationEvent::Line(_)) {
             (self.typing, self.silent) = (None, None);
         }
         Ok(event)
@@ -225,16 +225,16 @@ impl Conversation<'_> {
 
     fn describe(&self) -> io::Result<()> {
         let Some(field) = self.dialogue.field() else { return Ok(()) };
-        print(&self.shown(|shown| Entry(shown, field).to_string()))
+        print(&self.shown(|shown| FieldText(shown, field).to_string()))
     }
 
-    fn shown(&self, show: impl FnOnce(&Shown<'_>) -> String) -> String {
+    fn shown(&self, show: impl FnOnce(&QuestionText<'_>) -> String) -> String {
         let record = self.dialogue.record();
         let bridges = Bridges::new(self.machine.status());
         let columns = Room::now().map_or(usize::MAX, |room| room.columns);
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let (status, now) = (bridges.status(record), bridges.now(record));
-        show(&Shown { record, status, now, columns, colour })
+        show(&QuestionText { record, status, now, columns, colour })
     }
 
     fn say_all(&self, lines: &[String]) -> io::Result<()> {
@@ -261,9 +261,9 @@ fn line() -> io::Result<Option<String>> {
 }
 
 /// A terminal that does not show what is typed, until this is dropped.
-struct Silent(Termios);
+struct EchoGuard(Termios);
 
-impl Silent {
+impl EchoGuard {
     fn new() -> Option<Self> {
         let before = tcgetattr(io::stdin()).ok()?;
         let mut silent = before.clone();
@@ -271,11 +271,11 @@ impl Silent {
         // The newline is shown all the same.
         silent.local_modes.insert(LocalModes::ECHONL);
         tcsetattr(io::stdin(), OptionalActions::Flush, &silent).ok()?;
-        Some(Silent(before))
+        Some(EchoGuard(before))
     }
 }
 
-impl Drop for Silent {
+impl Drop for EchoGuard {
     fn drop(&mut self) {
         // A terminal that is gone needs nothing undone.
         tcsetattr(io::stdin(), OptionalActions::Now, &self.0).unwrap_or_default();

@@ -17,8 +17,8 @@ use crate::{
     control::Life,
     desk::{IdPrefix, Record, Refusal, State},
     exit,
-    journal::{self, Filter, History, Verified},
-    present::{past, question::Shown, text},
+    journal::{self, Filter, History, Verification},
+    present::{past, question::QuestionText, text},
 };
 
 /// What `history` does.
@@ -118,7 +118,7 @@ fn list(
     }
     let past: Vec<_> = found
         .iter()
-        .map(|past| past::Past {
+        .map(|past| past::HistoryEntry {
             record: &past.record,
             accepted: past.accepted.as_ref(),
             may_have_arrived: past.may_have_arrived,
@@ -141,11 +141,11 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     let record: &Record = &past.record;
     let columns = Room::now().map_or(usize::MAX, |room| room.columns);
     let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-    let mut said = Shown { record, status: None, now: now(), columns, colour }.to_string();
+    let mut said = QuestionText { record, status: None, now: now(), columns, colour }.to_string();
     let life = lives.get(&record.bridge).copied().unwrap_or(Life::Lives);
     if past.seq.is_none() && life != Life::Lives {
         let (accepted, may_have_arrived) = (past.accepted.as_ref(), past.may_have_arrived);
-        let past = past::Past { record, accepted, may_have_arrived, life };
+        let past = past::HistoryEntry { record, accepted, may_have_arrived, life };
         said.push_str(&format!("\n{}\n", past.ending()));
     }
     if let Some(by) = &past.claimed_by {
@@ -187,8 +187,8 @@ fn verify(history: &History, json: bool) -> Result<u8, CommandError> {
 }
 
 /// Returns what a check of the journal found.
-fn checked(verified: &Verified) -> String {
-    let Verified { rows, seq, head, removed_up_to, breaks, broken, .. } = verified;
+fn checked(verified: &Verification) -> String {
+    let Verification { rows, seq, head, removed_up_to, breaks, broken, .. } = verified;
     let mut lines: Vec<_> = breaks.iter().map(ToString::to_string).collect();
     let more = broken.saturating_sub(breaks.len() as u64);
     if more > 0 {

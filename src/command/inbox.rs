@@ -12,13 +12,13 @@ use tokio_util::sync::CancellationToken;
 use super::{
     CommandError,
     background::{self, Presence},
-    own::Own,
+    own::OwnInbox,
 };
 use crate::{
     config::ServeSettings,
     exit,
     machine::{Machine, discovery},
-    origin::attach::{self, Finder, SharedHosts},
+    origin::attach::{self, Finder, SharedInboxes},
     present::gaps,
     serve::Server,
     signals::Signals,
@@ -50,10 +50,10 @@ pub enum InboxMode {
 }
 
 /// The agents that an inbox attaches to: what finds them, and what gives each an inbox of its own.
-pub type Attached = (Vec<Box<dyn Finder>>, SharedHosts);
+pub type AttachTargets = (Vec<Box<dyn Finder>>, SharedInboxes);
 
 /// Serves the questions, here or in the background, or ends that. Where it serves them, it attaches to these agents.
-pub async fn inbox(options: &InboxOptions, attached: Attached) -> Result<u8, CommandError> {
+pub async fn inbox(options: &InboxOptions, attached: AttachTargets) -> Result<u8, CommandError> {
     let settings = &options.serve;
     match &options.mode {
         InboxMode::Foreground => serve(settings, None, attached, Signals::catch()?).await,
@@ -74,12 +74,12 @@ pub async fn inbox(options: &InboxOptions, attached: Attached) -> Result<u8, Com
 async fn serve(
     settings: &ServeSettings,
     presence: Option<&Presence>,
-    (finders, hosts): Attached,
+    (finders, hosts): AttachTargets,
     mut signals: Signals,
 ) -> Result<u8, CommandError> {
     let server = Server::bind(settings.address, &settings.http).await?;
     let address = server.address();
-    let mut own = Own::bind(SERVER)?;
+    let mut own = OwnInbox::bind(SERVER)?;
     own.inbox.serves_at(address);
     own.start()?;
     let machine = Machine::open_with(&discovery::folder()?, own.inbox.clone(), own.ledger.clone()).await?;
@@ -110,7 +110,7 @@ async fn serve(
 async fn report(machine: &Machine) {
     let (mut left_out, mut said) = (machine.gaps(), Vec::new());
     loop {
-        let lines = gaps::lines(&left_out.borrow_and_update());
+        let lines = gaps::gap_lines(&left_out.borrow_and_update());
         lines.iter().filter(|line| !said.contains(*line)).for_each(|line| tracing::warn!("{line}"));
         said = lines;
         if left_out.changed().await.is_err() {

@@ -12,7 +12,7 @@ use crate::{
     config::JournalSettings,
     control::Life,
     desk::{BridgeName, Record, Timestamp},
-    journal::{History, JournalError, Options, Past, Unsettled},
+    journal::{History, JournalError, Options, PastQuestion, UnsettledQuestions},
     machine::discovery,
 };
 
@@ -51,8 +51,8 @@ pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<
 }
 
 /// Returns what was asked lately and is not settled: what is lost, and what waits at bridges that live.
-pub(super) fn unsettled() -> Result<Unsettled, CommandError> {
-    let Some(history) = open()? else { return Ok(Unsettled::default()) };
+pub(super) fn unsettled() -> Result<UnsettledQuestions, CommandError> {
+    let Some(history) = open()? else { return Ok(UnsettledQuestions::default()) };
     Ok(history.lately_unsettled(now(), &of_user())?)
 }
 
@@ -60,8 +60,8 @@ pub(super) fn unsettled() -> Result<Unsettled, CommandError> {
 /// all it knew before: then the questions are read again.
 pub(super) fn with_lives(
     history: &History,
-    read: impl Fn() -> Result<Vec<Past>, JournalError>,
-) -> Result<(Vec<Past>, BTreeMap<BridgeName, Life>), CommandError> {
+    read: impl Fn() -> Result<Vec<PastQuestion>, JournalError>,
+) -> Result<(Vec<PastQuestion>, BTreeMap<BridgeName, Life>), CommandError> {
     let (options, mut lives) = (of_user(), BTreeMap::new());
     loop {
         let found = read()?;

@@ -48,7 +48,7 @@ pub async fn list(options: &ListOptions) -> Result<u8, CommandError> {
     }
     let room = Room::now();
     let mut lines = lines(&machine, &folder, &gaps, &elsewhere, room);
-    lines.extend(elsewhere::lines(&elsewhere, &folder));
+    lines.extend(elsewhere::unreachable_lines(&elsewhere, &folder));
     let lost = past::lost(&lost, SystemTime::now().into(), room.map(|room| room.columns));
     if !lost.is_empty() {
         lines.push(String::new());

@@ -7,7 +7,7 @@ use super::{inbox, screen::Room};
 use crate::{
     control::Inbox,
     machine::{Gaps, Machine},
-    present::{bridges::Bridges, elsewhere::Elsewhere, listing::QuestionList, table::table},
+    present::{bridges::Bridges, elsewhere::UnreachableBridges, listing::QuestionList, table::table},
     terminal::printable_line,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn lines(
     machine: &Machine,
     folder: &Path,
     gaps: &Gaps,
-    elsewhere: &[Elsewhere],
+    elsewhere: &[UnreachableBridges],
     room: Option<Room>,
 ) -> Vec<String> {
     let statuses = machine.status();

@@ -74,7 +74,7 @@ pub use doctor::{DoctorOptions, doctor};
 pub use error::CommandError;
 #[cfg(feature = "journal")]
 pub use history::{HistoryOptions, history};
-pub use inbox::{Attached, InboxMode, InboxOptions, inbox};
+pub use inbox::{AttachTargets, InboxMode, InboxOptions, inbox};
 #[cfg(feature = "journal")]
 pub use ledger::journal_options;
 pub use list::{ListOptions, list};

@@ -32,7 +32,7 @@ pub async fn next() -> Result<u8, CommandError> {
     let Some(oldest) = open.into_iter().next() else {
         let (_, elsewhere) = lost_and_elsewhere(&folder).await;
         lines(&machine, &folder, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
-        elsewhere::lines(&elsewhere, &folder).iter().for_each(|line| say(line));
+        elsewhere::unreachable_lines(&elsewhere, &folder).iter().for_each(|line| say(line));
         // A bridge that did not reply may have a question that waits.
         return Ok(if gaps.is_empty() { exit::NO_QUESTION } else { exit::BRIDGE_GONE });
     };

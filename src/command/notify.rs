@@ -16,7 +16,7 @@ use crate::{
     desk::{Record, State},
     exit,
     machine::discovery,
-    notifier::{BUSY, Notifying, follow, take},
+    notifier::{BUSY, NotifierStart, follow, take},
     notify::{Plan, ruled},
     present::bridges::Bridges,
     real_files::RealFiles,
@@ -72,7 +72,7 @@ async fn tell(options: &NotifyOptions) -> Result<u8, CommandError> {
     let plan = if options.now { plan.now() } else { plan };
     let age = bridges.now(&record).since(record.opened_at);
     let says_all = !options.background;
-    let notifying = Notifying { machine, record, age, folder, settings, plan, terminal, slot, says_all };
+    let notifying = NotifierStart { machine, record, age, folder, settings, plan, terminal, slot, says_all };
     let mut signals = Signals::catch()?;
     let told = follow(notifying, async move { signals.next().await }).await;
     Ok(if told > 0 || options.background { exit::OK } else { exit::FAILED })

@@ -35,7 +35,7 @@ pub struct Offer {
 
 /// Returns how a command line can go on; `None` where its last word is neither an ID nor a part of an answer.
 pub fn offers(words: &[String]) -> Option<Vec<Offer>> {
-    let wanted = Wanted::read(words)?;
+    let wanted = CompletionTarget::read(words)?;
     let open = open().unwrap_or_default();
     let current = words.last().map(String::as_str).unwrap_or_default();
     Some(wanted.offers(&open, current))
@@ -51,7 +51,7 @@ fn open() -> Option<Vec<Arc<Record>>> {
 
 /// What the last word of a command line is.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted<'a> {
+enum CompletionTarget<'a> {
     /// An ID.
     Id,
     /// The ID of a permission.
@@ -64,7 +64,7 @@ enum Wanted<'a> {
     Named(&'a str),
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> CompletionTarget<'a> {
     fn read(words: &'a [String]) -> Option<Self> {
         let (current, before) = words.split_last()?;
         let takes_id = |at: usize| match &before[..=at] {
@@ -83,13 +83,17 @@ impl<'a> Wanted<'a> {
             }
         }
         match (pending, &*places) {
-            (Some("--field"), [id, ..]) => Some(Wanted::Named(id)),
-            (Some(option), [id, ..]) if TAKE_NAME.contains(&option) => Some(Wanted::Name(id)),
+            (Some("--field"), [id, ..]) => Some(CompletionTarget::Named(id)),
+            (Some(option), [id, ..]) if TAKE_NAME.contains(&option) => Some(CompletionTarget::Name(id)),
             (Some(_), _) => None,
             (None, _) if current.starts_with('-') => None,
-            (None, []) if matches!(before[at].as_str(), "allow" | "deny") => Some(Wanted::Permission),
-            (None, []) => Some(Wanted::Id),
-            (None, [id, values @ ..]) if before[at] == "answer" => Some(Wanted::Value(id, values.len())),
+            (None, []) if matches!(before[at].as_str(), "allow" | "deny") => {
+                Some(CompletionTarget::Permission)
+            }
+            (None, []) => Some(CompletionTarget::Id),
+            (None, [id, values @ ..]) if before[at] == "answer" => {
+                Some(CompletionTarget::Value(id, values.len()))
+            }
             (None, _) => None,
         }
     }
@@ -101,14 +105,18 @@ impl<'a> Wanted<'a> {
             fitting.next().filter(|_| fitting.next().is_none()).map(|record| &*record.question)
         };
         match self {
-            Wanted::Id => ids(open, current),
-            Wanted::Permission => {
+            CompletionTarget::Id => ids(open, current),
+            CompletionTarget::Permission => {
                 let permissions = open.iter().filter(|record| record.question.purpose == Purpose::Permission);
                 ids(permissions, current)
             }
-            Wanted::Name(id) => question(id).map(|question| names(question, current)).unwrap_or_default(),
-            Wanted::Named(id) => question(id).map(|question| named(question, current)).unwrap_or_default(),
-            Wanted::Value(id, place) => {
+            CompletionTarget::Name(id) => {
+                question(id).map(|question| names(question, current)).unwrap_or_default()
+            }
+            CompletionTarget::Named(id) => {
+                question(id).map(|question| named(question, current)).unwrap_or_default()
+            }
+            CompletionTarget::Value(id, place) => {
                 let field = question(id).and_then(|question| match &*question.fields {
                     // The only field takes all the options that are typed.
                     [field @ Field { kind: Kind::Choices { .. }, .. }] => Some(field),
@@ -207,26 +215,26 @@ mod tests {
     #[test]
     fn the_last_word_is_an_id_a_value_or_a_name() {
         for (words, wanted) in [
-            (&["answer", ""][..], Some(Wanted::Id)),
-            (&["--log", "debug", "show", "--json", "k"], Some(Wanted::Id)),
-            (&["answer", "k-1", ""], Some(Wanted::Value("k-1", 0))),
-            (&["answer", "k-1", "a", "--note", "n", "b"], Some(Wanted::Value("k-1", 1))),
-            (&["answer", "--field=q0=x", "k-1", ""], Some(Wanted::Value("k-1", 0))),
-            (&["answer", "k-1", "--field", ""], Some(Wanted::Named("k-1"))),
-            (&["answer", "k-1", "--note", ""], Some(Wanted::Name("k-1"))),
+            (&["answer", ""][..], Some(CompletionTarget::Id)),
+            (&["--log", "debug", "show", "--json", "k"], Some(CompletionTarget::Id)),
+            (&["answer", "k-1", ""], Some(CompletionTarget::Value("k-1", 0))),
+            (&["answer", "k-1", "a", "--note", "n", "b"], Some(CompletionTarget::Value("k-1", 1))),
+            (&["answer", "--field=q0=x", "k-1", ""], Some(CompletionTarget::Value("k-1", 0))),
+            (&["answer", "k-1", "--field", ""], Some(CompletionTarget::Named("k-1"))),
+            (&["answer", "k-1", "--note", ""], Some(CompletionTarget::Name("k-1"))),
             (&["answer", "k-1", "--"], None),
             (&["reject", "k-1", ""], None),
             (&["reject", "k-1", "--reason", ""], None),
             (&["list", ""], None),
-            (&["rules", "try", ""], Some(Wanted::Id)),
-            (&["rules", "apply", "--yes", ""], Some(Wanted::Id)),
+            (&["rules", "try", ""], Some(CompletionTarget::Id)),
+            (&["rules", "apply", "--yes", ""], Some(CompletionTarget::Id)),
             (&["rules", "apply", "k-1", ""], None),
             (&["rules", "try", "--history", ""], None),
             (&["rules", "try", "--"], None),
             (&["apply", ""], None),
             (&[], None),
         ] {
-            assert_eq!(Wanted::read(&strings(words)), wanted, "{words:?}");
+            assert_eq!(CompletionTarget::read(&strings(words)), wanted, "{words:?}");
         }
     }
 
@@ -242,7 +250,7 @@ mod tests {
         records.into()
     }
 
-    fn offered(wanted: &Wanted<'_>, open: &[Arc<Record>], current: &str) -> Vec<(String, String)> {
+    fn offered(wanted: &CompletionTarget<'_>, open: &[Arc<Record>], current: &str) -> Vec<(String, String)> {
         wanted.offers(open, current).into_iter().map(|offer| (offer.word, offer.meaning)).collect()
     }
 
@@ -253,11 +261,11 @@ mod tests {
     #[test]
     fn ids_are_offered_with_their_question_and_names_with_their_label() {
         let open = open(&json!([{ "name": "q0", "label": "Why\n?", "kind": "text" }]));
-        assert_eq!(offered(&Wanted::Id, &open, "k3-2"), pairs(&[("k3-2", "Which?")]));
-        assert_eq!(offered(&Wanted::Id, &open, "").len(), 2);
-        assert_eq!(offered(&Wanted::Name("k3-1"), &open, ""), pairs(&[("q0=", "Why\u{240a}?")]));
-        assert_eq!(offered(&Wanted::Name("k3"), &open, ""), [], "it is ambiguous");
-        assert_eq!(offered(&Wanted::Name("k3-1"), &open, "q0="), [], "nothing is left to type");
+        assert_eq!(offered(&CompletionTarget::Id, &open, "k3-2"), pairs(&[("k3-2", "Which?")]));
+        assert_eq!(offered(&CompletionTarget::Id, &open, "").len(), 2);
+        assert_eq!(offered(&CompletionTarget::Name("k3-1"), &open, ""), pairs(&[("q0=", "Why\u{240a}?")]));
+        assert_eq!(offered(&CompletionTarget::Name("k3"), &open, ""), [], "it is ambiguous");
+        assert_eq!(offered(&CompletionTarget::Name("k3-1"), &open, "q0="), [], "nothing is left to type");
     }
 
     #[test]
@@ -265,7 +273,7 @@ mod tests {
         let options = json!([{ "value": "a", "label": "Auth" }, { "value": "b", "label": "Billing" }]);
         let field =
             |kind: &str| open(&json!([{ "name": "q0", "label": "?", "kind": kind, "options": options }]));
-        let second = Wanted::Value("k3-1", 1);
+        let second = CompletionTarget::Value("k3-1", 1);
         assert_eq!(offered(&second, &field("choices"), "B"), pairs(&[("Billing", "")]));
         assert_eq!(offered(&second, &field("choice"), "B"), []);
     }
@@ -282,16 +290,22 @@ mod tests {
             { "name": "q0", "label": "?", "kind": "choices", "options": options },
             { "name": "q1", "label": "?", "kind": "confirm", "yes": "Do it", "no": "Leave it" },
         ]));
-        let first = Wanted::Value("k3-1", 0);
+        let first = CompletionTarget::Value("k3-1", 0);
         assert_eq!(
             offered(&first, &open, ""),
             pairs(&[("Auth", "Who\u{240a}is it"), ("b", "Bi\u{241b}lling"), ("3", "-rf"), ("Search", "")])
         );
         assert_eq!(offered(&first, &open, "Auth,S"), pairs(&[("Auth,Search", "")]));
         assert_eq!(offered(&first, &open, "Auth, A"), []);
-        assert_eq!(offered(&Wanted::Named("k3-1"), &open, "q"), pairs(&[("q0=", "?"), ("q1=", "?")]));
-        assert_eq!(offered(&Wanted::Named("k3-1"), &open, "q0=Auth,S"), pairs(&[("q0=Auth,Search", "")]));
-        assert_eq!(offered(&Wanted::Value("k3-1", 1), &open, "D"), pairs(&[("Do it", "")]));
-        assert_eq!(offered(&Wanted::Value("k3-1", 2), &open, ""), []);
+        assert_eq!(
+            offered(&CompletionTarget::Named("k3-1"), &open, "q"),
+            pairs(&[("q0=", "?"), ("q1=", "?")])
+        );
+        assert_eq!(
+            offered(&CompletionTarget::Named("k3-1"), &open, "q0=Auth,S"),
+            pairs(&[("q0=Auth,Search", "")])
+        );
+        assert_eq!(offered(&CompletionTarget::Value("k3-1", 1), &open, "D"), pairs(&[("Do it", "")]));
+        assert_eq!(offered(&CompletionTarget::Value("k3-1", 2), &open, ""), []);
     }
 }

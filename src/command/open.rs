@@ -50,7 +50,7 @@ pub async fn open(options: &OpenOptions) -> Result<u8, CommandError> {
             started.address
         }
     };
-    let link = Link { server, question, token: options.token()? };
+    let link = PageLink { server, question, token: options.token()? };
     let here = link.to(local(server.ip()))?;
     if options.print {
         return link.print(&here);
@@ -85,13 +85,13 @@ async fn running() -> Result<Option<SocketAddr>, CommandError> {
 }
 
 /// What addresses of the page are made of.
-struct Link {
+struct PageLink {
     server: SocketAddr,
     question: Option<QuestionId>,
     token: Token,
 }
 
-impl Link {
+impl PageLink {
     fn host(&self, address: IpAddr) -> SocketAddr {
         SocketAddr::new(address, self.server.port())
     }

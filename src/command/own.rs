@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The inbox of this process, and what serves it on a socket until this is dropped.
-pub(super) struct Own {
+pub(super) struct OwnInbox {
     /// While the port exists, the inbox is open. It goes first: the services of the host end with the inbox.
     _port: Port,
     pub(super) inbox: BridgeInbox,
@@ -23,7 +23,7 @@ pub(super) struct Own {
     host: Host<Socket>,
 }
 
-impl Own {
+impl OwnInbox {
     /// Listens on a socket of its own. `agent` is what others show as the one that asks.
     pub(super) fn bind(agent: &str) -> Result<Self, DiscoveryError> {
         let settings = settings_files::read(None);
@@ -37,7 +37,7 @@ impl Own {
         };
         #[cfg(feature = "notify")]
         let host = host.with(Box::new(crate::notifier::NotifyService::new()));
-        Ok(Own { _port: port, inbox, ledger, host })
+        Ok(OwnInbox { _port: port, inbox, ledger, host })
     }
 
     /// Serves the inbox from now on, and times the questions in it.

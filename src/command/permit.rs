@@ -36,7 +36,7 @@ fn asked(record: Arc<Record>, role: Role) -> Option<Dialogue> {
     if !record.is_open() || question.purpose != Purpose::Permission {
         return None;
     }
-    match (permission::options(question, role).count(), choose(&record, role)) {
+    match (permission::options_with_role(question, role).count(), choose(&record, role)) {
         (1, Ok(Submission::Answer(answer))) if question.risk().is_guarded() => {
             Some(Dialogue::confirming(record, answer))
         }
@@ -74,7 +74,7 @@ fn check(question: &Question) -> Result<(), String> {
 fn choose(record: &Record, role: Role) -> Result<Submission, String> {
     let question = &record.question;
     check(question)?;
-    let options: Vec<_> = permission::options(question, role).collect();
+    let options: Vec<_> = permission::options_with_role(question, role).collect();
     match (&*options, question.fields.first()) {
         ([option], Some(field)) => Ok(chosen(field, option)),
         ([], _) if role == Role::AllowAlways => {

@@ -21,7 +21,7 @@ use crate::{
     machine::{Machine, discovery},
     present::text,
     real_files::RealFiles,
-    rule::{Decision, Explained, What, decide, explain},
+    rule::{Decision, Explanation, RuleEffect, decide, explain},
     rule_service,
     settings::{RuleTable, Settings, render},
     settings_files as files,
@@ -96,7 +96,7 @@ fn check() -> Result<u8, CommandError> {
 async fn attempt(id: &str) -> Result<u8, CommandError> {
     let (_, _, record) = look_up(id).await?;
     let settings = read();
-    let Explained { passed, decision } = explain(settings.rules(), &record, &RealFiles);
+    let Explanation { passed, decision } = explain(settings.rules(), &record, &RealFiles);
     let mut lines = vec![format!("{}: {}", record.id, text::headline(&record))];
     lines.extend(passed.iter().map(|passed| format!("  {} does not apply: {}", passed.rule, passed.why)));
     lines.push(match &decision {
@@ -135,9 +135,9 @@ fn try_history(_: Option<Duration>) -> Result<u8, CommandError> {
 /// Returns what a rule would do with a question.
 fn would(record: &Record, decision: &Decision) -> String {
     match &decision.what {
-        What::Submit(submission) => format!("it would be {}", said(record, submission)),
-        What::Hold => "a person decides, and no later rule".to_owned(),
-        What::Notify(ways) => format!("a person decides, and is told by {}", ways.join(", ")),
+        RuleEffect::Submit(submission) => format!("it would be {}", said(record, submission)),
+        RuleEffect::Hold => "a person decides, and no later rule".to_owned(),
+        RuleEffect::Notify(ways) => format!("a person decides, and is told by {}", ways.join(", ")),
     }
 }
 
@@ -190,7 +190,7 @@ async fn open(id: Option<&str>) -> Result<Vec<Arc<Record>>, CommandError> {
 fn decided(open: Vec<Arc<Record>>, settings: &Settings) -> Vec<(Arc<Record>, Decision)> {
     let decision = |record: Arc<Record>| {
         let decision = decide(settings.rules(), &record, &RealFiles)?;
-        matches!(decision.what, What::Submit(_)).then_some((record, decision))
+        matches!(decision.what, RuleEffect::Submit(_)).then_some((record, decision))
     };
     open.into_iter().filter_map(decision).collect()
 }
@@ -212,7 +212,7 @@ fn confirm() -> io::Result<bool> {
 }
 
 async fn submit(record: &Record, decision: &Decision) -> Result<(), CommandError> {
-    let What::Submit(submission) = &decision.what else { return Ok(()) };
+    let RuleEffect::Submit(submission) = &decision.what else { return Ok(()) };
     let machine = Machine::open_for(&discovery::folder()?, &IdPrefix::from(&record.id)).await?;
     let submitted = machine.submit(&record.id, submission.clone(), rule_service::by(&decision.rule)).await;
     let now = submitted.map_err(|refusal| CommandError::Refused(record.id.to_string(), refusal))?;

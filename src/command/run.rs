@@ -105,7 +105,7 @@ pub(super) fn say(text: &str) {
 
 /// Says on stderr what is left out, a line for each reason.
 pub(super) fn warn(gaps: &Gaps) {
-    gaps::lines(gaps).iter().for_each(|line| say(line));
+    gaps::gap_lines(gaps).iter().for_each(|line| say(line));
 }
 
 /// Prints the output of a command.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     control::Inbox,
     machine::Gaps,
-    present::{bridges::Bridges, question::Shown, text},
+    present::{bridges::Bridges, question::QuestionText, text},
 };
 
 /// What `show` prints.
@@ -34,7 +34,7 @@ pub async fn show(options: &ShowOptions) -> Result<u8, CommandError> {
         let bridges = Bridges::new(machine.status());
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let (status, now) = (bridges.status(&record), bridges.now(&record));
-        Shown { record: &record, status, now, columns, colour }.to_string()
+        QuestionText { record: &record, status, now, columns, colour }.to_string()
     };
     run::shown(print(&text))
 }

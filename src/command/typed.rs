@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    form::read::{self, Given},
+    form::read::{self, TypedText},
     present::answer::{about, brief},
     question::{Answer, Field, Question, Value},
 };
@@ -54,8 +54,8 @@ pub(super) fn read(
 fn sort<'a>(
     question: &'a Question,
     options: &'a AnswerOptions,
-) -> Result<BTreeMap<&'a str, Vec<Given<'a>>>, String> {
-    let mut sorted: BTreeMap<&str, Vec<Given<'_>>> = BTreeMap::new();
+) -> Result<BTreeMap<&'a str, Vec<TypedText<'a>>>, String> {
+    let mut sorted: BTreeMap<&str, Vec<TypedText<'_>>> = BTreeMap::new();
     let (count, values) = (question.fields.len(), options.values.len());
     for (place, text) in options.values.iter().enumerate() {
         // The only field takes all there is.
@@ -63,20 +63,20 @@ fn sort<'a>(
             format!("the question has {count} fields, but {values} values are given: quote a value that has spaces")
         })?;
         if !text.is_empty() {
-            sorted.entry(&field.name).or_default().push(Given::Value(text));
+            sorted.entry(&field.name).or_default().push(TypedText::Value(text));
         }
     }
     for given in &options.fields {
         let (field, text) =
             named(question, given).ok_or_else(|| unnamed(question, "--field takes NAME=VALUE", given))?;
-        sorted.entry(&field.name).or_default().push(Given::Value(text));
+        sorted.entry(&field.name).or_default().push(TypedText::Value(text));
     }
     for given in &options.texts {
         let (field, text) = match &*question.fields {
             [field] => (field, &**given),
             _ => named(question, given).ok_or_else(|| unnamed(question, "--text takes NAME=TEXT", given))?,
         };
-        sorted.entry(&field.name).or_default().push(Given::Text(text));
+        sorted.entry(&field.name).or_default().push(TypedText::Text(text));
     }
     Ok(sorted)
 }
@@ -126,7 +126,7 @@ fn seems_named(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-fn value(question: &Question, field: &Field, given: &[Given<'_>]) -> Result<Value, String> {
+fn value(question: &Question, field: &Field, given: &[TypedText<'_>]) -> Result<Value, String> {
     let hint = if question.fields.len() == 1 {
         "`--text TEXT` sends a text as it is".to_owned()
     } else {

@@ -21,7 +21,7 @@ use crate::{
     control::{Batch, Inbox},
     desk::{Event, QuestionId, Record, State},
     machine::{Gaps, Machine},
-    present::{bridges::Bridges, elsewhere::Elsewhere, gaps, table::row, text},
+    present::{bridges::Bridges, elsewhere::UnreachableBridges, gaps, table::row, text},
     signals::Signals,
     terminal::cut,
 };
@@ -47,7 +47,7 @@ pub(super) async fn watch(machine: &Machine, folder: &Path, as_json: bool) -> Re
 async fn redraw(
     machine: &Machine,
     folder: &Path,
-    elsewhere: &[Elsewhere],
+    elsewhere: &[UnreachableBridges],
     mut screen: Screen,
 ) -> io::Result<()> {
     let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
@@ -70,7 +70,7 @@ async fn redraw(
 /// Prints a line for each change, or the whole list as JSON on a line.
 async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
     let (mut follower, mut left_out) = (machine.store().follow(), machine.gaps());
-    let (mut said, mut known) = (Vec::new(), Known::default());
+    let (mut said, mut known) = (Vec::new(), KnownQuestions::default());
     loop {
         let mut batch = None;
         tokio::select! {
@@ -81,7 +81,7 @@ async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
             Ok(()) = left_out.changed() => {}
         }
         let gaps = left_out.borrow_and_update().clone();
-        said = warn(&gaps, &said);
+        said = report_gaps(&gaps, &said);
         match batch {
             _ if as_json => print(&text::json_line(&listing(machine, &gaps))?)?,
             Some(batch) => print(&known.changes(machine, batch))?,
@@ -91,15 +91,16 @@ async fn report(machine: &Machine, as_json: bool) -> io::Result<()> {
 }
 
 /// Says on stderr what is left out since it was last said, and returns all that is left out.
-pub(super) fn warn(gaps: &Gaps, said: &[String]) -> Vec<String> {
-    let lines = gaps::lines(gaps);
+pub(super) fn report_gaps(gaps: &Gaps, said: &[String]) -> Vec<String> {
+    let lines = gaps::gap_lines(gaps);
     lines.iter().filter(|line| !said.contains(line)).for_each(|line| say(line));
     lines
 }
 
 /// Returns as much of a list as there is room for, above what is left out. The newest questions stay in view.
 fn drawn(list: Vec<String>, room: Room, gaps: &Gaps) -> Vec<String> {
-    let below: Vec<_> = gaps::lines(gaps).iter().map(|line| cut(line, room.columns).into_owned()).collect();
+    let below: Vec<_> =
+        gaps::gap_lines(gaps).iter().map(|line| cut(line, room.columns).into_owned()).collect();
     // The cursor stands on a line of its own.
     let mut lines = folded(list, room.lines.saturating_sub(1 + below.len()));
     lines.extend(below);
@@ -123,9 +124,9 @@ fn folded(list: Vec<String>, most: usize) -> Vec<String> {
 
 /// The open questions that were printed.
 #[derive(Default)]
-struct Known(BTreeMap<QuestionId, Arc<Record>>);
+struct KnownQuestions(BTreeMap<QuestionId, Arc<Record>>);
 
-impl Known {
+impl KnownQuestions {
     /// Returns a line for each thing that happened.
     fn changes(&mut self, machine: &Machine, batch: Batch) -> String {
         let mut lines = String::new();

@@ -21,14 +21,14 @@ pub struct AgentTree {
     agent: Option<u64>,
     /// Children that the bridge had before it started the agent: where a shell starts a program and then replaces
     /// itself by the bridge, the shell's child becomes the bridge's.
-    inherited: Arc<[Named]>,
+    inherited: Arc<[ProcessIdentity]>,
     /// Children that the bridge started for the person, such as notifiers.
-    own: Arc<Mutex<Vec<Named>>>,
+    own: Arc<Mutex<Vec<ProcessIdentity>>>,
 }
 
 /// One process, whose ID may be used again after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Named {
+struct ProcessIdentity {
     pid: u32,
     started: u64,
 }
@@ -38,12 +38,12 @@ struct Named {
 pub struct Peer {
     tree: AgentTree,
     /// `None` where it had ended already.
-    process: Option<Named>,
+    process: Option<ProcessIdentity>,
 }
 
 /// Where a process stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum TreePosition {
     /// In the tree.
     Inside,
     /// Not in the tree.
@@ -56,7 +56,7 @@ impl AgentTree {
     /// Returns the tree of this process. Must be called before it starts the agent. `None` where the system does not
     /// tell about processes: there, none is refused.
     pub fn of_this_process() -> Option<Self> {
-        let inherited = || processes::children().into_iter().filter_map(Named::read).collect();
+        let inherited = || processes::children().into_iter().filter_map(ProcessIdentity::read).collect();
         cfg!(target_os = "linux").then(|| AgentTree {
             root: std::process::id(),
             agent: None,
@@ -68,7 +68,7 @@ impl AgentTree {
     /// Returns the tree of an agent that this process did not start: the agent and what descends from it. An orphan of
     /// such an agent is not in its tree any more. `None` where the system does not tell about processes.
     pub fn of(agent: u32) -> Option<Self> {
-        let started = Named::read(agent)?.started;
+        let started = ProcessIdentity::read(agent)?.started;
         cfg!(target_os = "linux").then(|| AgentTree {
             root: agent,
             agent: Some(started),
@@ -82,14 +82,14 @@ impl AgentTree {
     pub fn leave_out(&self, pid: u32) {
         let bridge = std::process::id();
         let is_child = |process: &Process| process.parent == bridge && !process.has_ended;
-        let Some(process) = processes::read(pid).ok().filter(is_child) else { return };
+        let Some(process) = processes::read_process(pid).ok().filter(is_child) else { return };
         // Nothing that holds it can leave it half changed.
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        own.retain(|named| Named::read(named.pid).as_ref() == Some(named));
-        own.push(Named { pid, started: process.started });
+        own.retain(|named| ProcessIdentity::read(named.pid).as_ref() == Some(named));
+        own.push(ProcessIdentity { pid, started: process.started });
     }
 
-    fn is_own(&self, child: Named) -> bool {
+    fn is_own(&self, child: ProcessIdentity) -> bool {
         self.inherited.contains(&child)
             || self.own.lock().unwrap_or_else(PoisonError::into_inner).contains(&child)
     }
@@ -101,54 +101,54 @@ impl AgentTree {
         let pid = stream.peer_cred().ok().and_then(|peer| peer.pid()).map(i32::cast_unsigned);
         match pid {
             Some(0) => None,
-            pid => Some(Peer { tree: self.clone(), process: pid.and_then(Named::read) }),
+            pid => Some(Peer { tree: self.clone(), process: pid.and_then(ProcessIdentity::read) }),
         }
     }
 
     /// Walks up from a process. `find` returns the process that has an ID now.
-    fn place(&self, peer: Named, find: impl Fn(u32) -> Option<Process>) -> Place {
+    fn place(&self, peer: ProcessIdentity, find: impl Fn(u32) -> Option<Process>) -> TreePosition {
         let root = find(self.root);
         if self.agent.is_some_and(|started| root.is_none_or(|root| root.started != started || root.has_ended))
         {
             // Nothing descends from an agent that has ended.
-            return Place::Outside;
+            return TreePosition::Outside;
         }
         let (Some(root), Some(mut process)) = (root, find(peer.pid)) else {
-            return Place::Unknown;
+            return TreePosition::Unknown;
         };
         if process.has_ended || process.started != peer.started {
-            return Place::Unknown;
+            return TreePosition::Unknown;
         }
         let mut pid = peer.pid;
         if pid == self.root && self.agent.is_some() {
-            return Place::Inside;
+            return TreePosition::Inside;
         }
         for _ in 0..limits::ANCESTORS {
             // What is older than the bridge does not descend from it. A parent of 0 is outside of our PID namespace, which
             // no descendant of the bridge can leave.
             if process.started < root.started || process.parent == 0 {
-                return Place::Outside;
+                return TreePosition::Outside;
             }
-            if self.is_own(Named { pid, started: process.started }) {
-                return Place::Outside;
+            if self.is_own(ProcessIdentity { pid, started: process.started }) {
+                return TreePosition::Outside;
             }
             if process.parent == self.root {
-                return Place::Inside;
+                return TreePosition::Inside;
             }
-            let Some(parent) = find(process.parent) else { return Place::Unknown };
+            let Some(parent) = find(process.parent) else { return TreePosition::Unknown };
             // No process is older than its parent: another process has its ID by now.
             if parent.started > process.started {
-                return Place::Unknown;
+                return TreePosition::Unknown;
             }
             (pid, process) = (process.parent, parent);
         }
-        Place::Unknown
+        TreePosition::Unknown
     }
 }
 
-impl Named {
+impl ProcessIdentity {
     fn read(pid: u32) -> Option<Self> {
-        processes::read(pid).ok().map(|Process { started, .. }| Named { pid, started })
+        processes::read_process(pid).ok().map(|Process { started, .. }| ProcessIdentity { pid, started })
     }
 }
 
@@ -158,15 +158,16 @@ impl Peer {
     ///
     /// It is judged anew each time: a process may end and leave its connection to a child.
     pub fn is_of_agent(&self) -> bool {
-        if matches!(processes::read(std::process::id()), Err(error) if error.kind() == ErrorKind::NotFound) {
+        if matches!(processes::read_process(std::process::id()), Err(error) if error.kind() == ErrorKind::NotFound)
+        {
             // There is no `/proc`, as in some sandboxes.
             return false;
         }
         let Some(process) = self.process else { return true };
-        let place = || self.tree.place(process, |pid| processes::read(pid).ok());
+        let place = || self.tree.place(process, |pid| processes::read_process(pid).ok());
         // A process whose parent has just ended has a new parent.
         let mut places = (0..limits::WALKS).map(|_| place());
-        places.find(|place| *place != Place::Unknown) != Some(Place::Outside)
+        places.find(|place| *place != TreePosition::Unknown) != Some(TreePosition::Outside)
     }
 }
 
@@ -188,17 +189,17 @@ mod tests {
             .into()
     }
 
-    fn place_in(table: &Table, pid: u32, started: u64, inherited: &[Named]) -> Place {
+    fn place_in(table: &Table, pid: u32, started: u64, inherited: &[ProcessIdentity]) -> TreePosition {
         let tree = AgentTree { root: BRIDGE, agent: None, inherited: inherited.into(), own: Arc::default() };
         let find = |pid| {
             let (parent, started) = *table.get(&pid)?;
             Some(Process { parent, started, has_ended: false })
         };
-        tree.place(Named { pid, started }, find)
+        tree.place(ProcessIdentity { pid, started }, find)
     }
 
     /// Adds processes, and returns the place of the last.
-    fn place(more: &[(u32, u32, u64)]) -> Place {
+    fn place(more: &[(u32, u32, u64)]) -> TreePosition {
         let mut table = table();
         table.extend(more.iter().map(|(pid, parent, started)| (*pid, (*parent, *started))));
         let (pid, _, started) = more[more.len() - 1];
@@ -216,7 +217,7 @@ mod tests {
             ("one that started in the same tick as the bridge", &[(102, BRIDGE, 20)]),
             ("one whose ID is lower than the bridge's", &[(3, 101, 50)]),
         ] {
-            assert_eq!(place(more), Place::Inside, "{what}");
+            assert_eq!(place(more), TreePosition::Inside, "{what}");
         }
     }
 
@@ -233,15 +234,15 @@ mod tests {
             ("the init process", &[(1, 0, 1)]),
             ("one whose parent is in another PID namespace", &[(200, 0, 30)]),
         ] {
-            assert_eq!(place(more), Place::Outside, "{what}");
+            assert_eq!(place(more), TreePosition::Outside, "{what}");
         }
     }
 
     #[test]
     fn a_process_older_than_the_bridge_is_outside_whatever_is_above_it() {
         // `hidepid` hides the processes of other users.
-        assert_eq!(place(&[(200, 199, 19)]), Place::Outside);
-        assert_eq!(place(&[(200, 199, 21)]), Place::Unknown);
+        assert_eq!(place(&[(200, 199, 19)]), TreePosition::Outside);
+        assert_eq!(place(&[(200, 199, 21)]), TreePosition::Unknown);
     }
 
     #[test]
@@ -253,13 +254,13 @@ mod tests {
             ("a cycle", &[(199, 200, 30), (200, 199, 30)]),
             ("its own parent", &[(200, 200, 30)]),
         ] {
-            assert_eq!(place(more), Place::Unknown, "{what}");
+            assert_eq!(place(more), TreePosition::Unknown, "{what}");
         }
         // It is gone, or its ID was used again.
-        assert_eq!(place_in(&table(), 200, 30, &[]), Place::Unknown);
-        assert_eq!(place_in(&table(), 70, 29, &[]), Place::Unknown);
-        assert_eq!(place_in(&table(), 101, 22, &[]), Place::Unknown);
-        assert_eq!(place_in(&Table::new(), BRIDGE, 20, &[]), Place::Unknown);
+        assert_eq!(place_in(&table(), 200, 30, &[]), TreePosition::Unknown);
+        assert_eq!(place_in(&table(), 70, 29, &[]), TreePosition::Unknown);
+        assert_eq!(place_in(&table(), 101, 22, &[]), TreePosition::Unknown);
+        assert_eq!(place_in(&Table::new(), BRIDGE, 20, &[]), TreePosition::Unknown);
     }
 
     #[test]
@@ -270,9 +271,9 @@ mod tests {
                 let (parent, started) = *table().get(&pid)?;
                 Some(Process { parent, started, has_ended: has_ended && pid == 70 })
             };
-            tree.place(Named { pid: 70, started: 30 }, find)
+            tree.place(ProcessIdentity { pid: 70, started: 30 }, find)
         };
-        assert_eq!((place(false), place(true)), (Place::Outside, Place::Unknown));
+        assert_eq!((place(false), place(true)), (TreePosition::Outside, TreePosition::Unknown));
     }
 
     #[test]
@@ -289,29 +290,29 @@ mod tests {
                 let (parent, started) = *table.get(&pid)?;
                 Some(Process { parent, started, has_ended: false })
             };
-            (tree.place(Named { pid: 999 + length, started: 40 }, find), steps.get())
+            (tree.place(ProcessIdentity { pid: 999 + length, started: 40 }, find), steps.get())
         };
-        assert_eq!(chain(100).0, Place::Outside);
+        assert_eq!(chain(100).0, TreePosition::Outside);
         let (place, steps) = chain(100_000);
-        assert_eq!((place, steps), (Place::Unknown, limits::ANCESTORS + 2));
+        assert_eq!((place, steps), (TreePosition::Unknown, limits::ANCESTORS + 2));
     }
 
     #[test]
     fn children_that_the_bridge_had_before_the_agent_are_outside() {
         let mut table = table();
         table.extend([(80, (BRIDGE, 20)), (81, (80, 40)), (82, (BRIDGE, 41))]);
-        let inherited = [Named { pid: 80, started: 20 }];
+        let inherited = [ProcessIdentity { pid: 80, started: 20 }];
         for (pid, started, expected) in [
-            (80, 20, Place::Outside),
-            (81, 40, Place::Outside),
-            (82, 41, Place::Inside),
-            (101, 21, Place::Inside),
+            (80, 20, TreePosition::Outside),
+            (81, 40, TreePosition::Outside),
+            (82, 41, TreePosition::Inside),
+            (101, 21, TreePosition::Inside),
         ] {
             assert_eq!(place_in(&table, pid, started, &inherited), expected, "{pid}");
         }
         // Another process has its ID by now.
         table.insert(80, (BRIDGE, 50));
-        assert_eq!(place_in(&table, 80, 50, &inherited), Place::Inside);
+        assert_eq!(place_in(&table, 80, 50, &inherited), TreePosition::Inside);
     }
 
     #[test]
@@ -319,7 +320,7 @@ mod tests {
         let mut table = table();
         // A notifier of the bridge, a command that it runs, and a process that has the number of another notifier by now.
         table.extend([(90, (BRIDGE, 40)), (91, (90, 41)), (92, (BRIDGE, 50))]);
-        let own = vec![Named { pid: 90, started: 40 }, Named { pid: 92, started: 42 }];
+        let own = vec![ProcessIdentity { pid: 90, started: 40 }, ProcessIdentity { pid: 92, started: 42 }];
         let tree = AgentTree {
             root: BRIDGE,
             agent: None,
@@ -330,9 +331,9 @@ mod tests {
             let (parent, started) = *table.get(&pid)?;
             Some(Process { parent, started, has_ended: false })
         };
-        let place = |pid: u32| tree.place(Named { pid, started: table[&pid].1 }, find);
-        assert_eq!((place(90), place(91)), (Place::Outside, Place::Outside));
-        assert_eq!((place(92), place(101)), (Place::Inside, Place::Inside));
+        let place = |pid: u32| tree.place(ProcessIdentity { pid, started: table[&pid].1 }, find);
+        assert_eq!((place(90), place(91)), (TreePosition::Outside, TreePosition::Outside));
+        assert_eq!((place(92), place(101)), (TreePosition::Inside, TreePosition::Inside));
     }
 
     #[test]
@@ -340,21 +341,21 @@ mod tests {
         let mut table = table();
         // The agent is 60. It started a hook, which started a notifier for the person.
         table.extend([(200, (60, 30)), (201, (200, 40)), (202, (201, 41)), (203, (200, 42))]);
-        let own = Arc::new(Mutex::new(vec![Named { pid: 201, started: 40 }]));
+        let own = Arc::new(Mutex::new(vec![ProcessIdentity { pid: 201, started: 40 }]));
         let tree = AgentTree { root: 60, agent: Some(5), inherited: Arc::default(), own };
         let find = |pid| {
             let (parent, started) = *table.get(&pid)?;
             Some(Process { parent, started, has_ended: false })
         };
-        let place = |pid: u32| tree.place(Named { pid, started: table[&pid].1 }, find);
+        let place = |pid: u32| tree.place(ProcessIdentity { pid, started: table[&pid].1 }, find);
         for (pid, expected) in [
-            (60, Place::Inside),
-            (200, Place::Inside),
-            (203, Place::Inside),
-            (201, Place::Outside),
-            (202, Place::Outside),
-            (50, Place::Outside),
-            (1, Place::Outside),
+            (60, TreePosition::Inside),
+            (200, TreePosition::Inside),
+            (203, TreePosition::Inside),
+            (201, TreePosition::Outside),
+            (202, TreePosition::Outside),
+            (50, TreePosition::Outside),
+            (1, TreePosition::Outside),
         ] {
             assert_eq!(place(pid), expected, "{pid}");
         }
@@ -372,16 +373,16 @@ mod tests {
                     let (parent, started) = *table.get(&pid)?;
                     if pid == 60 { agent } else { Some(Process { parent, started, has_ended: false }) }
                 };
-                tree.place(Named { pid, started }, find)
+                tree.place(ProcessIdentity { pid, started }, find)
             })
         };
         let agent = Process { parent: 1, started: 5, has_ended: false };
-        assert_eq!(places(Some(agent)), [Place::Inside, Place::Inside, Place::Outside]);
+        assert_eq!(places(Some(agent)), [TreePosition::Inside, TreePosition::Inside, TreePosition::Outside]);
         // It is gone, it was not reaped yet, or another process has its ID by now.
         for agent in
             [None, Some(Process { has_ended: true, ..agent }), Some(Process { started: 31, ..agent })]
         {
-            assert_eq!(places(agent), [Place::Outside; 3], "{agent:?}");
+            assert_eq!(places(agent), [TreePosition::Outside; 3], "{agent:?}");
         }
     }
 
@@ -392,12 +393,12 @@ mod tests {
         let mut child =
             std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("a child");
         let place = |pid: u32| {
-            let named = Named::read(pid).expect("a process");
-            tree.place(named, |pid| processes::read(pid).ok())
+            let named = ProcessIdentity::read(pid).expect("a process");
+            tree.place(named, |pid| processes::read_process(pid).ok())
         };
-        assert_eq!(place(child.id()), Place::Inside);
+        assert_eq!(place(child.id()), TreePosition::Inside);
         tree.leave_out(child.id());
-        assert_eq!(place(child.id()), Place::Outside);
+        assert_eq!(place(child.id()), TreePosition::Outside);
         tree.leave_out(std::os::unix::process::parent_id());
         assert_eq!(tree.own.lock().expect("a list").len(), 1);
         child.kill().expect("it ends");

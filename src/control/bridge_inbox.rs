@@ -18,8 +18,8 @@ use super::{
     ledger::{Ledger, latest_lost},
     local_desk::LocalDesk,
     presence::Presence,
-    protocol::{BridgeStatus, Identity, PeerStatus, Peers},
     store::Store,
+    traffic::{BridgeStatus, Identity, PeerStatus, Peers},
 };
 use crate::{
     desk::{Asker, LostQuestion, QuestionId, Record, Refusal, Settlement, Setup, Submission},

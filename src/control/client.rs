@@ -31,7 +31,8 @@ use tokio::{
 use super::{
     lines::LineReader,
     outline::OutlineListing,
-    protocol::{BridgeStatus, Delta, Listing, Readable, Reply, method},
+    protocol::{CallReply, Delta, Listing, ReadableList, method},
+    traffic::BridgeStatus,
 };
 use crate::{
     desk::{QuestionId, Record, Refusal, Submission, refusal::Detail},
@@ -157,7 +158,7 @@ pub enum Depth {
 pub async fn read_once(
     stream: UnixStream,
     depth: Depth,
-) -> Result<(BridgeStatus, Readable<Record>), ConnectError> {
+) -> Result<(BridgeStatus, ReadableList<Record>), ConnectError> {
     let (mut line, status) = Line::greet(stream).await?;
     if status.protocol == 0 {
         return Err(ConnectError::OlderProtocol);
@@ -199,7 +200,7 @@ impl Client {
 
     /// Asks the bridge to describe itself again: one that is stopped does not.
     pub async fn status(&self) -> Result<BridgeStatus, CallError> {
-        let statuses: Reply<Vec<BridgeStatus>> = self.call(method::STATUS, ObjectParams::new()).await?;
+        let statuses: CallReply<Vec<BridgeStatus>> = self.call(method::STATUS, ObjectParams::new()).await?;
         statuses.value.and_then(|mut statuses| statuses.pop()).ok_or(CallError::Gone)
     }
 
@@ -209,13 +210,14 @@ impl Client {
     }
 
     /// Returns one question, by its ID or what is short for it.
-    pub async fn get(&self, typed: &str) -> Result<Reply<Record>, CallError> {
+    pub async fn get(&self, typed: &str) -> Result<CallReply<Record>, CallError> {
         self.call(method::GET, params([("id", json(&typed))])).await
     }
 
     /// Returns the questions that were settled last and that the bridge still remembers, latest first.
     pub async fn settled(&self, limit: usize) -> Result<Vec<Arc<Record>>, CallError> {
-        let listing: Reply<Listing> = self.call(method::SETTLED, params([("limit", json(&limit))])).await?;
+        let listing: CallReply<Listing> =
+            self.call(method::SETTLED, params([("limit", json(&limit))])).await?;
         Ok(listing.value.map(|listing| listing.questions.items).unwrap_or_default())
     }
 
@@ -225,7 +227,7 @@ impl Client {
         id: &QuestionId,
         submission: Submission,
         by: Provenance,
-    ) -> Result<Reply<Record>, CallError> {
+    ) -> Result<CallReply<Record>, CallError> {
         let (id, by) = (("id", json(id)), ("by", json(&by)));
         match submission {
             Submission::Answer(answer) => {
@@ -253,9 +255,9 @@ impl Client {
         &self,
         method: &str,
         params: ObjectParams,
-    ) -> Result<Reply<T>, CallError> {
+    ) -> Result<CallReply<T>, CallError> {
         let result: Box<RawValue> = self.client.request(method, params).await.map_err(refused)?;
-        Ok(Reply::read(&result))
+        Ok(CallReply::read(&result))
     }
 }
 

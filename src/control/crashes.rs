@@ -23,8 +23,8 @@ use super::{
 };
 use crate::{
     desk::{
-        Asker, Desk, Earlier, LostQuestion, Notice, Opening, QuestionId, Record, Setup, Snapshot, Submission,
-        Timestamp,
+        Asker, Desk, EarlierDecision, LostQuestion, Notice, Opening, QuestionId, Record, Setup, Snapshot,
+        Submission, Timestamp,
     },
     question::{Answer, Outcome, Provenance, Question, Responder, Value},
 };
@@ -36,10 +36,10 @@ const KILLED: usize = 4;
 
 /// What survives a process, and where the process is killed.
 #[derive(Clone, Debug, Default)]
-struct Durable(Arc<Mutex<State>>, Arc<Notify>);
+struct DurableLedger(Arc<Mutex<DurableState>>, Arc<Notify>);
 
 #[derive(Debug, Default)]
-struct State {
+struct DurableState {
     /// The answers, and whether they wait.
     accepted: BTreeMap<QuestionId, (Answer, bool)>,
     settled: BTreeSet<QuestionId>,
@@ -48,8 +48,8 @@ struct State {
     left: Option<usize>,
 }
 
-impl Durable {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl DurableLedger {
+    fn lock(&self) -> MutexGuard<'_, DurableState> {
         self.0.lock().expect("no test panicked")
     }
 
@@ -72,7 +72,7 @@ impl Durable {
     /// Changes what survives, with a step before and behind.
     fn change<T: Send + 'static>(
         &self,
-        change: impl FnOnce(&mut State) -> T + Send + 'static,
+        change: impl FnOnce(&mut DurableState) -> T + Send + 'static,
     ) -> BoxFuture<'static, T> {
         let durable = self.clone();
         let changed = async move {
@@ -85,7 +85,7 @@ impl Durable {
     }
 }
 
-impl Ledger for Durable {
+impl Ledger for DurableLedger {
     fn note(&self, _: &Arc<Record>) {}
 
     fn missing(&self, _: u64) {}
@@ -136,14 +136,14 @@ impl Ledger for Durable {
         futures::future::ready(()).boxed()
     }
 
-    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>> {
+    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {
         let own = record.id.clone();
         self.change(move |state| {
             let (id, (answer, waits)) = state.accepted.iter().rfind(|(id, _)| id.bridge < own.bridge)?;
             let (id, outcome) = (id.clone(), Outcome::Answered(answer.clone()));
             let was_delivered = state.settled.contains(&id);
             let (by, at, may_have_arrived) = (person(), Timestamp::default(), !was_delivered && !waits);
-            Some(Earlier { id, outcome, by, at, was_delivered, may_have_arrived })
+            Some(EarlierDecision { id, outcome, by, at, was_delivered, may_have_arrived })
         })
     }
 
@@ -212,7 +212,7 @@ impl Bridge {
     }
 
     /// Gives the agent what is decided, which waits before where the agent does not read.
-    async fn deliver(&mut self, durable: &Durable, agent: &mut Agent, reads: bool) {
+    async fn deliver(&mut self, durable: &DurableLedger, agent: &mut Agent, reads: bool) {
         let submitted = poll_fn(|cx| self.port.poll_next(cx)).await;
         let number = submitted.number;
         if self.desk.submit(submitted, Duration::ZERO).is_none() {
@@ -235,9 +235,15 @@ impl Bridge {
 }
 
 /// One process: it lives until it is killed, or nothing more happens.
-async fn live(durable: &Durable, agent: &mut Agent, person_here: &mut Person, place: usize, reads: bool) {
+async fn live(
+    durable: &DurableLedger,
+    agent: &mut Agent,
+    person_here: &mut Person,
+    place: usize,
+    reads: bool,
+) {
     let name = format!("b{place}").parse().expect("a name");
-    let identity = super::protocol::Identity { bridge: name, ..played("b").0.identity().clone() };
+    let identity = super::traffic::Identity { bridge: name, ..played("b").0.identity().clone() };
     let (bridge, started) = (identity.bridge.clone(), identity.started_at);
     let (inbox, port, work) = BridgeInbox::new(identity, 1);
     let inbox = inbox.with_ledger(Some(Arc::new(durable.clone())));
@@ -280,7 +286,8 @@ async fn no_accepted_answer_is_lost_or_heard_twice_wherever_a_process_is_killed(
     let (mut told, mut given, mut offered) = (0, 0, 0);
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     for run in 0..RUNS {
-        let (durable, mut agent, mut person) = (Durable::default(), Agent::default(), Person::default());
+        let (durable, mut agent, mut person) =
+            (DurableLedger::default(), Agent::default(), Person::default());
         for process in 0..=KILLED {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let steps = usize::try_from(random >> 33).expect("a number") % 14;

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    protocol::{Delta, PROTOCOL},
-    store::Batch,
-};
+use super::{protocol::Delta, store::Batch, traffic::PROTOCOL};
 use crate::limits;
 
 /// Splits a batch into messages that are short enough to wait for slow readers.

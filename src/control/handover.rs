@@ -12,9 +12,9 @@ use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered}
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::PollSender;
 
-use super::{protocol::Peers, store::Store};
+use super::{store::Store, traffic::Peers};
 use crate::{
-    desk::{Changes, QuestionId, Record, Refusal, Submission, Submitted, Ticket},
+    desk::{Changes, QuestionId, Record, Refusal, Submission, Ticket, TicketedSubmission},
     limits,
     question::Provenance,
 };
@@ -124,13 +124,13 @@ struct HandOver {
 
 impl Port {
     /// Takes the next submission. Pending forever once no responder can submit any more.
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Submitted> {
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<TicketedSubmission> {
         let Poll::Ready(Some(command)) = self.commands.poll_recv(cx) else { return Poll::Pending };
         let Command { number, submission, by, caller } = command;
         self.last += 1;
         let ticket = Ticket(self.last);
         self.waiting.insert(ticket, caller);
-        Poll::Ready(Submitted { ticket, number, submission, by })
+        Poll::Ready(TicketedSubmission { ticket, number, submission, by })
     }
 
     /// Keeps a verdict until it is handed over.
@@ -356,7 +356,7 @@ mod tests {
     use crate::{
         control::{
             played::{question, soon},
-            protocol::PeerStatus,
+            traffic::PeerStatus,
         },
         desk::Timestamp,
     };

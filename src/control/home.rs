@@ -32,7 +32,7 @@ pub enum Life {
 
 /// A bridge that has open questions, by a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingBridge {
     /// Its name.
     pub bridge: BridgeName,
     /// Whether it lives. One of which this cannot be seen may have ended.

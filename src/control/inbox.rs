@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{agent_tree::AgentTree, protocol::BridgeStatus, store::Store};
+use super::{agent_tree::AgentTree, store::Store, traffic::BridgeStatus};
 use crate::{
     desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, Submission},
     question::{Provenance, Question},

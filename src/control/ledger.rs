@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde::Serialize;
 
 use crate::{
-    desk::{BridgeName, Earlier, LostQuestion, QuestionId, Record, Submission, Timestamp},
+    desk::{BridgeName, EarlierDecision, LostQuestion, QuestionId, Record, Submission, Timestamp},
     limits,
     question::Provenance,
 };
@@ -67,7 +67,7 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     fn flush(&self) -> BoxFuture<'static, ()>;
 
     /// Returns what is known of the same question from before.
-    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>>;
+    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>>;
 
     /// Returns the questions that were lost with their bridges, oldest first: those that a person may still go on with.
     fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>>;

@@ -17,7 +17,9 @@ use super::{
     store::Store,
 };
 use crate::{
-    desk::{Desk, Notice, Opening, QuestionId, Refusal, Settlement, Setup, Submission, Submitted, Ticket},
+    desk::{
+        Desk, Notice, Opening, QuestionId, Refusal, Settlement, Setup, Submission, Ticket, TicketedSubmission,
+    },
     guard, limits,
     question::{Outcome, Provenance, Question, Reason},
 };
@@ -25,24 +27,24 @@ use crate::{
 /// A desk, and the handles of its questions. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct LocalDesk {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDesk>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedDesk {
     store: Store,
     started: Instant,
     room: Room,
-    state: Mutex<State>,
+    state: Mutex<DeskState>,
     /// Told when a deadline may have come nearer.
     timers: Notify,
 }
 
 #[derive(Debug)]
-struct State {
+struct DeskState {
     desk: Desk,
     /// What waits for a decision, by the numbers of the questions.
-    askers: BTreeMap<u64, Waiting>,
+    askers: BTreeMap<u64, PendingDecision>,
     /// The submissions that wait for their verdict, with the room that they take. Their number is bounded.
     submissions: BTreeMap<Ticket, (oneshot::Sender<Verdict>, OwnedSemaphorePermit)>,
     /// The last ticket.
@@ -51,7 +53,7 @@ struct State {
 
 /// What waits for a decision.
 #[derive(Debug)]
-struct Waiting {
+struct PendingDecision {
     decided: oneshot::Sender<Settlement>,
     /// Whether it has the outcome as soon as it is told, with no way that the outcome would have to go.
     has_it_when_told: bool,
@@ -59,7 +61,7 @@ struct Waiting {
 
 /// An open question, for what asked it. Dropping it withdraws the question.
 #[derive(Debug)]
-pub struct Asked {
+pub struct QuestionHandle {
     desk: LocalDesk,
     id: QuestionId,
     decided: oneshot::Receiver<Settlement>,
@@ -70,9 +72,9 @@ impl LocalDesk {
     /// Returns a desk whose changes go to this store.
     pub(super) fn new(setup: Setup, store: Store) -> Self {
         let (askers, submissions) = (BTreeMap::new(), BTreeMap::new());
-        let state = Mutex::new(State { desk: Desk::new(setup), askers, submissions, last: 0 });
+        let state = Mutex::new(DeskState { desk: Desk::new(setup), askers, submissions, last: 0 });
         LocalDesk {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedDesk {
                 store,
                 started: Instant::now(),
                 room: Room::default(),
@@ -86,7 +88,7 @@ impl LocalDesk {
     ///
     /// # Errors
     /// `BadQuestion` where it cannot be asked, and `Full` at a limit.
-    pub fn open(&self, question: Question, elsewhere: bool) -> Result<Asked, Refusal> {
+    pub fn open(&self, question: Question, elsewhere: bool) -> Result<QuestionHandle, Refusal> {
         self.open_for(question, elsewhere, false)
     }
 
@@ -95,7 +97,7 @@ impl LocalDesk {
         mut question: Question,
         elsewhere: bool,
         has_it_when_told: bool,
-    ) -> Result<Asked, Refusal> {
+    ) -> Result<QuestionHandle, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
         guard::assess(&mut question);
         question = self.shared.store.look(&question).unwrap_or(question);
@@ -107,10 +109,10 @@ impl LocalDesk {
             state.desk.check_room(question.session.as_deref(), weight)?;
             let timeout = question.timeout;
             let number = state.desk.open(Opening { question, weight, timeout, elsewhere }, now);
-            state.askers.insert(number, Waiting { decided: told, has_it_when_told });
+            state.askers.insert(number, PendingDecision { decided: told, has_it_when_told });
             Ok::<_, Refusal>(state.desk.id(number))
         })?;
-        Ok(Asked { desk: self.clone(), id, decided, is_over: false })
+        Ok(QuestionHandle { desk: self.clone(), id, decided, is_over: false })
     }
 
     /// Asks for a program, and waits until the question is settled. Dropping the future withdraws it. A responder does
@@ -131,7 +133,7 @@ impl LocalDesk {
             state.last += 1;
             let ticket = Ticket(state.last);
             state.submissions.insert(ticket, (told, room));
-            if state.desk.submit(Submitted { ticket, number, submission, by }, now).is_some() {
+            if state.desk.submit(TicketedSubmission { ticket, number, submission, by }, now).is_some() {
                 state.decide(number);
             }
             Ok(())
@@ -162,7 +164,7 @@ impl LocalDesk {
     }
 
     /// Changes the desk. The store is told before any responder hears its verdict (I9).
-    fn change<T>(&self, change: impl FnOnce(&mut State, Duration) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut DeskState, Duration) -> T) -> T {
         let mut state = self.lock();
         let changed = change(&mut state, self.shared.started.elapsed());
         if let Some(changes) = state.desk.take_changes() {
@@ -182,13 +184,13 @@ impl LocalDesk {
         changed
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, DeskState> {
         // Nothing that holds it can leave it half changed.
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl DeskState {
     /// Hands what was decided to what asked. If that is gone, its handle has ended the question.
     fn decide(&mut self, number: u64) {
         let settlement = self.desk.settlement(number).cloned();
@@ -202,7 +204,7 @@ impl State {
     }
 }
 
-impl Asked {
+impl QuestionHandle {
     /// Returns its ID.
     pub fn id(&self) -> &QuestionId {
         &self.id
@@ -235,7 +237,7 @@ impl Asked {
         self.finish(|state, number, now| state.desk.overtaken(number, outcome, by, now));
     }
 
-    fn finish(&mut self, finish: impl FnOnce(&mut State, u64, Duration)) {
+    fn finish(&mut self, finish: impl FnOnce(&mut DeskState, u64, Duration)) {
         self.is_over = true;
         let number = self.id.number;
         self.desk.change(|state, now| {
@@ -245,7 +247,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for QuestionHandle {
     fn drop(&mut self) {
         if !self.is_over {
             let withdrawn = Outcome::Rejected(Reason::Withdrawn);

@@ -16,7 +16,8 @@ use super::{
     deltas::deltas,
     inbox::Inbox,
     outline::OutlineListing,
-    protocol::{BridgeStatus, Listing, LostListing, PROTOCOL, method},
+    protocol::{Listing, LostListing, method},
+    traffic::{BridgeStatus, PROTOCOL},
 };
 use crate::{
     desk::{Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},

@@ -57,11 +57,11 @@ mod crashes;
 
 pub use bridge_inbox::{BridgeInbox, Work};
 pub use handover::Port;
-pub use home::{Home, Life, Waiting};
+pub use home::{Home, Life, WaitingBridge};
 pub use inbox::Inbox;
 pub use ledger::{Ledger, LeftToClient};
-pub use local_desk::{Asked, LocalDesk};
-pub use protocol::{BridgeStatus, Identity, PeerStatus, Peers};
+pub use local_desk::{LocalDesk, QuestionHandle};
 pub use recall::LedgerService;
 pub use store::{Batch, Follower, Store};
 pub use traffic::Traffic;
+pub use traffic::{BridgeStatus, Identity, PeerStatus, Peers};

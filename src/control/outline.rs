@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::protocol::{PROTOCOL, Readable};
+use super::protocol::ReadableList;
+use super::traffic::PROTOCOL;
 use crate::{
     desk::{QuestionId, Record, State, Timestamp},
     question::{Origin, Purpose, Question, Risk},
@@ -25,7 +26,7 @@ pub struct OutlineListing {
     pub revision: u64,
     /// The open questions, oldest first.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Outline>"))]
-    pub questions: Readable<Outline>,
+    pub questions: ReadableList<Outline>,
 }
 
 /// What a list shows of an open question.
@@ -82,10 +83,10 @@ impl OutlineListing {
 
     /// Returns the questions as records in which everything that a list does not show is left out: they have no fields
     /// to answer.
-    pub(super) fn into_records(self) -> Readable<Record> {
-        let Readable { items, sizes, unreadable } = self.questions;
+    pub(super) fn into_records(self) -> ReadableList<Record> {
+        let ReadableList { items, sizes, unreadable } = self.questions;
         let items = items.into_iter().map(|outline| Arc::new(Record::from(Arc::unwrap_or_clone(outline))));
-        Readable { items: items.collect(), sizes, unreadable }
+        ReadableList { items: items.collect(), sizes, unreadable }
     }
 }
 

@@ -15,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 use super::{
     bridge_inbox::{BridgeInbox, Work},
     handover::Port,
-    protocol::Identity,
     socket,
+    traffic::Identity,
 };
 use crate::{
-    desk::{Asker, Desk, Notice, Opening, Setup, Submitted},
+    desk::{Asker, Desk, Notice, Opening, Setup, TicketedSubmission},
     question::{Field, Kind, Origin, Outcome, Provenance, Question},
 };
 
@@ -104,12 +104,12 @@ impl PlayedBridge {
     }
 
     /// Takes the next submission.
-    pub(crate) async fn submitted(&mut self) -> Submitted {
+    pub(crate) async fn submitted(&mut self) -> TicketedSubmission {
         soon(poll_fn(|cx| self.port.poll_next(cx))).await
     }
 
     /// Carries out a submission, and delivers it.
-    pub(crate) async fn carry_out(&mut self, submitted: Submitted) {
+    pub(crate) async fn carry_out(&mut self, submitted: TicketedSubmission) {
         let number = submitted.number;
         if self.desk.submit(submitted, Duration::ZERO).is_some() {
             self.desk.delivered(number);

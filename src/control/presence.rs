@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::time::Instant;
+use tokio::time;
 
 use crate::limits;
 
 /// When a program last said that a person is there. Cheap to clone; all clones are one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Presence(Arc<Mutex<Option<Instant>>>);
+pub(super) struct Presence(Arc<Mutex<Option<time::Instant>>>);
 
 impl Presence {
     /// Takes over that a person is there now.
     pub(super) fn is_here_now(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(time::Instant::now());
     }
 
     /// Returns whether a person was there within [`limits::PRESENCE`].

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{bridge_inbox::BridgeInbox, host::Service, inbox::Inbox, ledger::Ledger, store::Batch};
 use crate::{
-    desk::{Earlier, Event, QuestionId, Record, Submission},
+    desk::{EarlierDecision, Event, QuestionId, Record, Submission},
     question::{Answer, Outcome, Provenance, Purpose},
 };
 
@@ -50,13 +50,13 @@ impl LedgerService {
 
     /// Looks for the same question from before, and shows it. Returns an outcome that was never delivered, which is to be
     /// given now.
-    async fn recall(&self, inbox: &BridgeInbox, record: &Arc<Record>) -> Option<Given> {
+    async fn recall(&self, inbox: &BridgeInbox, record: &Arc<Record>) -> Option<EarlierAnswer> {
         if record.earlier.is_some() {
             return None;
         }
         let earlier = self.ledger.earlier(record).await?;
         inbox.store().recall(&record.id, earlier.clone());
-        let Earlier {
+        let EarlierDecision {
             id,
             outcome: Outcome::Answered(answer),
             by,
@@ -71,7 +71,7 @@ impl LedgerService {
         let asks = &record.question;
         let may_be = asks.purpose != Purpose::Permission && !asks.dangerous;
         let is_given = may_be && self.ledger.claim(&id, &record.id).await;
-        is_given.then_some(Given { earlier: id, answer, by })
+        is_given.then_some(EarlierAnswer { earlier: id, answer, by })
     }
 }
 
@@ -91,14 +91,14 @@ fn opened(batch: Batch) -> Vec<Arc<Record>> {
 }
 
 /// An answer from before.
-struct Given {
+struct EarlierAnswer {
     earlier: QuestionId,
     answer: Answer,
     by: Provenance,
 }
 
-async fn give(inbox: BridgeInbox, record: Arc<Record>, given: Given) {
-    let Given { earlier, answer, by } = given;
+async fn give(inbox: BridgeInbox, record: Arc<Record>, given: EarlierAnswer) {
+    let EarlierAnswer { earlier, answer, by } = given;
     match inbox.submit(&record.id, Submission::Answer(answer), by).await {
         Ok(_) => tracing::info!(id = %record.id, %earlier, "an answer from before is given"),
         Err(error) => tracing::warn!(id = %record.id, %earlier, %error, "an answer from before is not given"),
@@ -151,7 +151,7 @@ mod tests {
     #[derive(Debug, Default)]
     struct Told {
         told: Vec<String>,
-        earlier: Option<Earlier>,
+        earlier: Option<EarlierDecision>,
         claimed: BTreeSet<QuestionId>,
         lost: Vec<LostQuestion>,
     }
@@ -210,7 +210,7 @@ mod tests {
             futures::future::ready(()).boxed()
         }
 
-        fn earlier(&self, _: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>> {
+        fn earlier(&self, _: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {
             futures::future::ready(self.lock().earlier.clone()).boxed()
         }
 
@@ -289,7 +289,7 @@ mod tests {
         let (by, may_have_arrived) = (page(), reach == Reach::Doubtful);
         let was_delivered = reach == Reach::Delivered;
         ledger.lock().earlier =
-            Some(Earlier { id: before, outcome, by, at, was_delivered, may_have_arrived });
+            Some(EarlierDecision { id: before, outcome, by, at, was_delivered, may_have_arrived });
         let service = LedgerService::new(Arc::new(ledger.clone()));
         let mut followed = Box::pin(service.follow(inbox.clone()));
         let mut asked = desk.open(asks, false).expect("room");

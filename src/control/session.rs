@@ -55,7 +55,7 @@ pub trait Replies: Send {
 }
 
 /// What comes of one request.
-struct Done {
+struct FinishedRequest {
     reply: Option<String>,
     changes: Option<mpsc::Receiver<Box<RawValue>>>,
     /// Given back once the reply is sent.
@@ -83,7 +83,7 @@ pub async fn serve(
         tokio::select! {
             biased;
             Some(done) = calls.next(), if !calls.is_empty() => {
-                let Done { reply, changes: followed, _room: room } = done;
+                let FinishedRequest { reply, changes: followed, _room: room } = done;
                 if let Some(reply) = reply {
                     replies.send(reply).await?;
                 }
@@ -123,7 +123,7 @@ async fn next(
 /// Replies to the calls that are done at once. A caller that is gone does not wait for the others: they are dropped,
 /// and what they asked is withdrawn.
 async fn finish(
-    mut calls: FuturesUnordered<impl Future<Output = Done>>,
+    mut calls: FuturesUnordered<impl Future<Output = FinishedRequest>>,
     replies: &mut impl Replies,
 ) -> io::Result<()> {
     let rest = async {
@@ -171,11 +171,11 @@ async fn run(
     module: &jsonrpsee::Methods,
     incoming: Incoming,
     place: Option<OwnedSemaphorePermit>,
-) -> Done {
+) -> FinishedRequest {
     let Incoming { text, room } = incoming;
     let Some(call) = methods.budgets.call() else {
         let refusal = failure(id_of(&text), error(Refusal::TooManyRequests));
-        return Done {
+        return FinishedRequest {
             reply: Some(refusal),
             changes: None,
             _room: CallRoom::new(room.into_iter().chain(place)),
@@ -193,7 +193,7 @@ async fn run(
             None => other(module, &text).await,
         },
     };
-    Done { reply, changes, _room: room }
+    FinishedRequest { reply, changes, _room: room }
 }
 
 /// Begins to call a method. What it returns holds nothing of the text. `None` for a subscription, and for what is no call

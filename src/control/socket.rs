@@ -110,8 +110,8 @@ mod tests {
         control::{
             client::{CallError, Client, ConnectError, Depth, read_once},
             played::{PlayedBridge, question, soon},
-            protocol::PROTOCOL,
             store::wait_until,
+            traffic::PROTOCOL,
         },
         desk::{QuestionId, Refusal, State, Submission},
         question::{Answer, Outcome, Provenance, Question, Reason},

@@ -13,7 +13,9 @@ use tokio::{
 
 use super::ledger::Ledger;
 use crate::{
-    desk::{self, BridgeName, Changes, Earlier, Event, EventLog, QuestionId, Record, Settlement, Snapshot},
+    desk::{
+        self, BridgeName, Changes, EarlierDecision, Event, EventLog, QuestionId, Record, Settlement, Snapshot,
+    },
     guard, limits,
     question::{Outcome, Provenance, Purpose, Question, Risk},
     real_files::RealFiles,
@@ -25,16 +27,16 @@ use crate::{
 /// it: it hands its changes over by a [`super::handover::Port`] (I7).
 #[derive(Clone, Debug)]
 pub struct Store {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<StoreState>>,
     progress: Arc<watch::Sender<Progress>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct StoreState {
     snapshot: Snapshot,
     log: EventLog,
     /// How open questions ended when they were asked before. Their desks do not know that.
-    recalled: BTreeMap<QuestionId, Box<Earlier>>,
+    recalled: BTreeMap<QuestionId, Box<EarlierDecision>>,
     /// The least risk for which its person wants a second step.
     confirm: Option<Risk>,
     /// Hears of each change as it happens: a follower may fall behind, and is told the state then, not the history.
@@ -137,7 +139,7 @@ impl Store {
     }
 
     /// Adds to an open question how the same one ended before. Responders see it until the question is forgotten.
-    pub fn recall(&self, id: &QuestionId, earlier: Earlier) {
+    pub fn recall(&self, id: &QuestionId, earlier: EarlierDecision) {
         self.edit(|editor| {
             let known = editor.snapshot().get(id).filter(|record| record.is_open()).cloned();
             if let Some(record) = known {
@@ -186,7 +188,7 @@ impl Store {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
         // Nothing that holds it can leave it half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -195,7 +197,7 @@ impl Store {
 /// The state, while it is changed.
 #[derive(Debug)]
 pub struct Editor<'a> {
-    state: &'a mut State,
+    state: &'a mut StoreState,
 }
 
 impl Editor<'_> {

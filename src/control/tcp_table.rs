@@ -11,7 +11,7 @@ use crate::limits;
 
 /// A socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TcpRow {
     /// Its own address. An address of IPv4 that is written as one of IPv6 is one of IPv4.
     pub local: SocketAddr,
     /// The address that it is connected to.
@@ -37,7 +37,7 @@ pub enum State {
     Other,
 }
 
-impl Row {
+impl TcpRow {
     /// Returns whether this is the end of a connection that has this address, and that one at the other end. An address of
     /// IPv4 may be written as one of IPv6.
     pub fn is_end(&self, own: SocketAddr, other: SocketAddr) -> bool {
@@ -53,13 +53,13 @@ fn is_same(row: SocketAddr, address: SocketAddr) -> bool {
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /// Returns all sockets.
-pub fn rows() -> Vec<Row> {
-    let tables = TABLES.iter().filter_map(|table| read(table).ok());
-    tables.flat_map(|table| parse(&table).collect::<Vec<_>>()).collect()
+pub fn rows() -> Vec<TcpRow> {
+    let tables = TABLES.iter().filter_map(|table| read_table(table).ok());
+    tables.flat_map(|table| parse_table(&table).collect::<Vec<_>>()).collect()
 }
 
 /// Reads the rows of a table, as proc_pid_net(5) describes it.
-pub fn parse(table: &str) -> impl Iterator<Item = Row> {
+pub fn parse_table(table: &str) -> impl Iterator<Item = TcpRow> {
     table.lines().skip(1).filter_map(|row| {
         let mut fields = row.split_ascii_whitespace().skip(1);
         let (local, remote) = (address(fields.next()?)?, address(fields.next()?)?);
@@ -67,7 +67,7 @@ pub fn parse(table: &str) -> impl Iterator<Item = Row> {
         // Queues, a timer and retransmissions stand between.
         let user = fields.nth(3)?.parse().ok()?;
         let inode = fields.nth(1)?.parse().ok()?;
-        Some(Row { local, remote, state, user, inode })
+        Some(TcpRow { local, remote, state, user, inode })
     })
 }
 
@@ -96,7 +96,7 @@ fn address(written: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?))
 }
 
-fn read(table: &str) -> io::Result<String> {
+fn read_table(table: &str) -> io::Result<String> {
     let mut text = String::new();
     File::open(table)?.take(limits::PROC_FILE as u64).read_to_string(&mut text)?;
     Ok(text)
@@ -115,8 +115,8 @@ mod tests {
    3: 0100007F:20E5 0100007F:C353 06 00000000:00000000 00:00000000 00000000     0        0 0 1 0 100 0 0 10 0
    4: 0100007F:20E5 00000000:0000 0A
    5: x";
-        let rows: Vec<_> = super::parse(table).collect();
-        let written = |row: &super::Row| {
+        let rows: Vec<_> = super::parse_table(table).collect();
+        let written = |row: &super::TcpRow| {
             format!("{} {} {:?} {} {}", row.local, row.remote, row.state, row.user, row.inode)
         };
         let expected = [

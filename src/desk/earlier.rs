@@ -11,7 +11,7 @@ use crate::question::{Outcome, Provenance};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "Earlier"))]
-pub struct Earlier {
+pub struct EarlierDecision {
     /// The ID of the earlier question.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: QuestionId,

@@ -28,16 +28,16 @@ fn has_secrets(question: &Question) -> bool {
 
 /// The last settled questions of a desk, oldest first.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct SettledQuestions {
     /// The key of the digests, so that a secret cannot be guessed from one.
     key: u64,
-    settled: VecDeque<Settled>,
+    settled: VecDeque<SettledQuestion>,
     /// The sizes of all of them.
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Settled {
+struct SettledQuestion {
     number: u64,
     record: Arc<Record>,
     bytes: usize,
@@ -45,9 +45,9 @@ struct Settled {
     digest: Option<u64>,
 }
 
-impl Memory {
+impl SettledQuestions {
     pub(super) fn new(key: u64) -> Self {
-        Memory { key, settled: VecDeque::new(), bytes: 0 }
+        SettledQuestions { key, settled: VecDeque::new(), bytes: 0 }
     }
 
     /// Returns the questions with their numbers, oldest first.
@@ -71,7 +71,7 @@ impl Memory {
         let record = Arc::new(Arc::unwrap_or_clone(record).settled(settlement));
         let bytes = weight + record.settlement.as_deref().map_or(0, Settlement::most_json);
         self.bytes += bytes;
-        self.settled.push_back(Settled { number, record, bytes, digest });
+        self.settled.push_back(SettledQuestion { number, record, bytes, digest });
         let mut forgotten = Vec::new();
         while (self.settled.len() > limits::REMEMBERED || self.bytes > limits::REMEMBERED_BYTES)
             && self.settled.len() > 1
@@ -94,7 +94,7 @@ impl Memory {
         late_verdict(&settled.record, submission, is_same)
     }
 
-    fn find(&self, number: u64) -> Option<&Settled> {
+    fn find(&self, number: u64) -> Option<&SettledQuestion> {
         self.settled.iter().rev().find(|settled| settled.number == number)
     }
 

@@ -40,7 +40,7 @@ mod samples;
 mod model;
 
 pub use changes::Changes;
-pub use earlier::Earlier;
+pub use earlier::EarlierDecision;
 pub use event_log::{Event, EventLog};
 pub use id::{Asker, BridgeName, IdPrefix, QuestionId};
 pub use lost::LostQuestion;
@@ -50,5 +50,5 @@ pub use record::{Record, Settlement, State};
 pub use refusal::{Refusal, RefusalKind};
 pub use snapshot::Snapshot;
 pub use state::Desk;
-pub use submission::{Submission, Submitted, Ticket};
+pub use submission::{Submission, Ticket, TicketedSubmission};
 pub use time::Timestamp;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BridgeName, Earlier, QuestionId, Timestamp};
+use super::{BridgeName, EarlierDecision, QuestionId, Timestamp};
 use crate::question::{Answer, Outcome, Provenance, Question, json_text, names::open_enum};
 
 open_enum! {
@@ -60,7 +60,7 @@ pub struct Record {
     pub kept: Option<Answer>,
     /// How the same question ended when it was asked before, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub earlier: Option<Box<Earlier>>,
+    pub earlier: Option<Box<EarlierDecision>>,
     /// How the question was settled. Absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settlement: Option<Box<Settlement>>,

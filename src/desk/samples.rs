@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 
-use super::{Asker, Desk, Notice, Opening, Refusal, Setup, Submission, Submitted, Ticket, Timestamp};
+use super::{
+    Asker, Desk, Notice, Opening, Refusal, Setup, Submission, Ticket, TicketedSubmission, Timestamp,
+};
 use crate::question::{Answer, Provenance, Question};
 
 /// Returns a desk of the bridge `b` without questions.
@@ -47,7 +49,8 @@ pub(super) fn answered(text: &str) -> Submission {
 
 /// Submits something at the start. Returns whether it settled the question.
 pub(super) fn submit(desk: &mut Desk, ticket: u64, number: u64, submission: Submission) -> bool {
-    let submitted = Submitted { ticket: Ticket(ticket), number, submission, by: Provenance::bridge() };
+    let submitted =
+        TicketedSubmission { ticket: Ticket(ticket), number, submission, by: Provenance::bridge() };
     desk.submit(submitted, Duration::ZERO).is_some()
 }
 

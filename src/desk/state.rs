@@ -9,8 +9,8 @@ use std::{
 };
 
 use super::{
-    Changes, Notice, Opening, QuestionId, Record, Refusal, Settlement, Setup, State, Submission, Submitted,
-    Ticket, Timestamp, memory::Memory,
+    Changes, Notice, Opening, QuestionId, Record, Refusal, Settlement, Setup, State, Submission, Ticket,
+    TicketedSubmission, Timestamp, memory::SettledQuestions,
 };
 use crate::{
     limits,
@@ -36,7 +36,7 @@ pub struct Desk {
     pub(super) weight: usize,
     /// When the next warning or deadline of each question is due.
     pub(super) timers: BTreeSet<(Duration, u64)>,
-    pub(super) memory: Memory,
+    pub(super) memory: SettledQuestions,
     /// The questions that changed since the changes were last taken. All of them are open, remembered or shown, so
     /// that their number is bounded.
     pub(super) changed: BTreeSet<u64>,
@@ -77,7 +77,7 @@ impl Desk {
     /// Returns a desk without questions.
     pub fn new(setup: Setup) -> Self {
         Desk {
-            memory: Memory::new(setup.key),
+            memory: SettledQuestions::new(setup.key),
             setup,
             last: 0,
             open: BTreeMap::new(),
@@ -224,8 +224,8 @@ impl Desk {
     /// The values are checked here but for patterns, which can take long: [`crate::question::check_patterns`] tries
     /// them where nothing else waits.
     #[must_use]
-    pub fn submit(&mut self, submitted: Submitted, now: Duration) -> Option<Outcome> {
-        let Submitted { ticket, number, submission, by } = submitted;
+    pub fn submit(&mut self, submitted: TicketedSubmission, now: Duration) -> Option<Outcome> {
+        let TicketedSubmission { ticket, number, submission, by } = submitted;
         let Some(entry) = self.open.get_mut(&number) else {
             self.judge(ticket, number, &submission);
             return None;

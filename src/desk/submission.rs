@@ -33,7 +33,7 @@ pub struct Ticket(pub u64);
 
 /// A submission, as a responder hands it in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Submitted {
+pub struct TicketedSubmission {
     /// Names the submission in its verdict.
     pub ticket: Ticket,
     /// The number of the question.

@@ -43,4 +43,4 @@ mod params;
 
 pub use agent_dialect::{AgentDialect, Rejection, Reply};
 pub use meta::{ReplyAdditions, ReplyMeta};
-pub use registry::{Asked, ReplyFormat, may_ask, methods, read};
+pub use registry::{AgentQuestion, ReplyFormat, may_ask, methods, read};

@@ -10,7 +10,7 @@ use super::{
     grok::GrokReply,
     kiro::KiroReply,
     permission::PermissionReply,
-    sandboxagent::NativeReply,
+    sandboxagent::ExtensionReply,
 };
 use crate::{
     question::{Answer, Question},
@@ -20,7 +20,7 @@ use crate::{
 /// A question, and how to answer the agent that asked it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct AgentQuestion {
     /// The question.
     pub question: Question,
     /// The format of the reply.
@@ -64,11 +64,11 @@ macro_rules! dialects {
         const METHODS: &[&[&str]] = &[$(<$format as AgentDialect>::METHODS),+];
 
         /// Reads a request in the first dialect that has its method.
-        fn read_registered(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<Asked>, String> {
+        fn read_registered(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<AgentQuestion>, String> {
             $(
                 if <$format as AgentDialect>::METHODS.contains(&method) {
                     let read = <$format as AgentDialect>::read(method, params, fallback_id)?;
-                    return Ok(read.map(|(question, format)| Asked {
+                    return Ok(read.map(|(question, format)| AgentQuestion {
                         question,
                         reply_format: ReplyFormat::$name(format),
                     }));
@@ -82,7 +82,7 @@ macro_rules! dialects {
 // The dialects in the order in which a method is looked up. To add one, add its file and one row here.
 dialects! {
     /// The native extension, `_sandboxagent/session/request_question`.
-    SandboxAgent(NativeReply),
+    SandboxAgent(ExtensionReply),
     /// A permission request that is a question.
     Permission(PermissionReply),
     /// A form of the ACP standard.
@@ -109,9 +109,9 @@ pub fn may_ask(method: &Text<'_>) -> bool {
 ///
 /// Returns `None` if the request is not a question, and goes on to the client unchanged. The error says what is
 /// wrong and where, for the agent's developer.
-pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<Asked>, String> {
+pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<AgentQuestion>, String> {
     let asked = read_registered(method, params, fallback_id)?;
-    if let Some(Asked { question, .. }) = &asked {
+    if let Some(AgentQuestion { question, .. }) = &asked {
         question.check_limits()?;
     }
     Ok(asked)

@@ -9,7 +9,7 @@ use std::{io, os::unix::process::ExitStatusExt, process::ExitStatus};
 
 use rustix::process::{Pid, WaitOptions, wait};
 use tokio::{
-    signal::unix::{Signal, SignalKind, signal},
+    signal::unix::{Signal as SignalStream, SignalKind, signal},
     sync::oneshot,
     task::yield_now,
 };
@@ -17,7 +17,7 @@ use tokio::{
 use crate::limits;
 
 /// What tells that a child has ended.
-pub(super) struct Children(Signal);
+pub(super) struct Children(SignalStream);
 
 impl Children {
     /// Makes the bridge the parent of orphans from now on. Must be called before the agent starts: what it leaves

@@ -49,5 +49,5 @@ mod error;
 mod interleavings;
 
 pub use error::FatalError;
-pub use runtime::{Opened, proxy, run};
+pub use runtime::{BridgeParts, proxy, run};
 pub use shell::Timeouts;

@@ -6,21 +6,21 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    desk::{Notice, Record, Settlement, Submitted},
-    engine::{Peer, Unanswered},
+    desk::{Notice, Record, Settlement, TicketedSubmission},
+    engine::{Peer, UnansweredReason},
     log,
     question::Outcome,
     terminal::printable_bytes,
 };
 
 /// Reports a line that was looked at.
-pub(super) fn intercepted(from: Peer, line: &Bytes) {
+pub(super) fn log_intercepted(from: Peer, line: &Bytes) {
     tracing::debug!(?from, bytes = line.len(), "intercepted");
     tracing::trace!(?from, line = %printable_bytes(line.trim_ascii_end()), "intercepted");
 }
 
 /// Reports what happened to a question. `has_inbox` says whether responders other than the client find it.
-pub(super) fn notice(notice: &Notice, has_inbox: bool) {
+pub(super) fn log_notice(notice: &Notice, has_inbox: bool) {
     match notice {
         Notice::Opened(record) => opened(record),
         Notice::Warned(record) => warned(record, has_inbox),
@@ -54,36 +54,36 @@ fn settled(record: &Record, settlement: &Settlement, after: Duration) {
 }
 
 /// Reports that the client did not answer a question.
-pub(super) fn unanswered(record: &Record, why: &Unanswered, has_inbox: bool) {
+pub(super) fn log_unanswered(record: &Record, why: &UnansweredReason, has_inbox: bool) {
     not_by_client(record, why);
     match why {
-        Unanswered::NoWay | Unanswered::Elsewhere(_) => waits(id(record, has_inbox)),
+        UnansweredReason::NoWay | UnansweredReason::Elsewhere(_) => waits(id(record, has_inbox)),
         // Without an inbox, nothing but the client can answer it.
-        Unanswered::Silent if has_inbox => waits(id(record, true)),
+        UnansweredReason::Silent if has_inbox => waits(id(record, true)),
         _ => {}
     }
 }
 
-fn not_by_client(record: &Record, why: &Unanswered) {
+fn not_by_client(record: &Record, why: &UnansweredReason) {
     let (session, question) = (&record.question.session, &record.question.id);
     match why {
-        Unanswered::Elsewhere(answer) => {
+        UnansweredReason::Elsewhere(answer) => {
             let answered = answer.values.len();
             tracing::info!(session, question, answered, "to be answered elsewhere");
         }
-        Unanswered::NoWay => {
+        UnansweredReason::NoWay => {
             tracing::info!(session, question, "the client cannot show the question: it stays open");
         }
-        Unanswered::Silent => {
+        UnansweredReason::Silent => {
             tracing::info!(session, question, "the client has not responded yet: the question stays open");
         }
-        Unanswered::Refused(code) => {
+        UnansweredReason::Refused(code) => {
             tracing::info!(session, question, code, "the client refused the question");
         }
-        Unanswered::NotUnderstood => {
+        UnansweredReason::NotUnderstood => {
             tracing::warn!(session, question, "the client's answer was not understood");
         }
-        Unanswered::DoesNotFit(errors) => {
+        UnansweredReason::DoesNotFit(errors) => {
             let fields: Vec<_> = errors.iter().map(|error| &*error.field).collect();
             tracing::warn!(session, question, ?fields, "the client's answer does not fit the question");
         }
@@ -101,7 +101,7 @@ fn waits(id: Option<String>) {
 }
 
 /// Reports a submission of another responder. Its content stays out of the log.
-pub(super) fn submitted(submitted: &Submitted) {
+pub(super) fn submitted(submitted: &TicketedSubmission) {
     tracing::debug!(question = submitted.number, by = ?submitted.by.responder, "submitted");
 }
 

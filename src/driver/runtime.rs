@@ -16,7 +16,7 @@ use crate::{
 /// What a bridge runs with, beside its peers. `P` is the core of their protocol, `S` what keeps the file of the inbox's
 /// socket.
 #[derive(Debug)]
-pub struct Opened<P: Protocol, S> {
+pub struct BridgeParts<P: Protocol, S> {
     /// The bridge.
     pub bridge: Bridge<P>,
     /// The bridge's port to its inbox.
@@ -34,19 +34,19 @@ pub struct Opened<P: Protocol, S> {
 pub fn run<P: Protocol, S>(
     agent: &[OsString],
     traffic: Arc<Traffic>,
-    open: impl FnOnce() -> Opened<P, S>,
+    open: impl FnOnce() -> BridgeParts<P, S>,
 ) -> Result<ExitCode, FatalError> {
     start(|signals| {
-        let Opened { bridge, port, host, timeouts } = open();
+        let BridgeParts { bridge, port, host, timeouts } = open();
         let shell = Shell::new(port, host.is_some(), timeouts);
         (pump::run(bridge, shell, traffic, agent, signals), host)
     })
 }
 
 /// Runs the bridge as a component of a conductor until that has left. `open` is that of [`run`].
-pub fn proxy<P: Protocol, S>(open: impl FnOnce() -> Opened<P, S>) -> Result<ExitCode, FatalError> {
+pub fn proxy<P: Protocol, S>(open: impl FnOnce() -> BridgeParts<P, S>) -> Result<ExitCode, FatalError> {
     start(|signals| {
-        let Opened { bridge, port, host, timeouts } = open();
+        let BridgeParts { bridge, port, host, timeouts } = open();
         let shell = Shell::new(port, host.is_some(), timeouts);
         (pump::run_under_conductor(bridge, shell, signals), host)
     })

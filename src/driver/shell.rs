@@ -83,11 +83,11 @@ impl Shell {
         match output {
             // The outbox has it; the loop writes it.
             Output::Queued(..) | Output::EndClientOutput => {}
-            Output::Intercepted(from, line) => report::intercepted(from, &line),
+            Output::Intercepted(from, line) => report::log_intercepted(from, &line),
             Output::EndAgentInput => self.agent_is_ending = true,
             Output::Terminate => self.agent.iter_mut().for_each(Agent::terminate),
             Output::Kill => self.agent.iter_mut().for_each(Agent::kill),
-            Output::Unanswered(record, why) => report::unanswered(&record, &why, self.has_inbox),
+            Output::Unanswered(record, why) => report::log_unanswered(&record, &why, self.has_inbox),
             Output::Notice(notice) => self.notice(notice),
             Output::Waits(id) => self.port.waits(id),
             Output::Begins(id) => self.port.begins(id),
@@ -100,7 +100,7 @@ impl Shell {
     }
 
     fn notice(&mut self, notice: Notice) {
-        report::notice(&notice, self.has_inbox);
+        report::log_notice(&notice, self.has_inbox);
         match notice {
             Notice::Opened(_) => self.port.opened(),
             Notice::Verdict(ticket, verdict) => self.port.verdict(ticket, verdict),

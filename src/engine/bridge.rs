@@ -125,7 +125,7 @@ impl<P: Protocol> Bridge<P> {
         {
             return self.link.output(Output::Abandon);
         }
-        let actions = steps::handle(&mut self.link.core, event, now);
+        let actions = steps::handle_event(&mut self.link.core, event, now);
         self.perform(actions, now);
     }
 
@@ -234,7 +234,7 @@ impl<P: Protocol> Bridge<P> {
             Piece::Head(bytes) => Line { bytes, whole: false },
         };
         self.link.output(Output::Intercepted(from, line.bytes.clone()));
-        let actions = steps::line(&mut self.link.core, from, &line, now);
+        let actions = steps::handle_line(&mut self.link.core, from, &line, now);
         let goes_on = |action: &Action| matches!(action, Action::Forward | Action::ForwardAs(_));
         if !line.whole && !actions.iter().any(goes_on) {
             self.link.connection_mut(from).splitter.drop_rest();

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 
 use crate::{
-    desk::{Notice, QuestionId, Record, Submitted},
+    desk::{Notice, QuestionId, Record, TicketedSubmission},
     question::{Answer, FieldError},
 };
 
@@ -46,7 +46,7 @@ pub enum Event {
     /// A signal asked the bridge to end.
     Signal,
     /// A responder other than the client hands in an answer, a rejection or an extension.
-    Submitted(Submitted),
+    Submitted(TicketedSubmission),
     /// It is noted that the delivery of this question's outcome begins, which waited: [`Output::Begins`] asked for that.
     Begins(u64),
     /// The settings changed: how long a question may stay open.
@@ -77,7 +77,7 @@ pub enum Output {
     /// SIGKILL to the agent's process group.
     Kill,
     /// The client was asked, and the question stays open: for another way to ask the client, or for other responders.
-    Unanswered(Arc<Record>, Unanswered),
+    Unanswered(Arc<Record>, UnansweredReason),
     /// Something happened to a question, or a submission was judged.
     Notice(Notice),
     /// A responder's outcome of this question cannot be delivered yet, and nothing of it was written.
@@ -96,7 +96,7 @@ pub enum Output {
 
 /// Why the client did not answer a question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Unanswered {
+pub enum UnansweredReason {
     /// Other responders are to answer: the person wants to do it elsewhere, or the client failed half-way. What was
     /// answered before is kept.
     Elsewhere(Answer),

@@ -44,14 +44,14 @@ pub struct Link<P> {
     /// The questions that are on their way to the agent, in the order of their marks.
     deliveries: VecDeque<(Mark, u64)>,
     /// The responses that cannot be written yet, oldest first.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingResponse>,
     /// Whether the stream to the agent is to be ended behind those.
     ends: bool,
 }
 
 /// A response of which nothing was written. A ledger has to know when that changes, before it does.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingResponse {
     number: u64,
     line: Bytes,
     /// How many bytes were queued for the agent before.
@@ -126,7 +126,7 @@ impl<P: HasBase> Link<P> {
             self.send(self.to_agent, line);
             self.deliver(number);
         } else {
-            self.waiting.push_back(Waiting { number, line, behind, is_asked: false });
+            self.waiting.push_back(WaitingResponse { number, line, behind, is_asked: false });
             self.say_it_waits(number);
         }
     }
@@ -135,7 +135,9 @@ impl<P: HasBase> Link<P> {
     pub(super) fn begin(&mut self, number: u64) {
         let place = self.waiting.iter().position(|waiting| waiting.number == number);
         // It may have been dropped meanwhile.
-        let Some(Waiting { line, .. }) = place.and_then(|place| self.waiting.remove(place)) else { return };
+        let Some(WaitingResponse { line, .. }) = place.and_then(|place| self.waiting.remove(place)) else {
+            return;
+        };
         self.send(self.to_agent, line);
         self.deliver(number);
         if self.ends {
@@ -180,7 +182,8 @@ impl<P: HasBase> Link<P> {
         let (is_idle, is_clear, queued) = (outbox.is_idle(), outbox.is_clear(), outbox.queued());
         // What is half written then has no end.
         let ends = self.ends;
-        let can_be = |waiting: &&mut Waiting| is_idle && (is_clear || ends || queued > waiting.behind);
+        let can_be =
+            |waiting: &&mut WaitingResponse| is_idle && (is_clear || ends || queued > waiting.behind);
         for waiting in self.waiting.iter_mut().filter(|waiting| !waiting.is_asked).filter(can_be) {
             waiting.is_asked = true;
             self.outputs.push_back(Output::Begins(self.core.base().desk.id(waiting.number)));
@@ -194,7 +197,7 @@ impl<P: HasBase> Link<P> {
             for (_, number) in std::mem::take(&mut self.deliveries) {
                 self.undeliverable(number);
             }
-            for Waiting { number, .. } in std::mem::take(&mut self.waiting) {
+            for WaitingResponse { number, .. } in std::mem::take(&mut self.waiting) {
                 self.not_begun(number);
             }
         }

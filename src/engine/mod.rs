@@ -29,7 +29,7 @@ pub use action::{Action, Line};
 pub use base::{Base, HasBase};
 pub use bridge::Bridge;
 pub use config::Config;
-pub use event::{Event, Output, Peer, Unanswered};
+pub use event::{Event, Output, Peer, UnansweredReason};
 pub use introduction::{Introduction, Introductions};
 pub use link::Link;
 pub use protocol::{Protocol, SharedConnection};

@@ -10,7 +10,7 @@ use super::{
     link::Link,
 };
 use crate::{
-    desk::Submitted,
+    desk::TicketedSubmission,
     question::Reason,
     wire::frame::{Piece, Verdict},
 };
@@ -27,7 +27,7 @@ pub trait Protocol: HasBase + Debug + Sized {
     fn line(&mut self, from: Peer, line: &Line, now: Duration);
 
     /// Handles what a responder other than the client submits.
-    fn submitted(&mut self, submitted: Submitted, now: Duration);
+    fn submitted(&mut self, submitted: TicketedSubmission, now: Duration);
 
     /// Rejects all open questions, and those that are still to come.
     fn close(&mut self, reason: Reason, now: Duration);

@@ -11,13 +11,13 @@ use super::{
 use crate::question::Reason;
 
 /// Returns what a line that was intercepted leads to.
-pub fn line<P: Protocol>(core: &mut P, from: Peer, line: &Line, now: Duration) -> Vec<Action> {
+pub fn handle_line<P: Protocol>(core: &mut P, from: Peer, line: &Line, now: Duration) -> Vec<Action> {
     core.line(from, line, now);
     core.base_mut().take_actions()
 }
 
 /// Returns what anything but bytes leads to.
-pub(super) fn handle<P: Protocol>(core: &mut P, event: Event, now: Duration) -> Vec<Action> {
+pub(super) fn handle_event<P: Protocol>(core: &mut P, event: Event, now: Duration) -> Vec<Action> {
     match event {
         Event::AgentExited { .. } => core.close(Reason::AgentGone, now),
         Event::Signal => core.close(Reason::Shutdown, now),

@@ -7,7 +7,7 @@ use super::{
     ask,
     caution::{self, caution},
     near::meant,
-    read::{self, Given},
+    read::{self, TypedText},
     word::{Word, word},
 };
 use crate::{
@@ -26,7 +26,7 @@ pub struct Dialogue {
     answer: Answer,
     /// The fields that the person has gone through: an empty line takes no default of theirs any more.
     passed: Vec<bool>,
-    step: Step,
+    step: DialogueStep,
     /// Whether the field is changed from the review, which follows it then.
     is_change: bool,
     /// The lines of a text that goes on.
@@ -35,7 +35,7 @@ pub struct Dialogue {
 
 /// What the person is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum DialogueStep {
     /// The value of this field.
     Field(usize),
     /// Whether all of it is to be sent.
@@ -48,7 +48,7 @@ enum Step {
 
 /// What a typed line leads to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
+pub enum DialogueReply {
     /// These lines are said, and the person is asked again, or the next thing.
     Say(Vec<String>),
     /// This is submitted.
@@ -64,17 +64,17 @@ impl Dialogue {
     pub fn new(record: Arc<Record>) -> Self {
         let answer = record.kept.clone().unwrap_or_default();
         let passed = vec![false; record.question.fields.len()];
-        Dialogue { record, answer, passed, step: Step::Field(0), is_change: false, begun: None }
+        Dialogue { record, answer, passed, step: DialogueStep::Field(0), is_change: false, begun: None }
     }
 
     /// Begins with the confirmation of an answer that is given without a look at the question.
     pub fn confirming(record: Arc<Record>, answer: Answer) -> Self {
-        Dialogue { answer, step: Step::Caution, ..Dialogue::new(record) }
+        Dialogue { answer, step: DialogueStep::Caution, ..Dialogue::new(record) }
     }
 
     /// Begins with the reason of a rejection.
     pub fn rejecting(record: Arc<Record>) -> Self {
-        Dialogue { step: Step::Reason, ..Dialogue::new(record) }
+        Dialogue { step: DialogueStep::Reason, ..Dialogue::new(record) }
     }
 
     /// Returns the question.
@@ -90,7 +90,7 @@ impl Dialogue {
     /// Returns the field that is asked for, if one is.
     pub fn field(&self) -> Option<&Field> {
         match self.step {
-            Step::Field(place) => self.question().fields.get(place),
+            DialogueStep::Field(place) => self.question().fields.get(place),
             _ => None,
         }
     }
@@ -107,53 +107,55 @@ impl Dialogue {
 
     /// Returns whether the next line confirms something: what was typed ahead must not.
     pub fn is_caution(&self) -> bool {
-        self.step == Step::Caution
+        self.step == DialogueStep::Caution
     }
 
     /// Returns the lines above the prompt: what would be sent, or what has to be confirmed.
     pub fn above(&self) -> Vec<String> {
         match self.step {
-            Step::Review => self.summary(),
-            Step::Caution => {
+            DialogueStep::Review => self.summary(),
+            DialogueStep::Caution => {
                 let why = caution(self.question(), &self.answer);
                 vec![why.map_or_else(|| caution::risk(self.question()), Cow::into_owned)]
             }
-            Step::Field(_) | Step::Reason => Vec::new(),
+            DialogueStep::Field(_) | DialogueStep::Reason => Vec::new(),
         }
     }
 
     /// Returns the prompt, behind which the person types.
     pub fn prompt(&self) -> String {
         let asked = match (self.step, self.field()) {
-            (Step::Field(_), Some(_)) if self.begun.is_some() => "(goes on)".to_owned(),
-            (Step::Field(place), Some(field)) => {
+            (DialogueStep::Field(_), Some(_)) if self.begun.is_some() => "(goes on)".to_owned(),
+            (DialogueStep::Field(place), Some(field)) => {
                 let default = self.default_of(place, field);
                 format!("{}{} (? for help)", ask::instruction(field), ask::bracket(field, default.as_ref()))
             }
-            (Step::Review, _) => "Send it? Type yes, or the number of a field to change it [yes]".to_owned(),
-            (Step::Caution, _) => format!("Type {} to go on", caution::WORD),
-            (Step::Reason, _) => format!("Why is it {}? [no reason]", self.rejected()),
-            (Step::Field(_), None) => "Type /quit".to_owned(),
+            (DialogueStep::Review, _) => {
+                "Send it? Type yes, or the number of a field to change it [yes]".to_owned()
+            }
+            (DialogueStep::Caution, _) => format!("Type {} to go on", caution::WORD),
+            (DialogueStep::Reason, _) => format!("Why is it {}? [no reason]", self.rejected()),
+            (DialogueStep::Field(_), None) => "Type /quit".to_owned(),
         };
         format!("{asked}: ")
     }
 
     /// Takes a typed line.
-    pub fn typed(&mut self, line: &str) -> Reply {
+    pub fn typed(&mut self, line: &str) -> DialogueReply {
         let place = match self.step {
-            Step::Field(place) => place,
-            Step::Review => return self.reviewed(line),
-            Step::Caution if caution::confirms(line) => return self.submit(),
-            Step::Caution if word(line).is_some() => return self.commanded(line),
+            DialogueStep::Field(place) => place,
+            DialogueStep::Review => return self.reviewed(line),
+            DialogueStep::Caution if caution::confirms(line) => return self.submit(),
+            DialogueStep::Caution if word(line).is_some() => return self.commanded(line),
             // The step stays: what is typed again is no answer to a field.
-            Step::Caution => {
+            DialogueStep::Caution => {
                 return say(&format!("Nothing was sent. Type {} to send it, or /back.", caution::WORD));
             }
-            Step::Reason => return self.reasoned(line),
+            DialogueStep::Reason => return self.reasoned(line),
         };
         match self.question().fields.get(place).cloned() {
             Some(field) => self.typed_for(place, &field, line),
-            None => Reply::Leave,
+            None => DialogueReply::Leave,
         }
     }
 
@@ -162,7 +164,7 @@ impl Dialogue {
         let question = Arc::clone(&self.record.question);
         let place =
             wrong.iter().find_map(|error| question.fields.iter().position(|it| it.name == error.field));
-        self.step = Step::Field(place.unwrap_or_default());
+        self.step = DialogueStep::Field(place.unwrap_or_default());
         self.is_change = question.fields.len() > 1;
         vec![errors(&question, wrong)]
     }
@@ -185,14 +187,14 @@ impl Dialogue {
         given.or_else(|| ask::default_of(self.question(), field).filter(|_| !has_passed))
     }
 
-    fn typed_for(&mut self, place: usize, field: &Field, line: &str) -> Reply {
+    fn typed_for(&mut self, place: usize, field: &Field, line: &str) -> DialogueReply {
         if let Some(begun) = self.begun.take() {
             return self.lines(place, field, begun, line);
         }
         // An option may be named like one of the words.
         let is_option = meant(line.trim(), field.kind.options()).is_some();
         if let Some(Word::Text(text)) = word(line).filter(|_| !is_option) {
-            return self.read(place, field, Given::Text(text));
+            return self.read(place, field, TypedText::Text(text));
         }
         if !is_option && word(line).is_some() {
             return self.commanded(line);
@@ -208,21 +210,21 @@ impl Dialogue {
         }
         match field.kind {
             Kind::Text { multiline: true, .. } => self.lines(place, field, String::new(), line),
-            Kind::Text { .. } => self.read(place, field, Given::Value(line)),
-            _ => self.read(place, field, Given::Value(line.trim())),
+            Kind::Text { .. } => self.read(place, field, TypedText::Value(line)),
+            _ => self.read(place, field, TypedText::Value(line.trim())),
         }
     }
 
     /// Adds a line to a text, which goes on behind a backslash.
-    fn lines(&mut self, place: usize, field: &Field, begun: String, line: &str) -> Reply {
+    fn lines(&mut self, place: usize, field: &Field, begun: String, line: &str) -> DialogueReply {
         if let Some(line) = line.strip_suffix('\\') {
             self.begun = Some(format!("{begun}{line}\n"));
-            return Reply::Say(Vec::new());
+            return DialogueReply::Say(Vec::new());
         }
-        self.read(place, field, Given::Value(&format!("{begun}{line}")))
+        self.read(place, field, TypedText::Value(&format!("{begun}{line}")))
     }
 
-    fn read(&mut self, place: usize, field: &Field, given: Given<'_>) -> Reply {
+    fn read(&mut self, place: usize, field: &Field, given: TypedText<'_>) -> DialogueReply {
         match read::value(field, &[given], "`/text TEXT` sends a text as it is") {
             Ok(value) => self.take(place, field, Some(value)),
             Err(message) => say(&format!("{} {message}.", about(self.question(), field))),
@@ -230,7 +232,7 @@ impl Dialogue {
     }
 
     /// Takes a value for a field, if it fits, and goes on.
-    fn take(&mut self, place: usize, field: &Field, value: Option<Value>) -> Reply {
+    fn take(&mut self, place: usize, field: &Field, value: Option<Value>) -> DialogueReply {
         let before = match value {
             Some(value) => self.answer.values.insert(field.name.clone(), value),
             None => self.answer.values.remove(&field.name),
@@ -248,54 +250,54 @@ impl Dialogue {
         self.go_on(place)
     }
 
-    fn go_on(&mut self, place: usize) -> Reply {
+    fn go_on(&mut self, place: usize) -> DialogueReply {
         let count = self.question().fields.len();
         let next = if self.is_change { count } else { place + 1 };
         if next < count {
-            self.step = Step::Field(next);
-            return Reply::Say(Vec::new());
+            self.step = DialogueStep::Field(next);
+            return DialogueReply::Say(Vec::new());
         }
         if self.question().purpose == Purpose::Permission {
             return self.decided();
         }
         // One value that was typed is sent at once. An answer without any was most likely not meant.
         if count > 1 || self.answer.values.is_empty() || !self.answer.notes.is_empty() {
-            self.step = Step::Review;
-            return Reply::Say(Vec::new());
+            self.step = DialogueStep::Review;
+            return DialogueReply::Say(Vec::new());
         }
         self.finish()
     }
 
     /// Goes on with a permission: a refusal may have a reason.
-    fn decided(&mut self) -> Reply {
-        let refusals = permission::options(self.question(), Role::RejectOnce).count();
+    fn decided(&mut self) -> DialogueReply {
+        let refusals = permission::options_with_role(self.question(), Role::RejectOnce).count();
         if refusals == 1 && caution::role(self.question(), &self.answer) == Some(Role::RejectOnce) {
-            self.step = Step::Reason;
-            return Reply::Say(Vec::new());
+            self.step = DialogueStep::Reason;
+            return DialogueReply::Say(Vec::new());
         }
         self.finish()
     }
 
     /// Sends the answer, or asks to confirm it first.
-    fn finish(&mut self) -> Reply {
+    fn finish(&mut self) -> DialogueReply {
         match caution(self.question(), &self.answer) {
             Some(_) => {
-                self.step = Step::Caution;
-                Reply::Say(Vec::new())
+                self.step = DialogueStep::Caution;
+                DialogueReply::Say(Vec::new())
             }
             None => self.submit(),
         }
     }
 
-    fn submit(&self) -> Reply {
+    fn submit(&self) -> DialogueReply {
         let mut answer = self.answer.clone();
         if !self.question().notes {
             answer.notes.clear();
         }
-        Reply::Submit(Submission::Answer(answer))
+        DialogueReply::Submit(Submission::Answer(answer))
     }
 
-    fn reviewed(&mut self, line: &str) -> Reply {
+    fn reviewed(&mut self, line: &str) -> DialogueReply {
         let typed = line.trim();
         if typed.is_empty() || ["y", "yes"].iter().any(|yes| typed.eq_ignore_ascii_case(yes)) {
             return self.finish();
@@ -304,8 +306,8 @@ impl Dialogue {
         let place = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         match place.filter(|place| *place < count) {
             Some(place) => {
-                (self.step, self.is_change) = (Step::Field(place), true);
-                Reply::Say(Vec::new())
+                (self.step, self.is_change) = (DialogueStep::Field(place), true);
+                DialogueReply::Say(Vec::new())
             }
             None if word(line).is_some() => self.commanded(line),
             None => {
@@ -314,47 +316,53 @@ impl Dialogue {
         }
     }
 
-    fn reasoned(&mut self, line: &str) -> Reply {
+    fn reasoned(&mut self, line: &str) -> DialogueReply {
         if let Some(Word::Quit | Word::More | Word::Back | Word::Help) = word(line) {
             return self.commanded(line);
         }
         let reason = Some(line.trim()).filter(|line| !line.is_empty()).map(str::to_owned);
         // The option that the person chose is the answer, unless there is something to say with it.
         let is_chosen = !self.answer.values.is_empty() && self.question().purpose == Purpose::Permission;
-        if reason.is_none() && is_chosen { self.submit() } else { Reply::Submit(Submission::Reject(reason)) }
+        if reason.is_none() && is_chosen {
+            self.submit()
+        } else {
+            DialogueReply::Submit(Submission::Reject(reason))
+        }
     }
 
     /// Does what a word says.
-    fn commanded(&mut self, line: &str) -> Reply {
+    fn commanded(&mut self, line: &str) -> DialogueReply {
         let question = Arc::clone(&self.record.question);
         match (word(line), self.step) {
-            (Some(Word::Quit), _) => Reply::Leave,
-            (Some(Word::More), _) => Reply::MoreTime,
+            (Some(Word::Quit), _) => DialogueReply::Leave,
+            (Some(Word::More), _) => DialogueReply::MoreTime,
             (Some(Word::Skip), _) => {
                 self.answer = Answer::default();
-                self.step = Step::Reason;
-                Reply::Say(Vec::new())
+                self.step = DialogueStep::Reason;
+                DialogueReply::Say(Vec::new())
             }
-            (Some(Word::Help), Step::Field(place)) => Reply::Say(
+            (Some(Word::Help), DialogueStep::Field(place)) => DialogueReply::Say(
                 question.fields.get(place).map(|field| ask::help(&question, field)).unwrap_or_default(),
             ),
-            (Some(Word::None), Step::Field(place)) => match question.fields.get(place) {
+            (Some(Word::None), DialogueStep::Field(place)) => match question.fields.get(place) {
                 Some(field) if !field.required => self.take(place, field, None),
                 _ => say("It is required."),
             },
-            (Some(Word::Note(note)), Step::Field(place)) => self.note(question.fields.get(place), note),
+            (Some(Word::Note(note)), DialogueStep::Field(place)) => {
+                self.note(question.fields.get(place), note)
+            }
             (Some(Word::Back), step) => {
                 self.step = match step {
-                    Step::Field(place) => Step::Field(place.saturating_sub(1)),
-                    _ => Step::Field(question.fields.len().saturating_sub(1)),
+                    DialogueStep::Field(place) => DialogueStep::Field(place.saturating_sub(1)),
+                    _ => DialogueStep::Field(question.fields.len().saturating_sub(1)),
                 };
-                Reply::Say(Vec::new())
+                DialogueReply::Say(Vec::new())
             }
             _ => say("/back goes back to the fields, /skip rejects the question, /quit leaves it open."),
         }
     }
 
-    fn note(&mut self, field: Option<&Field>, note: &str) -> Reply {
+    fn note(&mut self, field: Option<&Field>, note: &str) -> DialogueReply {
         let Some(field) = field.filter(|_| self.question().notes) else {
             return say("The note is left out: this agent has no place for notes.");
         };
@@ -384,8 +392,8 @@ impl Dialogue {
     }
 }
 
-fn say(line: &str) -> Reply {
-    Reply::Say(vec![line.to_owned()])
+fn say(line: &str) -> DialogueReply {
+    DialogueReply::Say(vec![line.to_owned()])
 }
 
 #[cfg(test)]
@@ -413,24 +421,24 @@ mod tests {
     }
 
     /// Types these lines, and returns all that is said, with the prompts, and what the last line led to.
-    fn play(dialogue: &mut Dialogue, lines: &[&str]) -> (String, Reply) {
-        let (mut said, mut last) = (String::new(), Reply::Leave);
+    fn play(dialogue: &mut Dialogue, lines: &[&str]) -> (String, DialogueReply) {
+        let (mut said, mut last) = (String::new(), DialogueReply::Leave);
         for line in lines {
             said += &format!(
                 "{}{line}\n",
                 [dialogue.above().as_slice(), &[dialogue.prompt()]].concat().join("\n")
             );
             last = dialogue.typed(line);
-            if let Reply::Say(lines) = &last {
+            if let DialogueReply::Say(lines) = &last {
                 said.extend(lines.iter().map(|line| format!("{line}\n")));
             }
         }
         (said, last)
     }
 
-    fn answered(values: &Json, notes: &Json) -> Reply {
+    fn answered(values: &Json, notes: &Json) -> DialogueReply {
         let answer = serde_json::from_value(json!({ "values": values, "notes": notes })).expect("an answer");
-        Reply::Submit(Submission::Answer(answer))
+        DialogueReply::Submit(Submission::Answer(answer))
     }
 
     #[test]
@@ -462,7 +470,7 @@ mod tests {
             Send it? Type yes, or the number of a field to change it [yes]: /note\n\
             /back goes back to the fields, /skip rejects the question, /quit leaves it open.\n  1  Database: SQLite\n  2  why: “one␊two␊”\n\
             Send it? Type yes, or the number of a field to change it [yes]: /quit\n"), "{said}");
-        assert_eq!(last, Reply::Leave);
+        assert_eq!(last, DialogueReply::Leave);
         let (said, last) = play(&mut dialogue, &["1", "/note for now", "1", "2", "/none", ""]);
         assert!(said.contains("Database: Postgres (note: “for now”)\n  2  why: left out\n"), "{said}");
         assert_eq!(last, answered(&json!({ "db": "pg" }), &json!({ "db": "for now" })));
@@ -472,7 +480,7 @@ mod tests {
     fn nothing_is_sent_by_an_empty_line_alone() {
         let mut dialogue = Dialogue::new(record(&json!({ "fields": [text("why")] })));
         let (said, last) = play(&mut dialogue, &[""]);
-        assert!(said.contains("[leave out]") && last == Reply::Say(Vec::new()), "{said}");
+        assert!(said.contains("[leave out]") && last == DialogueReply::Say(Vec::new()), "{said}");
         assert!(dialogue.prompt().starts_with("Send it?"));
         let required = json!({ "name": "n", "label": "N", "kind": "number", "required": true, "max": 5 });
         let mut dialogue = Dialogue::new(record(&json!({ "fields": [required] })));
@@ -494,7 +502,7 @@ mod tests {
             let mut dialogue = Dialogue::new(record(&json!({ "fields": [database()] })));
             let (said, last) = play(&mut dialogue, &["/skip", reason]);
             assert!(said.contains("Why is it rejected? [no reason]: "), "{said}");
-            assert_eq!(last, Reply::Submit(Submission::Reject(told)));
+            assert_eq!(last, DialogueReply::Submit(Submission::Reject(told)));
         }
     }
 
@@ -524,7 +532,7 @@ mod tests {
         assert_eq!(last, answered(&json!({ "p": "allow_always" }), &json!({})));
         let dangerous = record(&json!({ "dangerous": true, "fields": [database()] }));
         let (said, last) = play(&mut Dialogue::new(dangerous), &["1"]);
-        assert!(last == Reply::Say(Vec::new()), "{said}");
+        assert!(last == DialogueReply::Say(Vec::new()), "{said}");
     }
 
     /// The word is typed again after a slip: it is no answer to the options, one of which may be called so.
@@ -533,7 +541,7 @@ mod tests {
         for slip in ["yse", "y", "", "no", "3", "s"] {
             let mut dialogue = Dialogue::new(permission(true));
             let (said, last) = play(&mut dialogue, &["2", slip]);
-            assert!(matches!(last, Reply::Say(_)) && dialogue.is_caution(), "{slip:?}: {said}");
+            assert!(matches!(last, DialogueReply::Say(_)) && dialogue.is_caution(), "{slip:?}: {said}");
             let (said, last) = play(&mut dialogue, &["yes"]);
             assert_eq!(last, answered(&json!({ "p": "allow_once" }), &json!({})), "{slip:?}: {said}");
         }
@@ -545,7 +553,7 @@ mod tests {
         assert!(said.contains("Why is it denied? [no reason]: "), "{said}");
         assert_eq!(last, answered(&json!({ "p": "reject_once" }), &json!({})));
         let (_, last) = play(&mut Dialogue::new(permission(true)), &["3", "not on a Friday"]);
-        assert_eq!(last, Reply::Submit(Submission::Reject(Some("not on a Friday".to_owned()))));
+        assert_eq!(last, DialogueReply::Submit(Submission::Reject(Some("not on a Friday".to_owned()))));
     }
 
     #[test]

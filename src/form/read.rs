@@ -10,7 +10,7 @@ use crate::{
 
 /// One text that is given for a field.
 #[derive(Clone, Copy, Debug)]
-pub enum Given<'a> {
+pub enum TypedText<'a> {
     /// An option, several of them, or a value of the field's kind.
     Value(&'a str),
     /// A text as it is.
@@ -21,7 +21,7 @@ pub enum Given<'a> {
 ///
 /// # Errors
 /// What is wrong, as a sentence whose subject is the field.
-pub fn value(field: &Field, given: &[Given<'_>], hint: &str) -> Result<Value, String> {
+pub fn value(field: &Field, given: &[TypedText<'_>], hint: &str) -> Result<Value, String> {
     if let Kind::Choices { options, other, .. } = &field.kind {
         return Ok(Value::Many(several(given, options, *other, hint)?));
     }
@@ -29,20 +29,20 @@ pub fn value(field: &Field, given: &[Given<'_>], hint: &str) -> Result<Value, St
         return Err(format!("takes one value, but {} are given", given.len()));
     };
     match (&field.kind, given) {
-        (Kind::Choice { other: true, .. } | Kind::Text { .. }, Given::Text(text))
-        | (Kind::Text { .. }, Given::Value(text)) => Ok(Value::Text(text.to_owned())),
-        (Kind::Choice { options, other, .. }, Given::Value(text)) => {
+        (Kind::Choice { other: true, .. } | Kind::Text { .. }, TypedText::Text(text))
+        | (Kind::Text { .. }, TypedText::Value(text)) => Ok(Value::Text(text.to_owned())),
+        (Kind::Choice { options, other, .. }, TypedText::Value(text)) => {
             Ok(Value::Text(chosen(text, options, *other, hint)?))
         }
         (Kind::Unknown(_), _) => Err("needs a newer askbridge".to_owned()),
-        (_, Given::Text(_)) => Err("takes no own text".to_owned()),
-        (Kind::Number { .. }, Given::Value(text)) => match serde_json::from_str(text.trim()) {
+        (_, TypedText::Text(_)) => Err("takes no own text".to_owned()),
+        (Kind::Number { .. }, TypedText::Value(text)) => match serde_json::from_str(text.trim()) {
             Ok(number) => Ok(Value::Number(number)),
             Err(_) => Err(format!("must be a number, is “{}”", brief(text))),
         },
-        (Kind::Boolean { .. }, Given::Value(text)) => flagged(text, "yes", "no"),
-        (Kind::Confirm { yes, no }, Given::Value(text)) => flagged(text, yes, no),
-        (Kind::Choices { .. }, Given::Value(_)) => Err("takes several values".to_owned()),
+        (Kind::Boolean { .. }, TypedText::Value(text)) => flagged(text, "yes", "no"),
+        (Kind::Confirm { yes, no }, TypedText::Value(text)) => flagged(text, yes, no),
+        (Kind::Choices { .. }, TypedText::Value(_)) => Err("takes several values".to_owned()),
     }
 }
 
@@ -59,7 +59,7 @@ fn flagged(text: &str, yes: &str, no: &str) -> Result<Value, String> {
 
 /// Returns the values of several options, and an own text beside them.
 fn several(
-    given: &[Given<'_>],
+    given: &[TypedText<'_>],
     options: &[FieldOption],
     other: bool,
     hint: &str,
@@ -67,12 +67,12 @@ fn several(
     let (mut values, mut own) = (Vec::new(), None);
     for given in given {
         let text = match given {
-            Given::Text(_) if !other => return Err("takes no own text".to_owned()),
-            Given::Text(text) => {
+            TypedText::Text(_) if !other => return Err("takes no own text".to_owned()),
+            TypedText::Text(text) => {
                 values.push((*text).to_owned());
                 continue;
             }
-            Given::Value(text) => text,
+            TypedText::Value(text) => text,
         };
         for part in parts(text, options) {
             match meant(part, options) {
@@ -88,7 +88,7 @@ fn several(
     if !is_alone {
         return Err(format!("{} ({hint})", no_option(own, options)));
     }
-    let [Given::Value(text)] = given[..] else { return Ok(values) };
+    let [TypedText::Value(text)] = given[..] else { return Ok(values) };
     for part in parts(text, options).into_iter().chain([text]) {
         check_own(part, options, hint)?;
     }

@@ -5,8 +5,9 @@ const NOTHING: &str = "/dev/null";
 
 /// Returns the files that the heads of a patch name.
 pub(super) fn changed_by(patch: &str) -> impl Iterator<Item = &str> {
-    let files =
-        patch.lines().filter_map(|line| head(line, "+++ ", "b/").or_else(|| head(line, "--- ", "a/")));
+    let files = patch
+        .lines()
+        .filter_map(|line| file_in_head(line, "+++ ", "b/").or_else(|| file_in_head(line, "--- ", "a/")));
     files.filter(|file| *file != NOTHING)
 }
 
@@ -28,17 +29,17 @@ pub(super) fn removed_by(patch: &str) -> Option<&'static str> {
 fn renames(patch: &str) -> bool {
     let mut before = None;
     patch.lines().any(|line| {
-        if let Some(file) = head(line, "--- ", "a/") {
+        if let Some(file) = file_in_head(line, "--- ", "a/") {
             before = Some(file);
             return false;
         }
-        let after = head(line, "+++ ", "b/");
+        let after = file_in_head(line, "+++ ", "b/");
         after.zip(before.take()).is_some_and(|(after, before)| after != before && before != NOTHING)
     })
 }
 
 /// Returns the file that a head of a patch names.
-fn head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
+fn file_in_head<'a>(line: &'a str, mark: &str, side: &str) -> Option<&'a str> {
     let file = line.strip_prefix(mark)?.split('\t').next().unwrap_or_default().trim();
     Some(file.strip_prefix(side).unwrap_or(file))
 }

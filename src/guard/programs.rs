@@ -9,7 +9,7 @@ pub struct Programs {
     /// What they do, behind the name of the program: "`rm` removes files".
     pub does: &'static str,
     does_harm: bool,
-    runs: Option<Runs>,
+    runs: Option<RunArgument>,
     takes: Takes,
     names: &'static str,
     /// Words that have to be among the arguments, of which one is enough. Without any, the name is.
@@ -20,7 +20,7 @@ pub struct Programs {
 
 /// Which argument says what a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Runs {
+enum RunArgument {
     /// Any of them.
     Any,
     /// The first, if it is an option or one of the words of the group: what follows is for what then runs.
@@ -63,17 +63,17 @@ const fn harm_with(does: &'static str, names: &'static str, words: &'static str)
 
 /// Programs that run what their arguments say: whoever leaves those open leaves everything open.
 const fn runner(does: &'static str, takes: Takes, names: &'static str) -> Programs {
-    Programs { does, runs: Some(Runs::Any), takes, names, ..NONE }
+    Programs { does, runs: Some(RunArgument::Any), takes, names, ..NONE }
 }
 
 /// Programs that run what their arguments say, where the first is an option or one of these words.
 const fn first_runner(does: &'static str, names: &'static str, words: &'static str) -> Programs {
-    Programs { does, runs: Some(Runs::First), names, words, ..NONE }
+    Programs { does, runs: Some(RunArgument::First), names, words, ..NONE }
 }
 
 /// Programs that run what their arguments say, and do harm where one of these words is among them.
 const fn harmful_runner(does: &'static str, names: &'static str, words: &'static str) -> Programs {
-    Programs { does, does_harm: true, runs: Some(Runs::Any), names, words, ..NONE }
+    Programs { does, does_harm: true, runs: Some(RunArgument::Any), names, words, ..NONE }
 }
 
 /// The table.
@@ -126,7 +126,7 @@ const TABLE: &[Programs] = &[
         "exec run x",
     ),
     Programs {
-        runs: Some(Runs::First),
+        runs: Some(RunArgument::First),
         takes: Takes::CodeOrInput,
         ..harm_with(
             "runs code that its arguments hold",
@@ -169,7 +169,7 @@ const TABLE: &[Programs] = &[
     harm_with("runs a program that its options name", "go", "-exec -toolexec -vettool"),
     harm_with("removes files", "cmake", "rm remove remove_directory"),
     Programs {
-        runs: Some(Runs::First),
+        runs: Some(RunArgument::First),
         // What begins so is an option of Git, and not of its command.
         except: "commit,diff,log,show,switch",
         ..harm_with(
@@ -286,8 +286,8 @@ pub fn left_open(program: &str, arguments: &[Option<&str>]) -> Option<&'static P
     let name = name(program);
     TABLE.iter().filter(|group| group.has(&name)).find(|group| match group.runs {
         None => false,
-        Some(Runs::Any) => true,
-        Some(Runs::First) => match arguments {
+        Some(RunArgument::Any) => true,
+        Some(RunArgument::First) => match arguments {
             [] | [None, ..] => true,
             [Some(first), ..] if first.starts_with('-') => true,
             // What follows such a word is a command, which may be named.
@@ -307,8 +307,8 @@ pub(super) fn runs(program: &str, arguments: &[String]) -> Option<Takes> {
     let name = name(program);
     let says_it = |group: &&Programs| match group.runs {
         None => false,
-        Some(Runs::Any) => true,
-        Some(Runs::First) => {
+        Some(RunArgument::Any) => true,
+        Some(RunArgument::First) => {
             group.takes == Takes::CodeOrInput || arguments.iter().any(|word| group.has_word(word))
         }
     };

@@ -5,16 +5,16 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
     JournalError, entries, fingerprint,
-    stored::{Accepted, Stored, millis},
+    stored::{AcceptedDecision, StoredQuestion, millis},
 };
 use crate::{
-    desk::{BridgeName, Earlier, QuestionId, Record, Settlement, Timestamp},
+    desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp},
     limits,
     question::{Outcome, Purpose, Question, Reason},
 };
 
 /// Tells whether a bridge is alive.
-pub(super) type IsAlive<'a> = &'a dyn Fn(&BridgeName) -> bool;
+pub(super) type LivenessCheck<'a> = &'a dyn Fn(&BridgeName) -> bool;
 
 /// What the journal has of one earlier question.
 struct Candidate {
@@ -44,7 +44,7 @@ impl Candidate {
     }
 
     /// Returns whether its bridge is gone. One whose name cannot be read was of another version: it may be alive.
-    fn is_left(&self, is_alive: IsAlive<'_>) -> bool {
+    fn is_left(&self, is_alive: LivenessCheck<'_>) -> bool {
         self.bridge.parse().is_ok_and(|bridge| !is_alive(&bridge))
     }
 }
@@ -60,14 +60,14 @@ enum Reach {
     Waited,
 }
 
-impl Accepted {
-    fn found(self) -> Found {
-        Found::Decided(self.settlement, if self.waits { Reach::Waited } else { Reach::Doubtful })
+impl AcceptedDecision {
+    fn found(self) -> Judgement {
+        Judgement::Decided(self.settlement, if self.waits { Reach::Waited } else { Reach::Doubtful })
     }
 }
 
 /// What a candidate leads to.
-enum Found {
+enum Judgement {
     /// It says nothing: an older one may.
     Nothing,
     /// It is the last that was decided, and its decision is not to be used.
@@ -76,28 +76,28 @@ enum Found {
     Decided(Settlement, Reach),
 }
 
-fn judge(candidate: &Candidate, is_alive: IsAlive<'_>) -> Found {
+fn judge(candidate: &Candidate, is_alive: LivenessCheck<'_>) -> Judgement {
     let accepted = || {
         let decision = candidate.accepted.as_deref().filter(|_| !candidate.is_claimed)?;
-        serde_json::from_str::<Accepted>(decision).ok()
+        serde_json::from_str::<AcceptedDecision>(decision).ok()
     };
     match candidate.settlement() {
         Some(settlement) if entries::is_of_dead_agent(&settlement.outcome) => {
-            accepted().map_or(Found::Nothing, Accepted::found)
+            accepted().map_or(Judgement::Nothing, AcceptedDecision::found)
         }
         Some(settlement) => match settlement.outcome {
             // What ended it without a decision of a person says nothing.
-            Outcome::Rejected(reason) if reason != Reason::User => Found::Nothing,
+            Outcome::Rejected(reason) if reason != Reason::User => Judgement::Nothing,
             Outcome::Answered(_) | Outcome::Rejected(_) if candidate.is_left(is_alive) => {
-                Found::Decided(settlement, Reach::Delivered)
+                Judgement::Decided(settlement, Reach::Delivered)
             }
-            _ => Found::End,
+            _ => Judgement::End,
         },
-        None if candidate.settled.is_some() => Found::End,
+        None if candidate.settled.is_some() => Judgement::End,
         None => match accepted() {
             Some(decision) if candidate.is_left(is_alive) => decision.found(),
-            Some(_) => Found::End,
-            None => Found::Nothing,
+            Some(_) => Judgement::End,
+            None => Judgement::Nothing,
         },
     }
 }
@@ -106,10 +106,10 @@ fn judge(candidate: &Candidate, is_alive: IsAlive<'_>) -> Found {
 /// has no secret part.
 pub(super) fn earlier(
     connection: &Connection,
-    stored: &Stored,
-    is_alive: IsAlive<'_>,
+    stored: &StoredQuestion,
+    is_alive: LivenessCheck<'_>,
     now: Timestamp,
-) -> Result<Option<Earlier>, JournalError> {
+) -> Result<Option<EarlierDecision>, JournalError> {
     let Some(fingerprint) = stored.fingerprint else { return Ok(None) };
     let (id, opened) = (stored.record.id.to_string(), millis(stored.record.opened_at));
     let mut statement = connection.prepare(
@@ -123,12 +123,12 @@ pub(super) fn earlier(
     while let Some(row) = rows.next()? {
         let candidate = Candidate::read(row)?;
         match judge(&candidate, is_alive) {
-            Found::Nothing => {}
-            Found::End => return Ok(None),
-            Found::Decided(decision, reach) => {
+            Judgement::Nothing => {}
+            Judgement::End => return Ok(None),
+            Judgement::Decided(decision, reach) => {
                 let is_recent = now.since(decision.at) <= limits::journal::EARLIER_OFFERED;
                 let id = candidate.id.parse().ok().filter(|_| is_recent && candidate.is_usable);
-                return Ok(id.map(|id| Earlier {
+                return Ok(id.map(|id| EarlierDecision {
                     id,
                     outcome: decision.outcome,
                     by: decision.by,
@@ -160,7 +160,7 @@ fn open_question(connection: &Connection, id: &QuestionId) -> Result<Option<Reco
 pub(super) fn claim(
     connection: &Connection,
     (earlier, by): (&QuestionId, &QuestionId),
-    is_alive: IsAlive<'_>,
+    is_alive: LivenessCheck<'_>,
     now: Timestamp,
 ) -> Result<bool, JournalError> {
     let found = connection.query_row(
@@ -171,7 +171,7 @@ pub(super) fn claim(
         |row| Ok((Candidate::read(row)?, row.get::<_, Option<String>>(6)?, row.get::<_, i64>(7)?)),
     );
     let Some((candidate, open, row)) = found.optional()? else { return Ok(false) };
-    let Found::Decided(decision, Reach::Waited) = judge(&candidate, is_alive) else { return Ok(false) };
+    let Judgement::Decided(decision, Reach::Waited) = judge(&candidate, is_alive) else { return Ok(false) };
     let record: Option<Record> =
         open.or_else(|| candidate.settled.clone()).and_then(|json| serde_json::from_str(&json).ok());
     let later = open_question(connection, by)?;

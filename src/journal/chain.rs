@@ -61,7 +61,7 @@ pub(super) enum Fault {
 }
 
 /// A place at which the chain is broken: the number of the row, and what is wrong.
-pub(super) type Found = (i64, Fault);
+pub(super) type FaultAt = (i64, Fault);
 
 /// Reads the rows of a chain in their order.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub(super) struct Verifier {
     /// The number of rows.
     pub(super) rows: u64,
     /// The first breaks.
-    pub(super) breaks: Vec<Found>,
+    pub(super) breaks: Vec<FaultAt>,
     /// The number of breaks.
     pub(super) broken: u64,
 }

@@ -21,7 +21,7 @@ const SWITCH_PAUSE: Duration = Duration::from_millis(10);
 
 /// A connection that writes, and the file that it has open.
 #[derive(Debug)]
-pub(super) struct Writing {
+pub(super) struct WritingConnection {
     pub(super) connection: Connection,
     path: PathBuf,
     /// The device and the number of the file.
@@ -29,7 +29,7 @@ pub(super) struct Writing {
     is_full: bool,
 }
 
-impl Writing {
+impl WritingConnection {
     /// Opens the file, and creates it where there is none.
     pub(super) fn open(path: &Path) -> Result<Self, JournalError> {
         create(path)?;
@@ -67,7 +67,7 @@ impl Writing {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         schema::migrate(&mut connection)?;
         let identity = identity(path);
-        Ok(Writing { connection, path: path.to_owned(), identity, is_full: false })
+        Ok(WritingConnection { connection, path: path.to_owned(), identity, is_full: false })
     }
 
     /// Returns whether its file is still the one with the journal's name: a person may have moved it away.
@@ -113,7 +113,7 @@ pub(super) fn open_for_reading(path: &Path) -> Result<Option<Connection>, Journa
 fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, JournalError> {
     let connection = Connection::open_with_flags(path, flags)?;
     configure(&connection)?;
-    schema::found(&connection).map(|_| connection)
+    schema::file_format(&connection).map(|_| connection)
 }
 
 fn is_for_want_of_an_index(error: &JournalError) -> bool {

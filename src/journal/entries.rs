@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     JournalError,
     chain::{self, Cell},
-    stored::{Stored, millis},
+    stored::{StoredQuestion, millis},
 };
 use crate::{
     control::LeftToClient,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Writes a question as it is now: while it is open, its record; then its settlement.
-pub(super) fn note(connection: &Connection, stored: &Stored) -> Result<(), JournalError> {
+pub(super) fn note(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalError> {
     match &stored.record.settlement {
         Some(settlement) => settle(connection, stored, settlement),
         None if stored.record.is_open() => open(connection, stored),
@@ -24,7 +24,7 @@ pub(super) fn note(connection: &Connection, stored: &Stored) -> Result<(), Journ
     }
 }
 
-fn open(connection: &Connection, stored: &Stored) -> Result<(), JournalError> {
+fn open(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalError> {
     let record = &stored.record;
     let question = &record.question;
     connection.execute(
@@ -52,7 +52,7 @@ fn open(connection: &Connection, stored: &Stored) -> Result<(), JournalError> {
 /// Of two whose verdicts are not known, it cannot be said which the asker took: none is used again then.
 pub(super) fn accept(
     connection: &Connection,
-    stored: &Stored,
+    stored: &StoredQuestion,
     decision: &Settlement,
 ) -> Result<(), JournalError> {
     open(connection, stored)?;
@@ -95,7 +95,11 @@ pub(super) fn is_of_dead_agent(outcome: &Outcome) -> bool {
 }
 
 /// Writes a settlement behind the last one of the chain. The first of a question counts.
-fn settle(connection: &Connection, stored: &Stored, settlement: &Settlement) -> Result<(), JournalError> {
+fn settle(
+    connection: &Connection,
+    stored: &StoredQuestion,
+    settlement: &Settlement,
+) -> Result<(), JournalError> {
     let record = &stored.record;
     let (id, opened) = (record.id.to_string(), millis(record.opened_at));
     let is_known = connection
@@ -121,7 +125,7 @@ fn settle(connection: &Connection, stored: &Stored, settlement: &Settlement) -> 
 }
 
 /// Makes sure that there is a row of the question: what was noted before may be missing.
-fn open_settled(connection: &Connection, stored: &Stored) -> Result<(), JournalError> {
+fn open_settled(connection: &Connection, stored: &StoredQuestion) -> Result<(), JournalError> {
     let record = &stored.record;
     connection.execute(
         "INSERT OR IGNORE INTO question (id, opened, bridge, session, project, fingerprint, usable)
@@ -141,7 +145,7 @@ fn open_settled(connection: &Connection, stored: &Stored) -> Result<(), JournalE
 
 fn append(
     connection: &Connection,
-    stored: &Stored,
+    stored: &StoredQuestion,
     settlement: &Settlement,
     (id, opened): (&str, i64),
 ) -> Result<(), JournalError> {

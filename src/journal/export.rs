@@ -55,7 +55,7 @@ enum Part {
 /// A line of an export.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct ExportLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,7 +154,7 @@ fn line(row: &Row<'_>) -> Result<(String, bool), JournalError> {
     };
     let (written, accepted, claimed) = (text(2)?.unwrap_or_default(), text(5)?, text(6)?);
     let record = serde_json::from_str::<&RawValue>(&written).ok();
-    let line = Line {
+    let line = ExportLine {
         seq: row.get(1)?,
         record,
         unreadable: record.is_none().then_some(&*written),

@@ -5,24 +5,24 @@
 //! not made of IDs, times, the tool call, and descriptions: an agent that asks again after a crash makes new ones. So it
 //! says what may be offered. What is given by itself has to be the same in all that its person saw.
 
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use super::chain::Hash;
 use crate::question::{Field, Kind, Question};
 
 /// Returns the fingerprint of a question. One without a session has none: nothing says that the same agent asks again.
-pub(super) fn of(question: &Question) -> Option<Hash> {
+pub(super) fn fingerprint_of(question: &Question) -> Option<Hash> {
     let Question { session, agent, project, title, message, fields, purpose, origin, .. } = question;
     let session = session.as_deref()?;
-    let fields: Vec<_> = fields.iter().map(field).collect();
+    let fields: Vec<_> = fields.iter().map(fingerprint_field).collect();
     // A list has one order, whatever a map of JSON does.
     let canonical =
         json!([origin.name(), agent, project, session, purpose.name(), title, message, fields]).to_string();
     Some(Sha256::digest(canonical.as_bytes()).into())
 }
 
-fn field(field: &Field) -> Value {
+fn fingerprint_field(field: &Field) -> Json {
     let Field { name, label, required, kind, .. } = field;
     let options: Vec<_> = match kind {
         Kind::Confirm { yes, no } => vec![json!(["yes", yes]), json!(["no", no])],
@@ -44,7 +44,7 @@ pub(super) fn are_seen_alike(one: &Question, other: &Question) -> bool {
     }
 }
 
-fn seen(question: &Question) -> Result<Value, serde_json::Error> {
+fn seen(question: &Question) -> Result<Json, serde_json::Error> {
     let mut json = serde_json::to_value(question)?;
     if let Some(members) = json.as_object_mut() {
         members.retain(|name, _| !UNSEEN.contains(&name.as_str()));
@@ -60,7 +60,7 @@ fn kind_name(kind: &Kind) -> &str {
         Kind::Boolean { .. } => "boolean",
         Kind::Number { .. } => "number",
         Kind::Confirm { .. } => "confirm",
-        Kind::Unknown(members) => members.get("kind").and_then(Value::as_str).unwrap_or_default(),
+        Kind::Unknown(members) => members.get("kind").and_then(Json::as_str).unwrap_or_default(),
     }
 }
 
@@ -68,7 +68,7 @@ fn kind_name(kind: &Kind) -> &str {
 mod tests {
     use super::*;
 
-    fn base() -> Value {
+    fn base() -> Json {
         json!({
             "sessionId": "s", "agent": "a", "project": "/p", "questionId": "q", "title": "T", "message": "Why?",
             "purpose": "question", "origin": "elicitation", "dangerous": false, "blocking": true,
@@ -81,16 +81,16 @@ mod tests {
         })
     }
 
-    fn changed(pointer: &str, value: Value) -> Option<Hash> {
+    fn changed(pointer: &str, value: Json) -> Option<Hash> {
         let mut json = base();
         let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
         json.pointer_mut(parent).expect("a parent")[name] = value;
-        of(&serde_json::from_value(json).expect("a question"))
+        fingerprint_of(&serde_json::from_value(json).expect("a question"))
     }
 
     #[test]
     fn same_question_has_the_same_fingerprint_whatever_its_ids_times_and_descriptions() {
-        let base = of(&serde_json::from_value(base()).expect("a question"));
+        let base = fingerprint_of(&serde_json::from_value(base()).expect("a question"));
         assert!(base.is_some());
         for (pointer, value) in [
             ("/questionId", json!("other")),
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn another_question_has_another_fingerprint() {
-        let mut seen = vec![of(&serde_json::from_value(base()).expect("a question"))];
+        let mut seen = vec![fingerprint_of(&serde_json::from_value(base()).expect("a question"))];
         for (pointer, value) in [
             ("/sessionId", json!("t")),
             ("/agent", json!("b")),
@@ -155,11 +155,11 @@ mod tests {
     }
 
     /// Returns a question that has every member that a question can have.
-    fn whole() -> Value {
+    fn whole() -> Json {
         let preview = json!({ "text": "Sample", "format": "markdown" });
         let option = json!({ "value": "1", "label": "One", "description": "First", "preview": preview, "role": "allow_once" });
         let options = json!([option, { "value": "2", "label": "Two" }]);
-        let field = |name: &str, kind: Value| {
+        let field = |name: &str, kind: Json| {
             let mut field = json!({
                 "name": name, "label": "L", "header": "H", "help": "More", "required": true, "secret": true,
             });
@@ -195,29 +195,29 @@ mod tests {
     }
 
     /// Adds the paths of all that is neither an object nor a list.
-    fn leaves(json: &Value, path: &str, found: &mut Vec<String>) {
+    fn leaves(json: &Json, path: &str, found: &mut Vec<String>) {
         match json {
-            Value::Object(members) => {
+            Json::Object(members) => {
                 members.iter().for_each(|(name, it)| leaves(it, &format!("{path}/{name}"), found))
             }
-            Value::Array(items) => (0..)
+            Json::Array(items) => (0..)
                 .zip(items)
                 .for_each(|(place, it): (usize, _)| leaves(it, &format!("{path}/{place}"), found)),
             _ => found.push(path.to_owned()),
         }
     }
 
-    fn other(value: &Value) -> Value {
+    fn other(value: &Json) -> Json {
         match value {
-            Value::Bool(is_so) => json!(!is_so),
-            Value::Number(number) if number.is_f64() => json!(number.as_f64().map(|number| number + 1.0)),
-            Value::Number(number) => json!(number.as_u64().map(|number| number + 1)),
-            Value::String(text) => json!(format!("{text}x")),
+            Json::Bool(is_so) => json!(!is_so),
+            Json::Number(number) if number.is_f64() => json!(number.as_f64().map(|number| number + 1.0)),
+            Json::Number(number) => json!(number.as_u64().map(|number| number + 1)),
+            Json::String(text) => json!(format!("{text}x")),
             other => panic!("{other} is not expected in a question"),
         }
     }
 
-    fn read(json: &Value) -> Question {
+    fn read(json: &Json) -> Question {
         serde_json::from_value(json.clone()).unwrap_or_else(|error| panic!("{error}: {json}"))
     }
 
@@ -242,7 +242,7 @@ mod tests {
         for path in ["/title", "/subject", "/submit", "/fields/0/help", "/fields/1/options/0/preview"] {
             let mut less = whole.clone();
             let (parent, name) = path.rsplit_once('/').expect("a path");
-            less.pointer_mut(parent).and_then(Value::as_object_mut).expect("members").remove(name);
+            less.pointer_mut(parent).and_then(Json::as_object_mut).expect("members").remove(name);
             assert!(!are_seen_alike(&base, &read(&less)), "{path}");
         }
         let mut turned = whole.clone();
@@ -255,10 +255,10 @@ mod tests {
     fn the_members_that_are_tried_are_those_of_the_schema() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/question.schema.json");
         let schema = std::fs::read_to_string(file).expect("a file");
-        let schema: Value = serde_json::from_str(&schema).expect("a schema");
+        let schema: Json = serde_json::from_str(&schema).expect("a schema");
         let whole = whole();
-        let names = |json: &Value, path: &str| -> Vec<String> {
-            let members = json.pointer(path).and_then(Value::as_object).unwrap_or_else(|| panic!("{path}"));
+        let names = |json: &Json, path: &str| -> Vec<String> {
+            let members = json.pointer(path).and_then(Json::as_object).unwrap_or_else(|| panic!("{path}"));
             members.keys().cloned().collect()
         };
         let mut places: Vec<_> = [
@@ -282,7 +282,7 @@ mod tests {
             assert_eq!(tried, defined, "{place}");
         }
         // The one more is that of kinds that are not known.
-        let known = schema.pointer("/$defs/Field/anyOf").and_then(Value::as_array).expect("kinds").len();
+        let known = schema.pointer("/$defs/Field/anyOf").and_then(Json::as_array).expect("kinds").len();
         assert_eq!(whole["fields"].as_array().map(Vec::len), Some(known - 1));
         let types = schema["$defs"].as_object().expect("types").iter();
         let with_members: Vec<_> =

@@ -11,13 +11,13 @@ use tokio::{sync::oneshot, time::timeout};
 
 use super::{
     History, JournalError, Options,
-    queue::Entry,
-    shared::{Shared, now},
+    queue::JournalEntry,
+    shared::{SharedJournal, now},
     writer,
 };
 use crate::{
     control::{Ledger, LeftToClient},
-    desk::{Earlier, LostQuestion, QuestionId, Record, Settlement, Submission},
+    desk::{EarlierDecision, LostQuestion, QuestionId, Record, Settlement, Submission},
     limits,
     question::{Outcome, Provenance, Reason},
 };
@@ -31,7 +31,7 @@ pub struct Journal {
 
 #[derive(Debug)]
 struct Inner {
-    shared: Arc<Shared>,
+    shared: Arc<SharedJournal>,
     options: Options,
     has_begun: Mutex<bool>,
 }
@@ -54,7 +54,7 @@ impl Journal {
     }
 
     /// Hands an entry to the thread, which begins with the first.
-    fn push(&self, entry: Entry) {
+    fn push(&self, entry: JournalEntry) {
         let Inner { shared, options, .. } = &*self.inner;
         shared.queue.push(entry);
         let mut has_begun = self.has_begun();
@@ -76,8 +76,8 @@ impl Journal {
     /// fails, no caller waits: then the entry is `unanswered`, or none.
     fn wait<T: Send + 'static>(
         &self,
-        entry: impl FnOnce(oneshot::Sender<T>) -> Entry,
-        unanswered: Option<Entry>,
+        entry: impl FnOnce(oneshot::Sender<T>) -> JournalEntry,
+        unanswered: Option<JournalEntry>,
         otherwise: T,
     ) -> BoxFuture<'static, T> {
         if self.inner.shared.health.is_failing() {
@@ -108,7 +108,7 @@ fn lately_lost(options: &Options) -> Result<Vec<LostQuestion>, JournalError> {
 
 impl Ledger for Journal {
     fn note(&self, record: &Arc<Record>) {
-        self.push(Entry::Note(Arc::clone(record)));
+        self.push(JournalEntry::Note(Arc::clone(record)));
     }
 
     fn missing(&self, count: u64) {
@@ -116,7 +116,7 @@ impl Ledger for Journal {
     }
 
     fn left_to_client(&self, left: LeftToClient) {
-        self.push(Entry::LeftToClient(left));
+        self.push(JournalEntry::LeftToClient(left));
     }
 
     fn has_entries(&self) -> bool {
@@ -136,25 +136,25 @@ impl Ledger for Journal {
             Submission::Extend(_) => return futures::future::ready(()).boxed(),
         };
         let decision = Settlement { remark, ..Settlement::new(outcome, by.clone(), now()) };
-        let entry = |reply| Entry::Accepting(Arc::clone(record), decision.clone(), reply);
+        let entry = |reply| JournalEntry::Accepting(Arc::clone(record), decision.clone(), reply);
         self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
     }
 
     fn refused(&self, id: &QuestionId) {
-        self.push(Entry::Refused(id.clone()));
+        self.push(JournalEntry::Refused(id.clone()));
     }
 
     fn waits(&self, id: &QuestionId) {
-        self.push(Entry::Waits(id.clone()));
+        self.push(JournalEntry::Waits(id.clone()));
     }
 
     fn begins(&self, id: &QuestionId) -> BoxFuture<'static, ()> {
-        let entry = |reply| Entry::Begins(id.clone(), reply);
+        let entry = |reply| JournalEntry::Begins(id.clone(), reply);
         self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
     }
 
     fn settled(&self, record: &Arc<Record>) -> BoxFuture<'static, ()> {
-        let entry = |reply| Entry::Settled(Arc::clone(record), reply);
+        let entry = |reply| JournalEntry::Settled(Arc::clone(record), reply);
         self.wait(|reply| entry(Some(reply)), Some(entry(None)), ())
     }
 
@@ -163,7 +163,7 @@ impl Ledger for Journal {
         if !*self.has_begun() {
             return futures::future::ready(()).boxed();
         }
-        self.wait(Entry::Flush, None, ())
+        self.wait(JournalEntry::Flush, None, ())
     }
 
     fn lost(&self) -> BoxFuture<'static, Vec<LostQuestion>> {
@@ -181,12 +181,12 @@ impl Ledger for Journal {
         waited.boxed()
     }
 
-    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<Earlier>> {
-        self.wait(|reply| Entry::Earlier(Arc::clone(record), reply), None, None)
+    fn earlier(&self, record: &Arc<Record>) -> BoxFuture<'static, Option<EarlierDecision>> {
+        self.wait(|reply| JournalEntry::Earlier(Arc::clone(record), reply), None, None)
     }
 
     fn claim(&self, earlier: &QuestionId, by: &QuestionId) -> BoxFuture<'static, bool> {
-        self.wait(|reply| Entry::Claim(earlier.clone(), by.clone(), reply), None, false)
+        self.wait(|reply| JournalEntry::Claim(earlier.clone(), by.clone(), reply), None, false)
     }
 }
 

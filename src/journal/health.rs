@@ -10,10 +10,10 @@ use crate::limits;
 
 /// Whether the journal works. While it does not, no caller waits for it.
 #[derive(Debug, Default)]
-pub(super) struct Health(Mutex<State>);
+pub(super) struct Health(Mutex<HealthState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct HealthState {
     is_failing: bool,
     warned: Option<Instant>,
 }
@@ -50,7 +50,7 @@ impl Health {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HealthState> {
         // Nothing that holds it can leave it half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,7 +9,11 @@ use crate::{
 };
 
 /// Writes where a bridge runs. It stays the same for as long as the bridge lives.
-pub(super) fn note(connection: &Connection, bridge: &BridgeName, home: &Home) -> Result<(), JournalError> {
+pub(super) fn note_home(
+    connection: &Connection,
+    bridge: &BridgeName,
+    home: &Home,
+) -> Result<(), JournalError> {
     let Home { folder, pid, started, namespace } = home;
     // A folder whose name is not Unicode is not written: its bridge counts as one of which this is not known.
     let Some(folder) = folder.to_str() else { return Ok(()) };
@@ -22,7 +26,7 @@ pub(super) fn note(connection: &Connection, bridge: &BridgeName, home: &Home) ->
 }
 
 /// Returns where a bridge runs or ran, if that was noted.
-pub(super) fn find(connection: &Connection, bridge: &BridgeName) -> Result<Option<Home>, JournalError> {
+pub(super) fn find_home(connection: &Connection, bridge: &BridgeName) -> Result<Option<Home>, JournalError> {
     let sql = "SELECT folder, pid, started, namespace FROM bridge WHERE name = ?1";
     let number = |number: i64| u64::try_from(number).unwrap_or_default();
     let home = connection.query_row(sql, [bridge.as_str()], |row| {
@@ -37,8 +41,8 @@ pub(super) fn find(connection: &Connection, bridge: &BridgeName) -> Result<Optio
 }
 
 /// Returns whether a bridge lives. A home that cannot be read counts as missing.
-pub(super) fn life(connection: &Connection, options: &Options, bridge: &BridgeName) -> Life {
-    let home = find(connection, bridge).unwrap_or_else(|error| {
+pub(super) fn bridge_life(connection: &Connection, options: &Options, bridge: &BridgeName) -> Life {
+    let home = find_home(connection, bridge).unwrap_or_else(|error| {
         tracing::debug!(%bridge, %error, "where the bridge runs cannot be read");
         None
     });
@@ -46,7 +50,7 @@ pub(super) fn life(connection: &Connection, options: &Options, bridge: &BridgeNa
 }
 
 /// Forgets the bridges that have no question that may be lost.
-pub(super) fn prune(connection: &Connection) -> Result<(), JournalError> {
+pub(super) fn prune_homes(connection: &Connection) -> Result<(), JournalError> {
     connection.execute(
         "DELETE FROM bridge WHERE name NOT IN (SELECT bridge FROM question WHERE record IS NOT NULL)",
         [],

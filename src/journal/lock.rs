@@ -16,7 +16,7 @@ pub(super) struct Lock(File);
 
 /// The lock, while it is held.
 #[derive(Debug)]
-pub(super) struct Held<'a>(&'a File);
+pub(super) struct LockGuard<'a>(&'a File);
 
 impl Lock {
     /// Opens the lock of a journal. It is no lock on the journal itself: to close a second descriptor of that would end
@@ -27,12 +27,12 @@ impl Lock {
     }
 
     /// Waits until no other process writes. Returns `None` where the file system has no locks: SQLite has its own.
-    pub(super) fn hold(&self) -> Option<Held<'_>> {
-        flock(&self.0, FlockOperation::LockExclusive).ok().map(|()| Held(&self.0))
+    pub(super) fn hold(&self) -> Option<LockGuard<'_>> {
+        flock(&self.0, FlockOperation::LockExclusive).ok().map(|()| LockGuard(&self.0))
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
         // It ends with the process at the latest.
         flock(self.0, FlockOperation::Unlock).unwrap_or_default();

@@ -59,5 +59,5 @@ pub use error::JournalError;
 pub use handle::Journal;
 pub use options::Options;
 pub use prune::prune;
-pub use reading::{Filter, Gap, History, Past, Unsettled};
-pub use verify::{Break, BreakKind, Verified};
+pub use reading::{Filter, Gap, History, PastQuestion, UnsettledQuestions};
+pub use verify::{Break, BreakKind, Verification};

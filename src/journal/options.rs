@@ -10,7 +10,7 @@ use crate::{
 
 /// Tells whether a bridge lives, by its name and where it runs, if that was noted. The journal's thread calls it: it may
 /// take some milliseconds.
-pub type LifeOf = Arc<dyn Fn(&BridgeName, Option<&Home>) -> Life + Send + Sync>;
+pub type LifeLookup = Arc<dyn Fn(&BridgeName, Option<&Home>) -> Life + Send + Sync>;
 
 /// What the journal is told.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub struct Options {
     /// Where the bridges of this process run; `None` where that is not known.
     pub home: Option<Home>,
     /// Tells whether a bridge lives: its questions are not taken for lost.
-    pub life: LifeOf,
+    pub life: LifeLookup,
     /// Another layer beneath SQLite.
     #[cfg(test)]
     pub(super) vfs: Option<&'static str>,

@@ -26,7 +26,7 @@ const SECTOR: usize = 512;
 const NAME: &str = "power";
 
 #[derive(Clone, Debug)]
-enum Step {
+enum DiskStep {
     Write(String, u64, Vec<u8>),
     Length(String, u64),
     Sync(String),
@@ -38,7 +38,7 @@ enum Step {
 #[derive(Debug, Default)]
 struct Disk {
     files: BTreeMap<String, Vec<u8>>,
-    log: Vec<Step>,
+    log: Vec<DiskStep>,
 }
 
 static DISK: Mutex<Disk> = Mutex::new(Disk { files: BTreeMap::new(), log: Vec::new() });
@@ -77,7 +77,7 @@ impl Vfs for Memory {
     fn delete(&self, name: &str) -> io::Result<()> {
         let mut disk = disk();
         disk.files.remove(name);
-        disk.log.push(Step::Delete(name.to_owned()));
+        disk.log.push(DiskStep::Delete(name.to_owned()));
         Ok(())
     }
 
@@ -122,12 +122,12 @@ impl DatabaseHandle for File {
     fn write_all_at(&mut self, data: &[u8], offset: u64) -> io::Result<()> {
         let mut disk = disk();
         write(disk.files.entry(self.name.clone()).or_default(), offset, data);
-        disk.log.push(Step::Write(self.name.clone(), offset, data.to_vec()));
+        disk.log.push(DiskStep::Write(self.name.clone(), offset, data.to_vec()));
         Ok(())
     }
 
     fn sync(&mut self, _: bool) -> io::Result<()> {
-        disk().log.push(Step::Sync(self.name.clone()));
+        disk().log.push(DiskStep::Sync(self.name.clone()));
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl DatabaseHandle for File {
         let mut disk = disk();
         let length = usize::try_from(size).expect("a small file");
         disk.files.entry(self.name.clone()).or_default().resize(length, 0);
-        disk.log.push(Step::Length(self.name.clone(), size));
+        disk.log.push(DiskStep::Length(self.name.clone(), size));
         Ok(())
     }
 
@@ -185,8 +185,8 @@ fn journal(file: &str) -> Journal {
 
 /// Returns what happened to the files of a journal with some questions, more than its log holds before it is copied into
 /// the file.
-fn played() -> &'static [Step] {
-    static STEPS: OnceLock<Vec<Step>> = OnceLock::new();
+fn played() -> &'static [DiskStep] {
+    static STEPS: OnceLock<Vec<DiskStep>> = OnceLock::new();
     STEPS.get_or_init(|| {
         let journal = journal("/journal.db");
         block_on(async {
@@ -202,7 +202,7 @@ fn played() -> &'static [Step] {
                 }
                 journal.settled(&answered(&record, "x")).await;
                 assert!(!journal.is_failing(), "the layer works");
-                disk().log.push(Step::Settled(id));
+                disk().log.push(DiskStep::Settled(id));
             }
         });
         disk().log.clone()
@@ -211,43 +211,43 @@ fn played() -> &'static [Step] {
 
 /// Returns what is on the disk after a power loss behind so many steps, and what was acknowledged before.
 fn lose_power(
-    steps: &[Step],
+    steps: &[DiskStep],
     mut survives: impl FnMut() -> bool,
 ) -> (BTreeMap<String, Vec<u8>>, BTreeSet<String>) {
     let mut files = BTreeMap::<String, Vec<u8>>::new();
-    let mut unsynced = BTreeMap::<&str, Vec<&Step>>::new();
+    let mut unsynced = BTreeMap::<&str, Vec<&DiskStep>>::new();
     let mut settled = BTreeSet::new();
-    let play =
-        |files: &mut BTreeMap<String, Vec<u8>>, step: &Step, survives: &mut dyn FnMut() -> bool| match step {
-            Step::Write(name, offset, data) => {
-                let bytes = files.entry(name.clone()).or_default();
-                for (place, piece) in data.chunks(SECTOR).enumerate() {
-                    if survives() {
-                        write(bytes, offset + (place * SECTOR) as u64, piece);
-                    }
+    let play = |files: &mut BTreeMap<String, Vec<u8>>,
+                step: &DiskStep,
+                survives: &mut dyn FnMut() -> bool| match step {
+        DiskStep::Write(name, offset, data) => {
+            let bytes = files.entry(name.clone()).or_default();
+            for (place, piece) in data.chunks(SECTOR).enumerate() {
+                if survives() {
+                    write(bytes, offset + (place * SECTOR) as u64, piece);
                 }
             }
-            Step::Length(name, length) if survives() => {
-                files
-                    .entry(name.clone())
-                    .or_default()
-                    .resize(usize::try_from(*length).expect("a small file"), 0);
-            }
-            _ => {}
-        };
+        }
+        DiskStep::Length(name, length) if survives() => {
+            files.entry(name.clone()).or_default().resize(usize::try_from(*length).expect("a small file"), 0);
+        }
+        _ => {}
+    };
     for step in steps {
         match step {
-            Step::Write(name, ..) | Step::Length(name, _) => unsynced.entry(name).or_default().push(step),
-            Step::Sync(name) => {
+            DiskStep::Write(name, ..) | DiskStep::Length(name, _) => {
+                unsynced.entry(name).or_default().push(step)
+            }
+            DiskStep::Sync(name) => {
                 for step in unsynced.remove(&**name).unwrap_or_default() {
                     play(&mut files, step, &mut || true);
                 }
             }
-            Step::Delete(name) => {
+            DiskStep::Delete(name) => {
                 unsynced.remove(&**name);
                 files.remove(name);
             }
-            Step::Settled(id) => drop(settled.insert(id.clone())),
+            DiskStep::Settled(id) => drop(settled.insert(id.clone())),
         }
     }
     for step in unsynced.into_values().flatten() {
@@ -302,7 +302,7 @@ proptest! {
 #[test]
 fn power_loss_behind_each_acknowledgement_takes_nothing() {
     let steps = played();
-    let ends = steps.iter().enumerate().filter(|(_, step)| matches!(step, Step::Settled(_)));
+    let ends = steps.iter().enumerate().filter(|(_, step)| matches!(step, DiskStep::Settled(_)));
     let mut copied = 0;
     for (end, _) in ends {
         let (files, settled) = lose_power(&steps[..=end], || false);
@@ -315,7 +315,8 @@ fn power_loss_behind_each_acknowledgement_takes_nothing() {
 #[test]
 fn answer_from_elsewhere_costs_one_sync_and_what_nothing_waits_for_costs_none() {
     let syncs = || {
-        let is_own = |step: &&Step| matches!(step, Step::Sync(name) if name.starts_with("/synced.db"));
+        let is_own =
+            |step: &&DiskStep| matches!(step, DiskStep::Sync(name) if name.starts_with("/synced.db"));
         disk().log.iter().filter(is_own).count()
     };
     let journal = journal("/synced.db");

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{JournalError, Options, connection::Writing, homes, stored::millis};
+use super::{JournalError, Options, connection::WritingConnection, homes, stored::millis};
 use crate::{control::Life, desk::Timestamp, limits};
 
 /// Bytes that a settlement takes beside its record: its columns, its hashes, and its entries in the indexes.
@@ -20,7 +20,7 @@ pub fn prune(options: &Options, before: Timestamp) -> Result<u64, JournalError> 
     if !path.exists() {
         return Ok(0);
     }
-    let mut writing = Writing::open(path)?;
+    let mut writing = WritingConnection::open(path)?;
     let (mut count, mut removed) = (0, usize::MAX);
     while removed > 0 {
         removed = remove(&mut writing.connection, options, before, u64::MAX)?;
@@ -58,7 +58,7 @@ fn remove(
     for row in dead {
         transaction.execute("DELETE FROM question WHERE rowid = ?1 AND record IS NOT NULL", [row])?;
     }
-    homes::prune(&transaction)?;
+    homes::prune_homes(&transaction)?;
     transaction.execute("DELETE FROM gap WHERE at < ?1", [before])?;
     transaction.execute("DELETE FROM left_to_client WHERE at < ?1", [before])?;
     let hash: Option<Vec<u8>> = transaction
@@ -121,7 +121,7 @@ fn dead(connection: &Connection, before: i64, options: &Options) -> Result<Vec<i
         .query_map(params![before, most], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
     let is_dead = |bridge: &str| {
-        bridge.parse().is_ok_and(|bridge| homes::life(connection, options, &bridge) != Life::Lives)
+        bridge.parse().is_ok_and(|bridge| homes::bridge_life(connection, options, &bridge) != Life::Lives)
     };
     Ok(rows.into_iter().filter(|(_, bridge)| is_dead(bridge)).map(|(row, _)| row).collect())
 }

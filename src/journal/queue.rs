@@ -11,13 +11,13 @@ use tokio::sync::oneshot;
 
 use crate::{
     control::LeftToClient,
-    desk::{Earlier, QuestionId, Record, Settlement},
+    desk::{EarlierDecision, QuestionId, Record, Settlement},
     limits,
 };
 
 /// What the journal's thread is to do.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum JournalEntry {
     Note(Arc<Record>),
     Accepting(Arc<Record>, Settlement, Option<oneshot::Sender<()>>),
     LeftToClient(LeftToClient),
@@ -25,53 +25,58 @@ pub(super) enum Entry {
     Waits(QuestionId),
     Begins(QuestionId, Option<oneshot::Sender<()>>),
     Settled(Arc<Record>, Option<oneshot::Sender<()>>),
-    Earlier(Arc<Record>, oneshot::Sender<Option<Earlier>>),
+    Earlier(Arc<Record>, oneshot::Sender<Option<EarlierDecision>>),
     Claim(QuestionId, QuestionId, oneshot::Sender<bool>),
     Flush(oneshot::Sender<()>),
 }
 
-impl Entry {
+impl JournalEntry {
     /// Returns about how many bytes it keeps in memory.
     fn bytes(&self) -> usize {
         let of = |record: &Record| limits::RECORD + record.question.weight(record.question.most_json());
         match self {
             // The settlement of a record is as large as an answer may be.
-            Entry::Note(record) | Entry::Settled(record, _) => {
+            JournalEntry::Note(record) | JournalEntry::Settled(record, _) => {
                 of(record) + record.settlement.as_ref().map_or(0, |settlement| settlement.most_json())
             }
-            Entry::Accepting(record, decision, _) => of(record) + decision.most_json(),
-            Entry::Earlier(record, _) => of(record),
-            Entry::LeftToClient(left) => limits::RECORD + left.project.len() + left.file.len(),
-            Entry::Refused(_) | Entry::Waits(_) | Entry::Begins(..) | Entry::Claim(..) | Entry::Flush(_) => {
-                limits::RECORD
-            }
+            JournalEntry::Accepting(record, decision, _) => of(record) + decision.most_json(),
+            JournalEntry::Earlier(record, _) => of(record),
+            JournalEntry::LeftToClient(left) => limits::RECORD + left.project.len() + left.file.len(),
+            JournalEntry::Refused(_)
+            | JournalEntry::Waits(_)
+            | JournalEntry::Begins(..)
+            | JournalEntry::Claim(..)
+            | JournalEntry::Flush(_) => limits::RECORD,
         }
     }
 
     /// Returns what is left of it once its caller was told that the journal gave up. What only a caller needs is over.
     pub(super) fn without_caller(self) -> Option<Self> {
         match self {
-            Entry::Accepting(record, decision, _) => Some(Entry::Accepting(record, decision, None)),
-            Entry::Begins(id, _) => Some(Entry::Begins(id, None)),
-            Entry::Settled(record, _) => Some(Entry::Settled(record, None)),
-            entry @ (Entry::Note(_) | Entry::LeftToClient(_) | Entry::Refused(_) | Entry::Waits(_)) => {
-                Some(entry)
+            JournalEntry::Accepting(record, decision, _) => {
+                Some(JournalEntry::Accepting(record, decision, None))
             }
-            Entry::Earlier(..) | Entry::Claim(..) | Entry::Flush(_) => None,
+            JournalEntry::Begins(id, _) => Some(JournalEntry::Begins(id, None)),
+            JournalEntry::Settled(record, _) => Some(JournalEntry::Settled(record, None)),
+            entry @ (JournalEntry::Note(_)
+            | JournalEntry::LeftToClient(_)
+            | JournalEntry::Refused(_)
+            | JournalEntry::Waits(_)) => Some(entry),
+            JournalEntry::Earlier(..) | JournalEntry::Claim(..) | JournalEntry::Flush(_) => None,
         }
     }
 
     /// Returns whether something is missing in the file without it.
     fn is_written(&self) -> bool {
-        !matches!(self, Entry::Earlier(..) | Entry::Claim(..) | Entry::Flush(_))
+        !matches!(self, JournalEntry::Earlier(..) | JournalEntry::Claim(..) | JournalEntry::Flush(_))
     }
 }
 
 /// What the thread takes from the queue.
 #[derive(Debug)]
-pub(super) enum Taken {
+pub(super) enum QueueItem {
     /// Entries, in their order.
-    Entries(Vec<Entry>),
+    Entries(Vec<JournalEntry>),
     /// It is time for something else.
     Due,
     /// There is nothing more to come.
@@ -79,8 +84,8 @@ pub(super) enum Taken {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    entries: VecDeque<(Entry, usize)>,
+struct QueueState {
+    entries: VecDeque<(JournalEntry, usize)>,
     bytes: usize,
     missing: u64,
     has_ended: bool,
@@ -90,13 +95,14 @@ struct State {
 /// opening of a question that is answered at once and its end.
 const LOOKED_AT: usize = 8;
 
-impl State {
+impl QueueState {
     /// Drops a note of the same question that still waits: the later one has all that it has. So a question that is answered
     /// at once is written once.
-    fn drop_outdated(&mut self, entry: &Entry) {
-        let Entry::Note(later) = entry else { return };
+    fn drop_outdated(&mut self, entry: &JournalEntry) {
+        let JournalEntry::Note(later) = entry else { return };
         let is_same = |known: &Record| known.id == later.id && known.opened_at == later.opened_at;
-        let is_outdated = |(known, _): &(Entry, usize)| matches!(known, Entry::Note(known) if is_same(known));
+        let is_outdated =
+            |(known, _): &(JournalEntry, usize)| matches!(known, JournalEntry::Note(known) if is_same(known));
         let first = self.entries.len().saturating_sub(LOOKED_AT);
         let found = self.entries.range(first..).position(is_outdated);
         if let Some((_, bytes)) = found.and_then(|place| self.entries.remove(first + place)) {
@@ -108,13 +114,13 @@ impl State {
 /// The queue.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 impl Queue {
     /// Adds an entry. One that does not fit is dropped and counted: what waits for it is told that nothing came of it.
-    pub(super) fn push(&self, entry: Entry) {
+    pub(super) fn push(&self, entry: JournalEntry) {
         let bytes = entry.bytes();
         let mut state = self.lock();
         state.drop_outdated(&entry);
@@ -131,7 +137,7 @@ impl Queue {
     }
 
     /// Takes the next entries, or waits for one until this time.
-    pub(super) fn take(&self, until: Instant) -> Taken {
+    pub(super) fn take(&self, until: Instant) -> QueueItem {
         let mut state = self.lock();
         loop {
             if !state.entries.is_empty() {
@@ -144,21 +150,21 @@ impl Queue {
                     taken.push(entry);
                 }
                 state.bytes -= size;
-                return Taken::Entries(taken);
+                return QueueItem::Entries(taken);
             }
             if state.has_ended {
-                return Taken::Ended;
+                return QueueItem::Ended;
             }
             let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
             else {
-                return Taken::Due;
+                return QueueItem::Due;
             };
             (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// Puts entries back that could not be written, before the others.
-    pub(super) fn put_back(&self, entries: impl DoubleEndedIterator<Item = Entry>) {
+    pub(super) fn put_back(&self, entries: impl DoubleEndedIterator<Item = JournalEntry>) {
         let mut state = self.lock();
         for entry in entries.rev() {
             let bytes = entry.bytes();
@@ -203,7 +209,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // Nothing that holds it can leave it half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -215,10 +221,10 @@ mod tests {
     use crate::journal::samples::{answered, open, question};
 
     fn taken(queue: &Queue) -> Vec<String> {
-        let Taken::Entries(entries) = queue.take(Instant::now()) else { return Vec::new() };
-        let short = |entry: &Entry| match entry {
-            Entry::Note(record) => format!("{} {}", record.id, record.state.name()),
-            Entry::Earlier(record, _) => format!("earlier {}", record.id),
+        let QueueItem::Entries(entries) = queue.take(Instant::now()) else { return Vec::new() };
+        let short = |entry: &JournalEntry| match entry {
+            JournalEntry::Note(record) => format!("{} {}", record.id, record.state.name()),
+            JournalEntry::Earlier(record, _) => format!("earlier {}", record.id),
             other => format!("{other:?}"),
         };
         entries.iter().map(short).collect()
@@ -228,10 +234,10 @@ mod tests {
     fn a_note_replaces_the_one_of_the_same_question_that_still_waits() {
         let queue = Queue::default();
         let (first, second) = (open("a-1", question("Why?")), open("a-2", question("Why?")));
-        queue.push(Entry::Note(Arc::clone(&first)));
-        queue.push(Entry::Earlier(Arc::clone(&first), oneshot::channel().0));
-        queue.push(Entry::Note(Arc::clone(&second)));
-        queue.push(Entry::Note(answered(&first, "x")));
+        queue.push(JournalEntry::Note(Arc::clone(&first)));
+        queue.push(JournalEntry::Earlier(Arc::clone(&first), oneshot::channel().0));
+        queue.push(JournalEntry::Note(Arc::clone(&second)));
+        queue.push(JournalEntry::Note(answered(&first, "x")));
         assert_eq!(taken(&queue), ["earlier a-1", "a-2 open", "a-1 settled"]);
         assert_eq!(queue.lock().bytes, 0);
         assert_eq!(queue.take_missing(), 0);
@@ -240,10 +246,11 @@ mod tests {
             opened_at: second.opened_at.after(std::time::Duration::from_secs(1)),
             ..Record::clone(&first)
         });
-        queue.push(Entry::Note(Arc::clone(&first)));
-        queue.push(Entry::Note(again));
-        (0..LOOKED_AT).for_each(|_| queue.push(Entry::Earlier(Arc::clone(&second), oneshot::channel().0)));
-        queue.push(Entry::Note(answered(&first, "x")));
+        queue.push(JournalEntry::Note(Arc::clone(&first)));
+        queue.push(JournalEntry::Note(again));
+        (0..LOOKED_AT)
+            .for_each(|_| queue.push(JournalEntry::Earlier(Arc::clone(&second), oneshot::channel().0)));
+        queue.push(JournalEntry::Note(answered(&first, "x")));
         let left = taken(&queue);
         assert_eq!(left.iter().filter(|entry| entry.starts_with("a-1")).count(), 3, "{left:?}");
     }

@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::{
-    JournalError, Options, Verified, connection, homes, schema,
-    stored::Accepted,
+    JournalError, Options, Verification, connection, homes, schema,
+    stored::AcceptedDecision,
     verify::{self, time_of},
 };
 use crate::{
-    control::{LeftToClient, Life, Waiting},
+    control::{LeftToClient, Life, WaitingBridge},
     desk::{Asker, BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Settlement, State, Timestamp},
     limits,
 };
@@ -45,7 +45,7 @@ pub struct Filter {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Past {
+pub struct PastQuestion {
     /// The number of its settlement. Absent where it was not settled: it is open, or lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<i64>,
@@ -76,12 +76,12 @@ pub struct Gap {
 /// Questions that were asked lately and are not settled in the journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Unsettled {
+pub struct UnsettledQuestions {
     /// Those of agents that are lost, and that a person may still go on with: their bridge has ended, and no later
     /// question replaced them. Oldest first.
     pub lost: Vec<LostQuestion>,
     /// The bridges whose questions are open, as far as that can be seen.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingBridge>,
 }
 
 const SETTLED: &str = "SELECT s.seq, s.record, q.accepted, q.claimed, s.at
@@ -105,10 +105,10 @@ impl History {
     /// The file cannot be read.
     pub fn open_to_verify(path: &Path) -> Result<Option<Self>, JournalError> {
         let Some(connection) = connection::open_for_reading(path)? else { return Ok(None) };
-        Ok(match schema::found(&connection)? {
+        Ok(match schema::file_format(&connection)? {
             // A process that was killed may have left an empty file.
-            schema::Found::Empty => None,
-            schema::Found::Format(format) | schema::Found::Changed(format) => {
+            schema::FileFormat::Empty => None,
+            schema::FileFormat::Format(format) | schema::FileFormat::Changed(format) => {
                 Some(History { connection, format })
             }
         })
@@ -124,7 +124,7 @@ impl History {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn list(&self, filter: &Filter) -> Result<Vec<Past>, JournalError> {
+    pub fn list(&self, filter: &Filter) -> Result<Vec<PastQuestion>, JournalError> {
         let Filter { session, project, by, since, unsettled: is_unsettled, limit } = filter;
         let most = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let since = since.map(super::stored::millis);
@@ -154,7 +154,7 @@ impl History {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn find(&self, prefix: &IdPrefix) -> Result<Vec<Past>, JournalError> {
+    pub fn find(&self, prefix: &IdPrefix) -> Result<Vec<PastQuestion>, JournalError> {
         // `~` comes after everything that may be in an ID. The number is the end of the ID: without looking at it, each
         // record of the bridge would be read.
         let fits = |table: &str| {
@@ -174,7 +174,11 @@ impl History {
         Ok(found.into_iter().map(|(_, past)| past).collect())
     }
 
-    fn read(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<(i64, Past)>, JournalError> {
+    fn read(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Vec<(i64, PastQuestion)>, JournalError> {
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query(params)?;
         let mut found = Vec::new();
@@ -219,7 +223,7 @@ impl History {
     pub fn unsettled(&self, alive: &[BridgeName]) -> Result<Vec<LostQuestion>, JournalError> {
         let unsettled = self.read(&format!("{UNSETTLED} ORDER BY q.opened"), [])?;
         let mut lost = Vec::new();
-        for (_, Past { mut record, accepted, may_have_arrived, claimed_by, .. }) in unsettled {
+        for (_, PastQuestion { mut record, accepted, may_have_arrived, claimed_by, .. }) in unsettled {
             if alive.contains(&record.bridge) {
                 continue;
             }
@@ -235,20 +239,24 @@ impl History {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn lately_unsettled(&self, now: Timestamp, options: &Options) -> Result<Unsettled, JournalError> {
+    pub fn lately_unsettled(
+        &self,
+        now: Timestamp,
+        options: &Options,
+    ) -> Result<UnsettledQuestions, JournalError> {
         let open = self.recent(now)?;
         // A bridge may have many.
         let bridges: BTreeSet<_> = open.iter().map(|lost| &lost.record.bridge).collect();
         let (mut waiting, mut ended) = (Vec::new(), BTreeSet::new());
         for bridge in bridges {
-            let life = homes::life(&self.connection, options, bridge);
+            let life = homes::bridge_life(&self.connection, options, bridge);
             if life == Life::Ended {
                 ended.insert(bridge.clone());
                 continue;
             }
-            let home = homes::find(&self.connection, bridge).ok().flatten();
+            let home = homes::find_home(&self.connection, bridge).ok().flatten();
             let questions = open.iter().filter(|lost| lost.record.bridge == *bridge).count();
-            waiting.push(Waiting { bridge: bridge.clone(), life, home, questions });
+            waiting.push(WaitingBridge { bridge: bridge.clone(), life, home, questions });
         }
         // Read again: an orderly bridge writes how its questions ended before it is seen to have ended.
         let mut lost = if ended.is_empty() { Vec::new() } else { self.recent(now)? };
@@ -256,7 +264,7 @@ impl History {
         lost.retain(|LostQuestion { record, replaced_by, .. }| {
             record.id.asker == Asker::Agent && replaced_by.is_none() && ended.contains(&record.bridge)
         });
-        Ok(Unsettled { lost, waiting })
+        Ok(UnsettledQuestions { lost, waiting })
     }
 
     /// Returns the questions that were never settled and were asked within [`limits::LOST_SHOWN`].
@@ -268,7 +276,7 @@ impl History {
 
     /// Returns whether the bridge of this name lives.
     pub fn life(&self, bridge: &BridgeName, options: &Options) -> Life {
-        homes::life(&self.connection, options, bridge)
+        homes::bridge_life(&self.connection, options, bridge)
     }
 
     /// Returns the last question that is the same and came later.
@@ -325,7 +333,7 @@ impl History {
     ///
     /// # Errors
     /// The file cannot be read at all. What is damaged within it is a break.
-    pub fn verify(&self) -> Result<Verified, JournalError> {
+    pub fn verify(&self) -> Result<Verification, JournalError> {
         verify::verify(&self.connection)
     }
 }
@@ -338,11 +346,11 @@ fn left(row: &Row<'_>) -> Result<LeftToClient, JournalError> {
 }
 
 /// Reads a question, and the time by which it is listed.
-fn past(row: &Row<'_>) -> Result<(i64, Past), JournalError> {
+fn past(row: &Row<'_>) -> Result<(i64, PastQuestion), JournalError> {
     let accepted: Option<String> = row.get(2)?;
-    let accepted: Option<Accepted> = accepted.map(|json| serde_json::from_str(&json)).transpose()?;
+    let accepted: Option<AcceptedDecision> = accepted.map(|json| serde_json::from_str(&json)).transpose()?;
     let claimed: Option<String> = row.get(3)?;
-    let past = Past {
+    let past = PastQuestion {
         seq: row.get(0)?,
         record: serde_json::from_str(&row.get::<_, String>(1)?)?,
         may_have_arrived: accepted.as_ref().is_some_and(|accepted| !accepted.waits),

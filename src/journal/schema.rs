@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::JournalError;
+use super::error::JournalError;
 
 /// The format that this version writes.
 pub(super) const FORMAT: i32 = 102;
@@ -89,7 +89,7 @@ CREATE TABLE left_to_client (
 
 /// What a file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FileFormat {
     /// It has no tables yet.
     Empty,
     /// It has tables, and this format.
@@ -102,14 +102,14 @@ pub(super) enum Found {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(super) fn found(connection: &Connection) -> Result<Found, JournalError> {
+pub(super) fn file_format(connection: &Connection) -> Result<FileFormat, JournalError> {
     // One statement, so that no other process makes the tables between two.
     let sql = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version";
     let (format, tables) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
     Ok(match (format, tables) {
-        (format, 0) if format < STEPS[0].0 => Found::Empty,
-        (format, _) if format < STEPS[0].0 => Found::Changed(format),
-        (format, _) => Found::Format(format),
+        (format, 0) if format < STEPS[0].0 => FileFormat::Empty,
+        (format, _) if format < STEPS[0].0 => FileFormat::Changed(format),
+        (format, _) => FileFormat::Format(format),
     })
 }
 
@@ -118,10 +118,10 @@ pub(super) fn found(connection: &Connection) -> Result<Found, JournalError> {
 /// # Errors
 /// The file cannot be read, or was changed: it is not taken for an empty one.
 pub(super) fn format(connection: &Connection) -> Result<i32, JournalError> {
-    match found(connection)? {
-        Found::Empty => Ok(0),
-        Found::Format(format) => Ok(format),
-        Found::Changed(format) => {
+    match file_format(connection)? {
+        FileFormat::Empty => Ok(0),
+        FileFormat::Format(format) => Ok(format),
+        FileFormat::Changed(format) => {
             let file = connection.path().unwrap_or_default().to_owned();
             Err(JournalError::Changed { format, file })
         }

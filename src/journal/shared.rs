@@ -7,7 +7,7 @@ use crate::desk::Timestamp;
 
 /// The queue between them, and whether the file works.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct SharedJournal {
     pub(super) queue: Queue,
     pub(super) health: Health,
 }

@@ -12,7 +12,7 @@ use crate::{
 
 /// A question as it is written.
 #[derive(Clone, Debug)]
-pub(super) struct Stored {
+pub(super) struct StoredQuestion {
     /// What is left of the record.
     pub(super) record: Record,
     /// The same as JSON.
@@ -25,13 +25,13 @@ pub(super) struct Stored {
     pub(super) has_texts: bool,
 }
 
-impl Stored {
+impl StoredQuestion {
     /// Returns what is written of a record, with or without its texts.
     pub(super) fn new(record: &Record, texts: bool) -> Result<Self, serde_json::Error> {
         let original = &record.question;
         let has_secrets = original.fields.iter().any(|field| field.secret);
         let is_usable = texts && !has_secrets;
-        let fingerprint = if texts { fingerprint::of(original) } else { None };
+        let fingerprint = if texts { fingerprint::fingerprint_of(original) } else { None };
         let mut record = record.clone();
         record.kept = record.kept.filter(|_| texts).map(|kept| kept.without_secrets(original));
         record.settlement = record.settlement.map(|given| Box::new(settlement(*given, original, texts)));
@@ -41,13 +41,13 @@ impl Stored {
             record.question = Arc::new(without_defaults(original));
         }
         let json = serde_json::to_string(&record)?;
-        Ok(Stored { record, json, fingerprint, is_usable, has_texts: texts })
+        Ok(StoredQuestion { record, json, fingerprint, is_usable, has_texts: texts })
     }
 }
 
 /// A decision of which it is not known that its asker has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Accepted {
+pub(super) struct AcceptedDecision {
     #[serde(flatten)]
     pub(super) settlement: Settlement,
     /// Whether it waits, and nothing of it was given to the asker. A decision that does not say so may have arrived: it is
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn without_texts_roles_times_and_provenance_are_left() {
         let record = record(json!({ "NAME": "VALUE 2", "NAME too": "ANSWER", "secret": "hunter2" }));
-        let stored = Stored::new(&record, false).expect("JSON");
+        let stored = StoredQuestion::new(&record, false).expect("JSON");
         for text in TEXTS {
             assert!(!stored.json.contains(text), "{text} in {}", stored.json);
         }
@@ -218,11 +218,11 @@ mod tests {
     fn secret_values_are_left_out_with_and_without_texts() {
         let record = record(json!({ "NAME": "VALUE 1", "secret": "hunter2" }));
         for texts in [true, false] {
-            let stored = Stored::new(&record, texts).expect("JSON");
+            let stored = StoredQuestion::new(&record, texts).expect("JSON");
             assert!(!stored.json.contains("hunter2") && !stored.is_usable, "{}", stored.json);
             assert_eq!(stored.json.contains("VALUE 1"), texts);
         }
-        let stored = Stored::new(&record, true).expect("JSON");
+        let stored = StoredQuestion::new(&record, true).expect("JSON");
         for text in TEXTS {
             assert!(stored.json.contains(text), "{text} is kept");
         }

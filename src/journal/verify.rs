@@ -24,7 +24,7 @@ const COLUMNS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Verified {
+pub struct Verification {
     /// The number of settlements.
     pub rows: u64,
     /// The number of the last settlement that was written.
@@ -39,7 +39,7 @@ pub struct Verified {
     pub broken: u64,
 }
 
-impl Verified {
+impl Verification {
     /// Returns whether the chain is whole.
     pub fn is_whole(&self) -> bool {
         self.broken == 0
@@ -137,7 +137,7 @@ impl fmt::Display for Break {
 }
 
 /// Reads the whole chain.
-pub(super) fn verify(connection: &Connection) -> Result<Verified, JournalError> {
+pub(super) fn verify(connection: &Connection) -> Result<Verification, JournalError> {
     // All of it at one point in time: other processes go on writing.
     let transaction = connection.unchecked_transaction()?;
     let head = read_head(&transaction);
@@ -174,7 +174,7 @@ pub(super) fn verify(connection: &Connection) -> Result<Verified, JournalError> 
         breaks.push(Break { seq: verifier.last(), kind: error.into(), id: None, at: None });
     }
     let (seq, head) = last.unwrap_or_default();
-    Ok(Verified {
+    Ok(Verification {
         rows: verifier.rows,
         seq,
         head: HEXLOWER.encode(&head),
@@ -184,10 +184,10 @@ pub(super) fn verify(connection: &Connection) -> Result<Verified, JournalError> 
     })
 }
 
-type Link = (i64, Vec<u8>);
+type ChainLink = (i64, Vec<u8>);
 
 /// Returns the head and the anchor.
-fn read_head(connection: &Connection) -> Result<Option<(Link, Link)>, JournalError> {
+fn read_head(connection: &Connection) -> Result<Option<(ChainLink, ChainLink)>, JournalError> {
     let sql = "SELECT seq, hash, anchor_seq, anchor_hash FROM chain WHERE only = 0";
     let read = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)));
     Ok(connection.query_row(sql, [], read).optional()?)

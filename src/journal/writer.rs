@@ -11,33 +11,33 @@ use tokio::sync::oneshot;
 
 use super::{
     JournalError, Options, again,
-    connection::{self, Writing},
+    connection::{self, WritingConnection},
     entries, homes,
     lock::Lock,
     prune,
-    queue::{Entry, Taken},
-    shared::{Shared, now},
-    stored::{self, Stored},
+    queue::{JournalEntry, QueueItem},
+    shared::{SharedJournal, now},
+    stored::{self, StoredQuestion},
 };
 use crate::{
     control::Life,
-    desk::{BridgeName, Earlier, QuestionId, Record},
+    desk::{BridgeName, EarlierDecision, QuestionId, Record},
     limits,
 };
 
 /// Runs until the queue has ended and all of it is written.
-pub(super) fn run(shared: &Arc<Shared>, options: &Options) {
+pub(super) fn run(shared: &Arc<SharedJournal>, options: &Options) {
     let mut writer = Writer { shared, options, file: None, lock: None };
     let mut back_off = limits::journal::BACK_OFF;
     let mut pruning = Instant::now();
     loop {
         let done = match shared.queue.take(pruning) {
-            Taken::Entries(entries) => writer.write(entries),
-            Taken::Due => writer.prune().map(|more| {
+            QueueItem::Entries(entries) => writer.write(entries),
+            QueueItem::Due => writer.prune().map(|more| {
                 // The next part at once, unless an entry waits.
                 pruning = Instant::now() + if more { Duration::ZERO } else { limits::journal::PRUNE };
             }),
-            Taken::Ended => return writer.end(),
+            QueueItem::Ended => return writer.end(),
         };
         match done {
             Ok(()) => back_off = limits::journal::BACK_OFF,
@@ -56,9 +56,9 @@ pub(super) fn run(shared: &Arc<Shared>, options: &Options) {
 }
 
 struct Writer<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedJournal,
     options: &'a Options,
-    file: Option<Writing>,
+    file: Option<WritingConnection>,
     lock: Option<Lock>,
 }
 
@@ -69,13 +69,13 @@ type Claim = (QuestionId, QuestionId);
 #[derive(Default)]
 struct Replies {
     done: Vec<oneshot::Sender<()>>,
-    earlier: Vec<(oneshot::Sender<Option<Earlier>>, Option<Earlier>)>,
+    earlier: Vec<(oneshot::Sender<Option<EarlierDecision>>, Option<EarlierDecision>)>,
     claims: Vec<(oneshot::Sender<bool>, Option<Claim>)>,
 }
 
 impl Writer<'_> {
     /// Writes entries. Those that could not be written are put back into the queue, and those that wait for them are told.
-    fn write(&mut self, entries: Vec<Entry>) -> Result<(), JournalError> {
+    fn write(&mut self, entries: Vec<JournalEntry>) -> Result<(), JournalError> {
         let missing = self.shared.queue.take_missing();
         let lock = self.take_lock();
         let held = lock.as_ref().and_then(Lock::hold);
@@ -117,7 +117,7 @@ impl Writer<'_> {
 
     /// Tries once more, and counts what is lost with the process.
     fn write_the_last(&mut self) {
-        while let Taken::Entries(entries) = self.shared.queue.take(Instant::now()) {
+        while let QueueItem::Entries(entries) = self.shared.queue.take(Instant::now()) {
             let count = entries.len();
             if let Err(error) = self.write(entries) {
                 tracing::debug!("{count} entries or more are missing in the journal: {error}");
@@ -144,18 +144,21 @@ impl Writer<'_> {
     /// entries for another try; and what is replied.
     fn commit(
         &mut self,
-        entries: Vec<Entry>,
+        entries: Vec<JournalEntry>,
         missing: u64,
-    ) -> (Result<u64, JournalError>, Vec<Entry>, Replies) {
+    ) -> (Result<u64, JournalError>, Vec<JournalEntry>, Replies) {
         let mut replies = Replies::default();
         let mut kept = Vec::with_capacity(entries.len());
         let mut entries = entries.into_iter();
         let options = self.options;
         let done = self.open().and_then(|writing| {
-            let is_full = |entry: &Entry| {
+            let is_full = |entry: &JournalEntry| {
                 matches!(
                     entry,
-                    Entry::Settled(_, Some(_)) | Entry::Begins(..) | Entry::Claim(..) | Entry::Flush(_)
+                    JournalEntry::Settled(_, Some(_))
+                        | JournalEntry::Begins(..)
+                        | JournalEntry::Claim(..)
+                        | JournalEntry::Flush(_)
                 )
             };
             let is_full = entries.as_slice().iter().any(is_full);
@@ -192,7 +195,7 @@ impl Writer<'_> {
             transaction.commit()?;
             Ok(dropped)
         });
-        kept.extend(entries.filter_map(Entry::without_caller));
+        kept.extend(entries.filter_map(JournalEntry::without_caller));
         (done, kept, replies)
     }
 
@@ -230,8 +233,8 @@ impl Writer<'_> {
         })
     }
 
-    fn open(&mut self) -> Result<&mut Writing, JournalError> {
-        let writing = match self.file.take().filter(Writing::is_in_place) {
+    fn open(&mut self) -> Result<&mut WritingConnection, JournalError> {
+        let writing = match self.file.take().filter(WritingConnection::is_in_place) {
             Some(writing) => writing,
             None => {
                 let path = self.options.file.as_deref().ok_or(JournalError::NoFolder)?;
@@ -243,16 +246,16 @@ impl Writer<'_> {
 }
 
 #[cfg(not(test))]
-fn open(path: &std::path::Path, _: &Options) -> Result<Writing, JournalError> {
-    Writing::open(path)
+fn open(path: &std::path::Path, _: &Options) -> Result<WritingConnection, JournalError> {
+    WritingConnection::open(path)
 }
 
 /// A test may want another layer beneath SQLite, or a small disk.
 #[cfg(test)]
-fn open(path: &std::path::Path, options: &Options) -> Result<Writing, JournalError> {
+fn open(path: &std::path::Path, options: &Options) -> Result<WritingConnection, JournalError> {
     let writing = match &options.vfs {
-        Some(vfs) => Writing::open_with(path, vfs)?,
-        None => Writing::open(path)?,
+        Some(vfs) => WritingConnection::open_with(path, vfs)?,
+        None => WritingConnection::open(path)?,
     };
     if let Some(pages) = options.pages {
         writing.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
@@ -261,71 +264,73 @@ fn open(path: &std::path::Path, options: &Options) -> Result<Writing, JournalErr
 }
 
 /// What came of an entry.
-enum Applied {
+enum AppliedEntry {
     Done,
-    Earlier(Option<Earlier>),
+    Earlier(Option<EarlierDecision>),
     Claimed(bool),
 }
 
 fn apply(
     connection: &rusqlite::Connection,
-    entry: &Entry,
+    entry: &JournalEntry,
     options: &Options,
-) -> Result<Applied, JournalError> {
-    let stored = |record: &Record| Stored::new(record, options.texts);
+) -> Result<AppliedEntry, JournalError> {
+    let stored = |record: &Record| StoredQuestion::new(record, options.texts);
     // One that cannot be seen from here is taken for dead, such as that of a container that was started anew.
-    let lives = |bridge: &BridgeName| homes::life(connection, options, bridge) == Life::Lives;
+    let lives = |bridge: &BridgeName| homes::bridge_life(connection, options, bridge) == Life::Lives;
     match entry {
-        Entry::Note(record) | Entry::Settled(record, _) => {
+        JournalEntry::Note(record) | JournalEntry::Settled(record, _) => {
             if let Some(home) = options.home.as_ref().filter(|_| record.is_open()) {
-                homes::note(connection, &record.bridge, home)?;
+                homes::note_home(connection, &record.bridge, home)?;
             }
             entries::note(connection, &stored(record)?)?;
         }
-        Entry::Accepting(record, decision, _) => {
+        JournalEntry::Accepting(record, decision, _) => {
             let decision = stored::settlement(decision.clone(), &record.question, options.texts);
             entries::accept(connection, &stored(record)?, &decision)?;
         }
-        Entry::LeftToClient(left) => entries::left_to_client(connection, left)?,
-        Entry::Refused(id) => entries::refuse(connection, id)?,
-        Entry::Waits(id) => entries::waits(connection, id, true)?,
-        Entry::Begins(id, _) => entries::waits(connection, id, false)?,
-        Entry::Earlier(record, _) => {
+        JournalEntry::LeftToClient(left) => entries::left_to_client(connection, left)?,
+        JournalEntry::Refused(id) => entries::refuse(connection, id)?,
+        JournalEntry::Waits(id) => entries::waits(connection, id, true)?,
+        JournalEntry::Begins(id, _) => entries::waits(connection, id, false)?,
+        JournalEntry::Earlier(record, _) => {
             let earlier = again::earlier(connection, &stored(record)?, &lives, now())?;
-            return Ok(Applied::Earlier(earlier));
+            return Ok(AppliedEntry::Earlier(earlier));
         }
         // Its caller has given up: the answer stays for another.
-        Entry::Claim(_, _, reply) if reply.is_closed() => return Ok(Applied::Claimed(false)),
-        Entry::Claim(earlier, by, _) => {
+        JournalEntry::Claim(_, _, reply) if reply.is_closed() => return Ok(AppliedEntry::Claimed(false)),
+        JournalEntry::Claim(earlier, by, _) => {
             let claimed = again::claim(connection, (earlier, by), &lives, now())?;
-            return Ok(Applied::Claimed(claimed));
+            return Ok(AppliedEntry::Claimed(claimed));
         }
-        Entry::Flush(_) => {}
+        JournalEntry::Flush(_) => {}
     }
-    Ok(Applied::Done)
+    Ok(AppliedEntry::Done)
 }
 
 impl Replies {
     /// Takes what is to be replied, and keeps the rest of the entry, should the commit fail.
-    fn add(&mut self, entry: Entry, applied: Applied, kept: &mut Vec<Entry>) {
+    fn add(&mut self, entry: JournalEntry, applied: AppliedEntry, kept: &mut Vec<JournalEntry>) {
         match (entry, applied) {
-            (Entry::Earlier(_, reply), Applied::Earlier(earlier)) => self.earlier.push((reply, earlier)),
-            (Entry::Claim(earlier, by, reply), Applied::Claimed(is_claimed)) => {
+            (JournalEntry::Earlier(_, reply), AppliedEntry::Earlier(earlier)) => {
+                self.earlier.push((reply, earlier))
+            }
+            (JournalEntry::Claim(earlier, by, reply), AppliedEntry::Claimed(is_claimed)) => {
                 self.claims.push((reply, is_claimed.then_some((earlier, by))));
             }
-            (Entry::Accepting(record, decision, reply), _) => {
+            (JournalEntry::Accepting(record, decision, reply), _) => {
                 self.done.extend(reply);
-                kept.push(Entry::Accepting(record, decision, None));
+                kept.push(JournalEntry::Accepting(record, decision, None));
             }
-            (Entry::Begins(id, reply), _) => {
+            (JournalEntry::Begins(id, reply), _) => {
                 self.done.extend(reply);
-                kept.push(Entry::Begins(id, None));
+                kept.push(JournalEntry::Begins(id, None));
             }
-            (Entry::Settled(record, reply), _) => {
+            (JournalEntry::Settled(record, reply), _) => {
                 self.done.extend(reply);
-                kept.push(Entry::Settled(record, None));
+                kept.push(JournalEntry::Settled(record, None));
             }
-            (Entry::Flush(reply), _) => self.done.push(reply),
+            (JournalEntry::Flush(reply), _) => self.done.push(reply),
             (entry, _) => kept.extend(entry.without_caller()),
         }
     }

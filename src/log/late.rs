@@ -13,10 +13,10 @@ use tracing::{
 };
 use tracing_subscriber::filter::Targets;
 
-use super::repeats::{Line, Repeats};
+use super::repeats::{LineDecision, Repeats};
 
 /// Makes a subscriber when it is needed.
-pub(super) struct Late<M> {
+pub(super) struct LateSubscriber<M> {
     targets: Targets,
     level: LevelFilter,
     repeats: Arc<Repeats>,
@@ -24,11 +24,11 @@ pub(super) struct Late<M> {
     made: OnceLock<Dispatch>,
 }
 
-impl<M: Fn() -> Dispatch> Late<M> {
+impl<M: Fn() -> Dispatch> LateSubscriber<M> {
     /// Returns a subscriber to what these targets enable, none of which is above this level. `make` makes what it is.
     /// Warnings that repeat are counted in `repeats`.
     pub(super) fn new(targets: Targets, level: LevelFilter, repeats: Arc<Repeats>, make: M) -> Self {
-        Late { targets, level, repeats, make, made: OnceLock::new() }
+        LateSubscriber { targets, level, repeats, make, made: OnceLock::new() }
     }
 
     fn made(&self) -> &Dispatch {
@@ -36,7 +36,7 @@ impl<M: Fn() -> Dispatch> Late<M> {
     }
 }
 
-impl<M: Fn() -> Dispatch + 'static> Subscriber for Late<M> {
+impl<M: Fn() -> Dispatch + 'static> Subscriber for LateSubscriber<M> {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         self.targets.would_enable(metadata.target(), metadata.level())
     }
@@ -47,9 +47,9 @@ impl<M: Fn() -> Dispatch + 'static> Subscriber for Late<M> {
 
     fn event(&self, event: &Event<'_>) {
         match self.repeats.take(event, Instant::now()) {
-            Line::Written => {}
-            Line::Behind(summary) => summary.write(),
-            Line::Counted => return,
+            LineDecision::Written => {}
+            LineDecision::Behind(summary) => summary.write(),
+            LineDecision::Counted => return,
         }
         self.made().event(event);
     }

@@ -16,10 +16,10 @@ use crate::limits;
 
 /// The warnings that were written lately, by the place in the code that they come from.
 #[derive(Debug, Default)]
-pub(super) struct Repeats(Mutex<BTreeMap<Place, Kind>>);
+pub(super) struct Repeats(Mutex<BTreeMap<CallSite, Kind>>);
 
 /// A file and a line.
-type Place = (&'static str, u32);
+type CallSite = (&'static str, u32);
 
 /// The warnings of one place.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ struct Kind {
 
 /// What becomes of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineDecision {
     /// It is written.
     Written,
     /// It is written, behind this line about those that were not.
@@ -60,32 +60,32 @@ impl Summary {
 
 impl Repeats {
     /// Returns what becomes of an event. Only warnings and errors are ever counted.
-    pub(super) fn take(&self, event: &Event<'_>, now: Instant) -> Line {
+    pub(super) fn take(&self, event: &Event<'_>, now: Instant) -> LineDecision {
         let metadata = event.metadata();
         // What the log itself says is no warning of this kind: summaries, and notices, each of which is about one question.
         let is_own = metadata.module_path().is_some_and(|path| module_path!().starts_with(path));
         if *metadata.level() > Level::WARN || is_own {
-            return Line::Written;
+            return LineDecision::Written;
         }
-        let Some(place) = place(metadata) else { return Line::Written };
+        let Some(place) = place(metadata) else { return LineDecision::Written };
         // Nothing that holds it can leave it half changed.
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(kind) = kinds.get_mut(&place) else {
             let kind = Kind { message: message(event), since: now, written: 1, more: 0 };
             kinds.insert(place, kind);
-            return Line::Written;
+            return LineDecision::Written;
         };
         if now.duration_since(kind.since) >= limits::LOG_REPEATED_TIME {
             let before =
                 std::mem::replace(kind, Kind { message: message(event), since: now, written: 1, more: 0 });
-            return before.summary().map_or(Line::Written, Line::Behind);
+            return before.summary().map_or(LineDecision::Written, LineDecision::Behind);
         }
         if kind.written < limits::LOG_REPEATED {
             kind.written += 1;
-            return Line::Written;
+            return LineDecision::Written;
         }
         kind.more += 1;
-        Line::Counted
+        LineDecision::Counted
     }
 
     /// Returns what was counted and is not written yet, and forgets it.
@@ -102,7 +102,7 @@ impl Kind {
     }
 }
 
-fn place(metadata: &Metadata<'static>) -> Option<Place> {
+fn place(metadata: &Metadata<'static>) -> Option<CallSite> {
     metadata.file().zip(metadata.line())
 }
 
@@ -137,7 +137,7 @@ mod tests {
     struct Taker {
         repeats: Arc<Repeats>,
         now: Arc<Mutex<Instant>>,
-        taken: Arc<Mutex<Vec<Line>>>,
+        taken: Arc<Mutex<Vec<LineDecision>>>,
     }
 
     impl Subscriber for Taker {
@@ -170,7 +170,8 @@ mod tests {
         let taker = Taker { repeats: Arc::clone(&repeats), now: Arc::clone(&now), taken: Arc::default() };
         let taken = Arc::clone(&taker.taken);
         let take = || std::mem::take(&mut *taken.lock().expect("lines"));
-        let written = |lines: &[Line]| lines.iter().filter(|line| **line == Line::Written).count();
+        let written =
+            |lines: &[LineDecision]| lines.iter().filter(|line| **line == LineDecision::Written).count();
         let most = usize::try_from(limits::LOG_REPEATED).expect("a number");
         tracing::subscriber::with_default(taker, || {
             let warn = |number| tracing::warn!(number, "the agent did not {}", "listen");
@@ -190,7 +191,7 @@ mod tests {
             let summary = Summary { more, message };
             assert_eq!(
                 lines.first(),
-                Some(&Line::Behind(Summary { more, message: summary.message.clone() }))
+                Some(&LineDecision::Behind(Summary { more, message: summary.message.clone() }))
             );
             assert_eq!(written(&lines), most - 1);
             // The last ones are told at the end, and once.

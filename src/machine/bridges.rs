@@ -25,8 +25,8 @@ use crate::{
         client::{CallError, Client, Depth},
         inbox::Inbox,
         ledger::{Ledger, latest_lost},
-        protocol::BridgeStatus,
         store::Store,
+        traffic::BridgeStatus,
     },
     desk::{
         BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, State,
@@ -39,11 +39,11 @@ use crate::{
 /// The inboxes of all bridges, or of those that an ID may belong to. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    shared: Arc<Shared>,
+    shared: Arc<SharedMachine>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedMachine {
     folder: PathBuf,
     /// What the names of the bridges begin with.
     typed: Option<IdPrefix>,
@@ -121,7 +121,7 @@ impl Machine {
         own: BridgeInbox,
         ledger: Option<Arc<dyn Ledger>>,
     ) -> Result<Self, DiscoveryError> {
-        let shared = Shared { own: Some(own), ledger, ..Shared::new(folder, None) };
+        let shared = SharedMachine { own: Some(own), ledger, ..SharedMachine::new(folder, None) };
         Machine { shared: Arc::new(shared) }.join().await
     }
 
@@ -133,7 +133,7 @@ impl Machine {
     }
 
     fn new(folder: &Path, typed: Option<IdPrefix>) -> Self {
-        Machine { shared: Arc::new(Shared::new(folder, typed)) }
+        Machine { shared: Arc::new(SharedMachine::new(folder, typed)) }
     }
 
     /// Follows the bridges, and those that come, until the future is dropped.
@@ -195,7 +195,7 @@ impl Machine {
         }
     }
 
-    fn why_missing(&self, typed: &IdPrefix, found: &Found, is_lost: bool) -> Missing {
+    fn why_missing(&self, typed: &IdPrefix, found: &LookupReplies, is_lost: bool) -> Missing {
         let gaps = self.connections().gaps_for(typed);
         match () {
             () if found.is_unreadable || self.connections().is_unreadable(typed) => Missing::Unreadable,
@@ -219,10 +219,10 @@ impl Machine {
     }
 
     /// Asks all bridges that may have a question.
-    async fn ask_all(&self, typed: &IdPrefix) -> Found {
+    async fn ask_all(&self, typed: &IdPrefix) -> LookupReplies {
         let clients = self.connections().clients(typed);
         let asked = clients.iter().map(async |(bridge, client)| (bridge, get(client, typed).await));
-        let mut found = Found::default();
+        let mut found = LookupReplies::default();
         for (bridge, answer) in join_all(asked).await {
             match answer.map(|reply| reply.value) {
                 Ok(Some(record)) if record.id.bridge == *bridge => {
@@ -291,9 +291,15 @@ impl Machine {
     }
 }
 
-impl Shared {
+impl SharedMachine {
     fn new(folder: &Path, typed: Option<IdPrefix>) -> Self {
-        Shared { folder: folder.to_owned(), typed, connections: Arc::default(), own: None, ledger: None }
+        SharedMachine {
+            folder: folder.to_owned(),
+            typed,
+            connections: Arc::default(),
+            own: None,
+            ledger: None,
+        }
     }
 
     fn means(&self, bridge: &BridgeName) -> bool {
@@ -303,7 +309,7 @@ impl Shared {
 
 /// What the bridges say about an ID.
 #[derive(Default)]
-struct Found {
+struct LookupReplies {
     records: Vec<Arc<Record>>,
     ids: Vec<QuestionId>,
     /// Whether a bridge has a question that needs a newer askbridge.
@@ -394,7 +400,7 @@ impl Inbox for Machine {
     }
 
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
-        settled::of_all(self.connections(), limit).await
+        settled::latest_settled(self.connections(), limit).await
     }
 }
 

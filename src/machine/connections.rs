@@ -16,13 +16,14 @@ use super::{
     gaps::Gaps,
     handshake::{Feed, Greeting, get, greet, look, subscribe},
     intake::{lost, put_all},
-    link::{Link, Peer, gaps},
+    link::{BridgeLink, LinkState, gaps},
 };
 use crate::{
     control::{
         client::{CallError, Client, Depth},
-        protocol::{BridgeStatus, Delta, Readable},
+        protocol::{Delta, ReadableList},
         store::Store,
+        traffic::BridgeStatus,
     },
     desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal},
     limits,
@@ -32,7 +33,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     pub store: Store,
-    links: Mutex<BTreeMap<BridgeName, Link>>,
+    links: Mutex<BTreeMap<BridgeName, BridgeLink>>,
     gaps: watch::Sender<Gaps>,
     /// Changes with each message of a bridge.
     heard: watch::Sender<()>,
@@ -40,7 +41,7 @@ pub(super) struct Connections {
 
 /// What is behind a socket.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Met {
+pub(super) enum SocketPeer {
     /// A bridge, which is connected.
     Connected,
     /// No process any more.
@@ -53,7 +54,7 @@ impl Connections {
     /// Connects to the bridge behind a socket, unless that takes too long.
     pub(super) async fn visit(&self, bridge: &BridgeName, path: &Path) {
         if timeout(limits::HANDSHAKE_TIMEOUT, self.meet(bridge, path)).await.is_err() {
-            self.miss(bridge, path, Peer::Unreachable);
+            self.miss(bridge, path, LinkState::Unreachable);
         }
     }
 
@@ -88,8 +89,8 @@ impl Connections {
             _ = all => return,
             _ = silence => {}
         }
-        for link in self.lock().values_mut().filter(|link| matches!(link.peer, Peer::New)) {
-            link.peer = Peer::Unreachable;
+        for link in self.lock().values_mut().filter(|link| matches!(link.peer, LinkState::New)) {
+            link.peer = LinkState::Unreachable;
         }
         self.tell(self.lock());
     }
@@ -101,49 +102,49 @@ impl Connections {
         match greeting {
             Greeting::Met((greeted, questions)) => {
                 self.take_over(bridge, path, true, questions);
-                self.change(bridge, path, |link| link.peer = Peer::Read(greeted));
+                self.change(bridge, path, |link| link.peer = LinkState::Read(greeted));
             }
-            Greeting::Older => self.miss(bridge, path, Peer::Older),
+            Greeting::Older => self.miss(bridge, path, LinkState::Older),
             Greeting::Gone => self.forget(bridge),
-            Greeting::Busy => self.miss(bridge, path, Peer::Busy),
-            Greeting::Unreachable => self.miss(bridge, path, Peer::Unreachable),
+            Greeting::Busy => self.miss(bridge, path, LinkState::Busy),
+            Greeting::Unreachable => self.miss(bridge, path, LinkState::Unreachable),
         }
     }
 
     /// Connects to the bridge behind a socket, however long it takes: a process that was stopped goes on where it was.
-    pub(super) async fn wait_for(&self, bridge: &BridgeName, path: &Path) -> Met {
+    pub(super) async fn wait_for(&self, bridge: &BridgeName, path: &Path) -> SocketPeer {
         let meeting = self.meet(bridge, path);
         tokio::pin!(meeting);
         match timeout(limits::HANDSHAKE_TIMEOUT, &mut meeting).await {
             Ok(met) => met,
             Err(_) => {
-                self.miss(bridge, path, Peer::Unreachable);
+                self.miss(bridge, path, LinkState::Unreachable);
                 meeting.await
             }
         }
     }
 
     /// Connects to a bridge, and takes over its first snapshot.
-    async fn meet(&self, bridge: &BridgeName, path: &Path) -> Met {
+    async fn meet(&self, bridge: &BridgeName, path: &Path) -> SocketPeer {
         let greeting = greet(bridge, path).await;
         self.heard.send_replace(());
         let (connection, mut feed) = match greeting {
             Greeting::Met(met) => met,
             Greeting::Older => {
-                self.miss(bridge, path, Peer::Older);
-                return Met::Unreachable;
+                self.miss(bridge, path, LinkState::Older);
+                return SocketPeer::Unreachable;
             }
             Greeting::Gone => {
                 self.forget(bridge);
-                return Met::Gone;
+                return SocketPeer::Gone;
             }
             Greeting::Busy => {
-                self.miss(bridge, path, Peer::Busy);
-                return Met::Unreachable;
+                self.miss(bridge, path, LinkState::Busy);
+                return SocketPeer::Unreachable;
             }
             Greeting::Unreachable => {
-                self.miss(bridge, path, Peer::Unreachable);
-                return Met::Unreachable;
+                self.miss(bridge, path, LinkState::Unreachable);
+                return SocketPeer::Unreachable;
             }
         };
         loop {
@@ -154,8 +155,10 @@ impl Connections {
                         break;
                     }
                     if !more {
-                        self.change(bridge, path, |link| link.peer = Peer::Connected(connection, Some(feed)));
-                        return Met::Connected;
+                        self.change(bridge, path, |link| {
+                            link.peer = LinkState::Connected(connection, Some(feed))
+                        });
+                        return SocketPeer::Connected;
                     }
                 }
                 Some(_) => break,
@@ -167,8 +170,8 @@ impl Connections {
             }
         }
         self.lose(bridge);
-        self.miss(bridge, path, Peer::Unreachable);
-        Met::Unreachable
+        self.miss(bridge, path, LinkState::Unreachable);
+        SocketPeer::Unreachable
     }
 
     /// Takes over what changes in a connected bridge, until the connection ends.
@@ -188,7 +191,7 @@ impl Connections {
 
     fn take_feed(&self, bridge: &BridgeName) -> Option<(Arc<Client>, Box<Feed>)> {
         match &mut self.lock().get_mut(bridge)?.peer {
-            Peer::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take()?)),
+            LinkState::Connected(connection, feed) => Some((Arc::clone(&connection.client), feed.take()?)),
             _ => None,
         }
     }
@@ -229,8 +232,14 @@ impl Connections {
 
     /// Takes over questions as a bridge says that they are. Returns whether there are some of another bridge among them:
     /// a bridge speaks for its own questions only.
-    fn take_over(&self, bridge: &BridgeName, path: &Path, begins: bool, questions: Readable<Record>) -> bool {
-        let Readable { items, sizes, mut unreadable, .. } = questions;
+    fn take_over(
+        &self,
+        bridge: &BridgeName,
+        path: &Path,
+        begins: bool,
+        questions: ReadableList<Record>,
+    ) -> bool {
+        let ReadableList { items, sizes, mut unreadable, .. } = questions;
         let count = items.len();
         let sizes = sizes.into_iter().map(Some).chain(repeat(None));
         let mut items: Vec<_> = items.into_iter().zip(sizes).collect();
@@ -270,7 +279,7 @@ impl Connections {
     pub(super) fn lose(&self, bridge: &BridgeName) {
         let mut links = self.lock();
         if let Some(link) = links.get_mut(bridge) {
-            link.peer = Peer::New;
+            link.peer = LinkState::New;
             link.unreadable.clear();
             link.left_out.clear();
         }
@@ -286,19 +295,19 @@ impl Connections {
     }
 
     /// Records that a bridge cannot be asked. Telling it is left to what follows the [`Gaps`].
-    fn miss(&self, bridge: &BridgeName, path: &Path, peer: Peer) {
+    fn miss(&self, bridge: &BridgeName, path: &Path, peer: LinkState) {
         self.change(bridge, path, |link| link.peer = peer);
     }
 
-    fn change<T>(&self, bridge: &BridgeName, path: &Path, change: impl FnOnce(&mut Link) -> T) -> T {
+    fn change<T>(&self, bridge: &BridgeName, path: &Path, change: impl FnOnce(&mut BridgeLink) -> T) -> T {
         let mut links = self.lock();
-        let changed = change(links.entry(bridge.clone()).or_insert_with(|| Link::new(path)));
+        let changed = change(links.entry(bridge.clone()).or_insert_with(|| BridgeLink::new(path)));
         self.tell(links);
         changed
     }
 
     /// Tells what is left out now, if that changed.
-    fn tell(&self, links: MutexGuard<'_, BTreeMap<BridgeName, Link>>) {
+    fn tell(&self, links: MutexGuard<'_, BTreeMap<BridgeName, BridgeLink>>) {
         let now = gaps(links.values());
         // Under the lock, so that the last that is told is the latest.
         self.gaps.send_if_modified(|gaps| {
@@ -322,7 +331,7 @@ impl Connections {
     /// Returns the connection to a bridge.
     pub(super) fn client(&self, bridge: &BridgeName) -> Option<Arc<Client>> {
         match &self.lock().get(bridge)?.peer {
-            Peer::Connected(connection, _) => Some(Arc::clone(&connection.client)),
+            LinkState::Connected(connection, _) => Some(Arc::clone(&connection.client)),
             _ => None,
         }
     }
@@ -338,7 +347,7 @@ impl Connections {
     pub(super) fn all_clients(&self) -> Vec<(BridgeName, Arc<Client>)> {
         let links = self.lock();
         let connected = links.iter().filter_map(|(bridge, link)| match &link.peer {
-            Peer::Connected(connection, _) => Some((bridge.clone(), Arc::clone(&connection.client))),
+            LinkState::Connected(connection, _) => Some((bridge.clone(), Arc::clone(&connection.client))),
             _ => None,
         });
         connected.collect()
@@ -373,7 +382,7 @@ impl Connections {
 
     /// Returns the connected bridges, oldest first.
     pub(super) fn status(&self) -> Vec<BridgeStatus> {
-        let statuses = self.lock().values().filter_map(Link::status).collect::<Vec<_>>();
+        let statuses = self.lock().values().filter_map(BridgeLink::status).collect::<Vec<_>>();
         let mut statuses = self.store.read(|_, snapshot| {
             let count = |mut status: BridgeStatus| {
                 status.open = snapshot.open_in(&status.bridge).count();
@@ -385,7 +394,7 @@ impl Connections {
         statuses
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<BridgeName, Link>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<BridgeName, BridgeLink>> {
         // No code that holds it can leave it half changed.
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -192,7 +192,7 @@ pub fn socket_of(folder: &Path, typed: &IdPrefix) -> Option<(BridgeName, PathBuf
 /// Returns where the bridges of this process run. `None` where there is no folder for their sockets.
 pub fn home() -> Option<Home> {
     let pid = std::process::id();
-    let started = processes::read(pid).map_or(0, |process| process.started);
+    let started = processes::read_process(pid).map_or(0, |process| process.started);
     Some(Home { folder: folder().ok()?, pid, started, namespace: processes::namespace() })
 }
 
@@ -216,7 +216,7 @@ fn life_of_process(home: &Home, bridge: &BridgeName) -> Life {
     match processes::namespace() {
         // Nothing is known of processes here.
         0 => Life::Ended,
-        here if here == home.namespace => match processes::read(home.pid) {
+        here if here == home.namespace => match processes::read_process(home.pid) {
             Ok(process) if process.started == home.started && !process.has_ended => Life::Lives,
             Err(error) if error.kind() != ErrorKind::NotFound => Life::Unseen,
             _ => Life::Ended,

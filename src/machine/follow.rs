@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::{
-    connections::{Connections, Met},
+    connections::{Connections, SocketPeer},
     discovery::{self, DiscoveryError},
 };
 use crate::{desk::BridgeName, limits};
@@ -49,17 +49,17 @@ async fn keep(connections: &Connections, bridge: &BridgeName, path: &Path) {
     let mut back_off = limits::DISCOVERY_INTERVAL;
     loop {
         let met = match connections.client(bridge) {
-            Some(_) => Met::Connected,
+            Some(_) => SocketPeer::Connected,
             None => connections.wait_for(bridge, path).await,
         };
         match met {
-            Met::Connected => {
+            SocketPeer::Connected => {
                 connections.keep_up(bridge, path).await;
                 connections.lose(bridge);
                 back_off = limits::DISCOVERY_INTERVAL;
             }
-            Met::Gone => return,
-            Met::Unreachable => {}
+            SocketPeer::Gone => return,
+            SocketPeer::Unreachable => {}
         }
         sleep(back_off).await;
         back_off = limits::RECONNECT_BACK_OFF.min(2 * back_off);

@@ -42,13 +42,13 @@ impl Gaps {
 
 /// Questions that are counted instead of shown.
 #[derive(Debug, Default)]
-pub(super) struct Counted {
+pub(super) struct HiddenQuestions {
     ids: BTreeSet<QuestionId>,
     /// How many there are beside those: without an ID, or beyond the bound.
     others: usize,
 }
 
-impl Counted {
+impl HiddenQuestions {
     /// Counts a question, once where its ID is known.
     pub(super) fn insert(&mut self, id: Option<QuestionId>) {
         match id {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_question_with_an_id_counts_once() {
-        let mut counted = Counted::default();
+        let mut counted = HiddenQuestions::default();
         let id: QuestionId = "b-1".parse().unwrap();
         for _ in 0..3 {
             counted.insert(Some(id.clone()));
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_ids_that_are_kept_are_bounded() {
-        let mut counted = Counted::default();
+        let mut counted = HiddenQuestions::default();
         for number in 0..2 * limits::LISTED {
             counted.insert(Some(format!("b-{number}").parse().unwrap()));
         }

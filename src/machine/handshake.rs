@@ -11,7 +11,8 @@ use super::discovery;
 use crate::{
     control::{
         client::{CallError, Changes, Client, ConnectError, Depth, read_once},
-        protocol::{BridgeStatus, Delta, PROTOCOL, Readable, Reply},
+        protocol::{CallReply, Delta, ReadableList},
+        traffic::{BridgeStatus, PROTOCOL},
     },
     desk::{BridgeName, IdPrefix, QuestionId, Record, Refusal},
     limits,
@@ -19,21 +20,21 @@ use crate::{
 
 /// A connection to a bridge.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct BridgeConnection {
     pub client: Arc<Client>,
-    pub greeted: Greeted,
+    pub greeted: TimedStatus,
 }
 
 /// What a bridge said of itself, and when.
 #[derive(Debug)]
-pub(super) struct Greeted {
+pub(super) struct TimedStatus {
     status: BridgeStatus,
     at: Instant,
 }
 
-impl Greeted {
+impl TimedStatus {
     fn now(status: BridgeStatus) -> Self {
-        Greeted { status, at: Instant::now() }
+        TimedStatus { status, at: Instant::now() }
     }
 
     /// Returns the bridge's status as far as it is known by now.
@@ -79,7 +80,7 @@ pub(super) enum Greeting<T> {
 }
 
 /// Connects to the bridge behind a socket, however long that takes, to follow its changes.
-pub(super) async fn greet(bridge: &BridgeName, path: &Path) -> Greeting<(Box<Connection>, Box<Feed>)> {
+pub(super) async fn greet(bridge: &BridgeName, path: &Path) -> Greeting<(Box<BridgeConnection>, Box<Feed>)> {
     meet(path, async |stream| connect(bridge, stream).await).await
 }
 
@@ -88,10 +89,10 @@ pub(super) async fn look(
     bridge: &BridgeName,
     path: &Path,
     depth: Depth,
-) -> Greeting<(Box<Greeted>, Readable<Record>)> {
+) -> Greeting<(Box<TimedStatus>, ReadableList<Record>)> {
     meet(path, async |stream| {
         let (status, questions) = read_once(stream, depth).await?;
-        let greeted = Greeted::now(status);
+        let greeted = TimedStatus::now(status);
         check(bridge, &greeted.status)?;
         Ok((Box::new(greeted), questions))
     })
@@ -161,12 +162,15 @@ impl From<CallError> for Failure {
     }
 }
 
-async fn connect(bridge: &BridgeName, stream: UnixStream) -> Result<(Box<Connection>, Box<Feed>), Failure> {
+async fn connect(
+    bridge: &BridgeName,
+    stream: UnixStream,
+) -> Result<(Box<BridgeConnection>, Box<Feed>), Failure> {
     let client = Arc::new(Client::connect(stream).await?);
-    let greeted = Greeted::now(client.greeting().clone());
+    let greeted = TimedStatus::now(client.greeting().clone());
     check(bridge, &greeted.status)?;
     let feed = Feed::new(client.subscribe().await?);
-    Ok((Box::new(Connection { client, greeted }), Box::new(feed)))
+    Ok((Box::new(BridgeConnection { client, greeted }), Box::new(feed)))
 }
 
 /// Checks that a bridge speaks a protocol that we understand, and has the name of its socket.
@@ -195,7 +199,7 @@ pub(super) async fn subscribe(client: &Client) -> Option<Feed> {
 }
 
 /// Asks a bridge for a question. A bridge that does not reply in time counts as gone.
-pub(super) async fn get(client: &Client, typed: &IdPrefix) -> Result<Reply<Record>, CallError> {
+pub(super) async fn get(client: &Client, typed: &IdPrefix) -> Result<CallReply<Record>, CallError> {
     timeout(limits::HANDSHAKE_TIMEOUT, client.get(&typed.to_string())).await.unwrap_or(Err(CallError::Gone))
 }
 

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::SystemTime};
 
 use crate::{
-    control::{protocol::Unreadable, store::Editor},
+    control::{protocol::UnreadableItem, store::Editor},
     desk::{QuestionId, Record, Settlement},
     limits,
     question::{Outcome, Provenance, Reason},
@@ -15,7 +15,7 @@ use crate::{
 pub(super) fn put_all(
     editor: &mut Editor<'_>,
     items: &[(Arc<Record>, Option<usize>)],
-    unreadable: &[Unreadable],
+    unreadable: &[UnreadableItem],
 ) -> Vec<QuestionId> {
     let mut left_out = Vec::new();
     for (record, size) in items {

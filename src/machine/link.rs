@@ -6,50 +6,51 @@ use std::{
 };
 
 use super::{
-    gaps::{Counted, Gaps},
-    handshake::{Connection, Feed, Greeted},
+    gaps::{Gaps, HiddenQuestions},
+    handshake::{BridgeConnection, Feed, TimedStatus},
 };
 use crate::{
-    control::protocol::{BridgeStatus, Unreadable},
+    control::protocol::UnreadableItem,
+    control::traffic::BridgeStatus,
     desk::{QuestionId, Record},
 };
 
 /// One bridge whose socket was found.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct BridgeLink {
     pub path: PathBuf,
-    pub peer: Peer,
+    pub peer: LinkState,
     /// Open questions that need a newer askbridge.
-    pub unreadable: Counted,
+    pub unreadable: HiddenQuestions,
     /// Open questions that there is no room for.
-    pub left_out: Counted,
+    pub left_out: HiddenQuestions,
 }
 
 #[derive(Debug)]
-pub(super) enum Peer {
+pub(super) enum LinkState {
     /// The bridge is being connected to for the first time.
     New,
     /// The feed is here until it is followed. Until then it is kept: a connection whose subscription was cancelled may
     /// be closed before the reply to an answer is read.
-    Connected(Box<Connection>, Option<Box<Feed>>),
+    Connected(Box<BridgeConnection>, Option<Box<Feed>>),
     /// The bridge was read once, and is not connected.
-    Read(Box<Greeted>),
+    Read(Box<TimedStatus>),
     Unreachable,
     Busy,
     Older,
 }
 
-impl Link {
+impl BridgeLink {
     pub(super) fn new(path: &Path) -> Self {
-        let (unreadable, left_out) = (Counted::default(), Counted::default());
-        Link { path: path.to_owned(), peer: Peer::New, unreadable, left_out }
+        let (unreadable, left_out) = (HiddenQuestions::default(), HiddenQuestions::default());
+        BridgeLink { path: path.to_owned(), peer: LinkState::New, unreadable, left_out }
     }
 
     pub(super) fn status(&self) -> Option<BridgeStatus> {
         let mut status = match &self.peer {
-            Peer::Connected(connection, _) => connection.greeted.status(),
-            Peer::Read(greeted) => greeted.status(),
-            Peer::New | Peer::Unreachable | Peer::Busy | Peer::Older => return None,
+            LinkState::Connected(connection, _) => connection.greeted.status(),
+            LinkState::Read(greeted) => greeted.status(),
+            LinkState::New | LinkState::Unreachable | LinkState::Busy | LinkState::Older => return None,
         };
         status.unreadable = self.unreadable.count();
         Some(status)
@@ -60,7 +61,7 @@ impl Link {
         &mut self,
         begins: bool,
         items: &[Arc<Record>],
-        unreadable: Vec<Unreadable>,
+        unreadable: Vec<UnreadableItem>,
         left_out: Vec<QuestionId>,
     ) {
         if begins {
@@ -87,14 +88,14 @@ impl Link {
 }
 
 /// Returns what is left out because of these bridges.
-pub(super) fn gaps<'a>(links: impl Iterator<Item = &'a Link>) -> Gaps {
+pub(super) fn gaps<'a>(links: impl Iterator<Item = &'a BridgeLink>) -> Gaps {
     let mut gaps = Gaps::default();
     for link in links {
         match link.peer {
-            Peer::Unreachable => gaps.unreachable.push(link.path.clone()),
-            Peer::Busy => gaps.busy.push(link.path.clone()),
-            Peer::Older => gaps.older.push(link.path.clone()),
-            Peer::New | Peer::Connected(..) | Peer::Read(_) => {}
+            LinkState::Unreachable => gaps.unreachable.push(link.path.clone()),
+            LinkState::Busy => gaps.busy.push(link.path.clone()),
+            LinkState::Older => gaps.older.push(link.path.clone()),
+            LinkState::New | LinkState::Connected(..) | LinkState::Read(_) => {}
         }
         gaps.unreadable += link.unreadable.count();
         gaps.left_out += link.left_out.count();

@@ -39,7 +39,7 @@ impl LocalInbox {
     ) -> Result<(BridgeInbox, Port, Host<Socket>), DiscoveryError> {
         let LocalInbox { inbox, port, work, .. } = self;
         let inbox = inbox.with_ledger(ledger).confirming(confirm);
-        Ok((inbox.clone(), port, bind(inbox, work)?))
+        Ok((inbox.clone(), port, bind_inbox(inbox, work)?))
     }
 }
 
@@ -54,7 +54,7 @@ pub fn bind_desk(
 ) -> Result<(LocalDesk, Host<Socket>), DiscoveryError> {
     let tree = pid.and_then(AgentTree::of);
     let (inbox, desk, work) = BridgeInbox::of_desk(identity(agent, folder), random_key(), tree);
-    Ok((desk, bind(inbox.with_ledger(ledger).confirming(confirm), work)?))
+    Ok((desk, bind_inbox(inbox.with_ledger(ledger).confirming(confirm), work)?))
 }
 
 fn identity(agent: String, folder: String) -> Identity {
@@ -69,7 +69,7 @@ fn random_key() -> u64 {
 }
 
 /// Listens on a socket of an inbox's name.
-pub fn bind(inbox: BridgeInbox, work: Work) -> Result<Host<Socket>, DiscoveryError> {
+pub fn bind_inbox(inbox: BridgeInbox, work: Work) -> Result<Host<Socket>, DiscoveryError> {
     let (socket, listener) = Socket::bind(&discovery::folder()?, inbox.identity().bridge.as_str())?;
     Ok(Host::new(inbox, work, listener, socket))
 }

@@ -14,8 +14,8 @@ use crate::{
 
 /// Returns the questions that were settled last, latest first. A bridge that does not reply in time is left out, as is
 /// one of a version that does not know the method.
-pub(super) async fn of_all(connections: &Connections, limit: usize) -> Vec<Arc<Record>> {
-    let mut latest = Latest { limit, ..Latest::default() };
+pub(super) async fn latest_settled(connections: &Connections, limit: usize) -> Vec<Arc<Record>> {
+    let mut latest = LatestRecords { limit, ..LatestRecords::default() };
     connections.store.read(|_, snapshot| snapshot.settled().for_each(|record| latest.add(record)));
     let asked = connections.all_clients().into_iter().map(async |(bridge, client)| {
         let remembered = timeout(limits::PATIENCE, client.settled(limit)).await;
@@ -36,14 +36,14 @@ type Order = (Option<Timestamp>, u64, QuestionId);
 
 /// The latest of the records that were added, within the limits of what one bridge remembers.
 #[derive(Default)]
-struct Latest {
+struct LatestRecords {
     limit: usize,
     /// The records and their sizes, oldest first.
     records: BTreeMap<Order, (Arc<Record>, usize)>,
     bytes: usize,
 }
 
-impl Latest {
+impl LatestRecords {
     /// Adds a record, unless it is known.
     fn add(&mut self, record: &Arc<Record>) {
         let at = record.settlement.as_ref().map(|settlement| settlement.at);
@@ -114,13 +114,13 @@ mod tests {
             Arc::new(Record::new(id, question, at).settled(by_user))
         };
         let numbers =
-            |latest: &Latest| latest.records.keys().map(|(_, number, _)| *number).collect::<Vec<_>>();
-        let mut latest = Latest { limit: 2, ..Latest::default() };
+            |latest: &LatestRecords| latest.records.keys().map(|(_, number, _)| *number).collect::<Vec<_>>();
+        let mut latest = LatestRecords { limit: 2, ..LatestRecords::default() };
         for number in [3, 1, 3, 4, 2] {
             latest.add(&record(number, 0));
         }
         assert_eq!(numbers(&latest), [3, 4]);
-        let mut latest = Latest { limit: 10, ..Latest::default() };
+        let mut latest = LatestRecords { limit: 10, ..LatestRecords::default() };
         for number in 1..=4 {
             latest.add(&record(number, limits::REMEMBERED_BYTES / 3));
         }

@@ -71,20 +71,20 @@ pub(super) struct MockAgent<W: Write> {
 }
 
 /// Why a request failed.
-pub(super) enum Failed {
+pub(super) enum RequestFailure {
     /// The request is answered with this error.
     Refused(RpcError),
     /// stdin or stdout failed, which ends the agent.
     Io(io::Error),
 }
 
-impl From<RpcError> for Failed {
+impl From<RpcError> for RequestFailure {
     fn from(error: RpcError) -> Self {
         Self::Refused(error)
     }
 }
 
-impl From<io::Error> for Failed {
+impl From<io::Error> for RequestFailure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -133,8 +133,8 @@ impl<W: Write> MockAgent<W> {
         match RpcMessage::read(line) {
             Ok(RpcMessage::Request { id, method, params }) => match self.request(&id, &method, &params) {
                 Ok(end) => return Ok(end),
-                Err(Failed::Refused(error)) => self.output.refuse(&id, &error)?,
-                Err(Failed::Io(error)) => return Err(error),
+                Err(RequestFailure::Refused(error)) => self.output.refuse(&id, &error)?,
+                Err(RequestFailure::Io(error)) => return Err(error),
             },
             Ok(RpcMessage::Notification { method, params }) => self.notification(&method, &params)?,
             Ok(RpcMessage::Response { id, outcome }) => self.response(&id, outcome.as_deref())?,
@@ -143,7 +143,7 @@ impl<W: Write> MockAgent<W> {
         Ok(None)
     }
 
-    fn request(&mut self, id: &Id, method: &str, params: &Params) -> Result<Option<End>, Failed> {
+    fn request(&mut self, id: &Id, method: &str, params: &Params) -> Result<Option<End>, RequestFailure> {
         let result = match method {
             "initialize" => self.initialize(params)?,
             "session/new" => self.new_session(params)?,
@@ -160,7 +160,7 @@ impl<W: Write> MockAgent<W> {
     /// Handles a notification, and ignores unknown and invalid ones, as JSON-RPC asks.
     fn notification(&mut self, method: &str, params: &Params) -> io::Result<()> {
         match method {
-            "session/cancel" => match params.read::<InSession>() {
+            "session/cancel" => match params.read::<SessionParams>() {
                 Ok(params) => self.cancel_turn(&params.session_id),
                 Err(_) => Ok(()),
             },
@@ -221,7 +221,7 @@ impl<W: Write> MockAgent<W> {
         Ok(json!({ "sessionId": session.id }))
     }
 
-    fn load_session(&mut self, params: &Params) -> Result<Value, Failed> {
+    fn load_session(&mut self, params: &Params) -> Result<Value, RequestFailure> {
         let params: LoadSession = params.read()?;
         let cwd = absolute(params.cwd)?;
         let session = self.sessions.get(&params.session_id)?;
@@ -245,8 +245,8 @@ impl<W: Write> MockAgent<W> {
         Ok(json!({ "sessions": sessions }))
     }
 
-    fn close_session(&mut self, params: &Params) -> Result<Value, Failed> {
-        let params: InSession = params.read()?;
+    fn close_session(&mut self, params: &Params) -> Result<Value, RequestFailure> {
+        let params: SessionParams = params.read()?;
         self.sessions.get(&params.session_id)?;
         self.withdraw_on_cancel(&params.session_id)?;
         if let Some(turn) = self.sessions.turn_of(&params.session_id) {
@@ -321,7 +321,7 @@ struct ListSessions {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct InSession {
+struct SessionParams {
     session_id: String,
 }
 

@@ -19,12 +19,12 @@ pub trait Consent {
     fn is_caution(&self) -> bool;
 
     /// Takes a typed line.
-    fn typed(&mut self, line: &str) -> Consented;
+    fn typed(&mut self, line: &str) -> ConsentReply;
 }
 
 /// What a typed line leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Consented {
+pub enum ConsentReply {
     /// These lines are said, and the person is asked again, or the next thing.
     Say(Vec<String>),
     /// The option with this ID is chosen.

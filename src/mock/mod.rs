@@ -40,7 +40,7 @@ mod tour;
 
 mod consent;
 
-pub use consent::{AskConsent, Consent, Consented};
+pub use consent::{AskConsent, Consent, ConsentReply};
 pub use settings::{
     AgentSettings, ClientKind, ClientSettings, DemoSettings, Fallback, MockDialect, PermissionAnswer,
 };

@@ -170,7 +170,7 @@ impl LastRead {
             Ok(RpcMessage::Notification { params, .. }) => params,
             Ok(RpcMessage::Response { .. }) | Err(_) => return,
         };
-        if let Ok(InSession { session_id }) = params.read() {
+        if let Ok(ScriptSession { session_id }) = params.read() {
             self.session = Some(session_id.text().trim_matches('"').to_owned());
         }
     }
@@ -206,7 +206,7 @@ fn replace<'a>(text: Cow<'a, [u8]>, name: &[u8], value: &[u8]) -> Cow<'a, [u8]> 
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct InSession {
+struct ScriptSession {
     session_id: Id,
 }
 

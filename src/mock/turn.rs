@@ -14,7 +14,7 @@ use serde_json::{
 
 use super::{
     MockDialect,
-    agent::{Failed, MockAgent, complain},
+    agent::{MockAgent, RequestFailure, complain},
     behaviour::{Behaviour, End},
     dialects::{MockQuestion, SEVERAL},
     message::{CANCELLED, INVALID_REQUEST, Id, Params, RpcError, read_param},
@@ -26,7 +26,7 @@ const CHUNKS: usize = 3;
 
 impl<W: Write> MockAgent<W> {
     /// Starts a turn, and ends it at once if it waits for nothing. Returns how the process ends, if the prompt ends it.
-    pub(super) fn prompt(&mut self, id: &Id, params: &Params) -> Result<Option<End>, Failed> {
+    pub(super) fn prompt(&mut self, id: &Id, params: &Params) -> Result<Option<End>, RequestFailure> {
         let Prompt { session_id: name, prompt } = params.read()?;
         let session = self.sessions.get_open(&name)?;
         if session.turn.is_some() {

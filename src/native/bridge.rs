@@ -3,9 +3,9 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use super::{claude::Claude, codex::Codex, core::Core, spoken::Spoken};
+use super::{claude::Claude, codex::Codex, core::Core, spoken::HostProtocol};
 use crate::{
-    desk::Submitted,
+    desk::TicketedSubmission,
     engine::{Base, Bridge, Config, HasBase, Line, Peer, Protocol},
     question::Reason,
     wire::frame::Verdict,
@@ -17,14 +17,14 @@ pub type ClaudeBridge = Bridge<Core<Claude>>;
 /// A bridge between Codex' app-server and its host.
 pub type CodexBridge = Bridge<Core<Codex>>;
 
-impl<S: Spoken> Bridge<Core<S>> {
+impl<S: HostProtocol> Bridge<Core<S>> {
     /// Returns a bridge between an agent and a host that have not said anything yet.
     pub fn new(config: Config) -> Self {
         Bridge::around(Core::new(config))
     }
 }
 
-impl<S: Spoken> HasBase for Core<S> {
+impl<S: HostProtocol> HasBase for Core<S> {
     fn base(&self) -> &Base {
         &self.base
     }
@@ -34,7 +34,7 @@ impl<S: Spoken> HasBase for Core<S> {
     }
 }
 
-impl<S: Spoken> Protocol for Core<S> {
+impl<S: HostProtocol> Protocol for Core<S> {
     /// Each peer has a connection of its own.
     type Shared = Infallible;
 
@@ -49,7 +49,7 @@ impl<S: Spoken> Protocol for Core<S> {
         }
     }
 
-    fn submitted(&mut self, submitted: Submitted, now: Duration) {
+    fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
         Core::submitted(self, submitted, now);
     }
 

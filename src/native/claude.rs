@@ -5,15 +5,15 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::{
-    requested::Requested,
-    spoken::{Ask, Glance, Said, Spoken},
+    requested::AwaitedRequests,
+    spoken::{AgentMessage, AgentRequest, HostProtocol, LineClass},
 };
 use crate::{
     dialect::{
         Rejection,
         claude::{
             ControlReply,
-            control::{self, Init, Kind, Request, Waiting},
+            control::{self, Init, Kind, PendingRequests, Request},
             request,
         },
     },
@@ -32,26 +32,26 @@ pub struct Claude {
     /// The session that the agent said last. There is one for each process.
     session: Option<String>,
     /// The host's `initialize` requests that the agent has not answered yet.
-    initialize: Requested,
+    initialize: AwaitedRequests,
 }
 
-impl Spoken for Claude {
+impl HostProtocol for Claude {
     type Reply = ControlReply;
 
     const AGENT: &'static str = "Claude Code";
 
     #[inline]
-    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> Glance<'a> {
+    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> LineClass<'a> {
         match (control::peek(line), from) {
             (Kind::Request(subtype), Peer::Agent) if request::may_ask(|name| subtype.is(name)) => {
-                Glance::Look
+                LineClass::Look
             }
-            (Kind::Request(subtype), Peer::Client) if subtype.is(INITIALIZE) => Glance::Look,
-            (Kind::Request(subtype), _) => Glance::Call(subtype.end_in(line)),
-            (Kind::Cancel | Kind::Init, Peer::Agent) => Glance::Look,
-            (Kind::Response(id), _) => Glance::Response(id),
-            (Kind::Undecided, _) => Glance::Undecided,
-            (Kind::Cancel | Kind::Init | Kind::Other, _) => Glance::Ordinary,
+            (Kind::Request(subtype), Peer::Client) if subtype.is(INITIALIZE) => LineClass::Look,
+            (Kind::Request(subtype), _) => LineClass::Call(subtype.end_in(line)),
+            (Kind::Cancel | Kind::Init, Peer::Agent) => LineClass::Look,
+            (Kind::Response(id), _) => LineClass::Response(id),
+            (Kind::Undecided, _) => LineClass::Undecided,
+            (Kind::Cancel | Kind::Init | Kind::Other, _) => LineClass::Ordinary,
         }
     }
 
@@ -63,24 +63,27 @@ impl Spoken for Claude {
         control::request_id(line)
     }
 
-    fn agent_says(&mut self, base: &mut Base, line: &[u8], _: &str) -> Said<ControlReply> {
+    fn agent_says(&mut self, base: &mut Base, line: &[u8], _: &str) -> AgentMessage<ControlReply> {
         match control::peek(line) {
             Kind::Request(_) => match Request::read(line).and_then(|request| self.ask(request)) {
-                Some(ask) => Said::Asks(Box::new(ask)),
-                None => Said::Nothing,
+                Some(ask) => AgentMessage::Asks(Box::new(ask)),
+                None => AgentMessage::Nothing,
             },
-            Kind::Cancel => control::request_id(line).map_or(Said::Nothing, |id| Said::Over(id.to_owned())),
+            Kind::Cancel => control::request_id(line)
+                .map_or(AgentMessage::Nothing, |id| AgentMessage::Over(id.to_owned())),
             Kind::Response(id) => {
                 self.initialize.responded(id);
                 introduce(base);
-                let waiting = Waiting::read(line);
-                Said::Waits(waiting.requests().filter_map(|line| self.ask(Request::read(line)?)).collect())
+                let waiting = PendingRequests::read(line);
+                AgentMessage::Waits(
+                    waiting.requests().filter_map(|line| self.ask(Request::read(line)?)).collect(),
+                )
             }
             Kind::Init => {
                 self.init(base, &Init::read(line));
-                Said::Nothing
+                AgentMessage::Nothing
             }
-            Kind::Other | Kind::Undecided => Said::Nothing,
+            Kind::Other | Kind::Undecided => AgentMessage::Nothing,
         }
     }
 
@@ -120,10 +123,10 @@ impl Spoken for Claude {
 }
 
 impl Claude {
-    fn ask(&self, request: Request<'_>) -> Option<Ask<ControlReply>> {
+    fn ask(&self, request: Request<'_>) -> Option<AgentRequest<ControlReply>> {
         let (mut question, reply) = request::read(request)?;
         question.session.clone_from(&self.session);
-        Some(Ask { id: request.id.to_owned(), question, reply })
+        Some(AgentRequest { id: request.id.to_owned(), question, reply })
     }
 
     fn init(&mut self, base: &mut Base, init: &Init<'_>) {

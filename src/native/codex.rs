@@ -5,8 +5,8 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::{
-    requested::Requested,
-    spoken::{Ask, Glance, Said, Spoken},
+    requested::AwaitedRequests,
+    spoken::{AgentMessage, AgentRequest, HostProtocol, LineClass},
 };
 use crate::{
     dialect::{
@@ -38,23 +38,23 @@ const FILE_CHANGE: &[u8] = b"fileChange";
 pub struct Codex {
     sessions: Sessions,
     /// The host's requests for a thread that the agent has not answered yet.
-    threads: Requested,
+    threads: AwaitedRequests,
     changes: Changes,
 }
 
-impl Spoken for Codex {
+impl HostProtocol for Codex {
     type Reply = CodexReply;
 
     const AGENT: &'static str = "Codex";
 
     #[inline]
-    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> Glance<'a> {
+    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> LineClass<'a> {
         match (peek(line), from) {
             (Envelope::Call(method), Peer::Agent) => of_agent(method, line),
             (Envelope::Call(method), Peer::Client) => of_host(method, line),
-            (Envelope::Response(id), _) => Glance::Response(id),
-            (Envelope::Batch | Envelope::Opaque, _) => Glance::Ordinary,
-            (Envelope::Undecided, _) => Glance::Undecided,
+            (Envelope::Response(id), _) => LineClass::Response(id),
+            (Envelope::Batch | Envelope::Opaque, _) => LineClass::Ordinary,
+            (Envelope::Undecided, _) => LineClass::Undecided,
         }
     }
 
@@ -74,30 +74,30 @@ impl Spoken for Codex {
         None
     }
 
-    fn agent_says(&mut self, _: &mut Base, line: &[u8], fallback_id: &str) -> Said<CodexReply> {
-        let Some(message) = Message::read_prefix(line) else { return Said::Nothing };
+    fn agent_says(&mut self, _: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<CodexReply> {
+        let Some(message) = Message::read_prefix(line) else { return AgentMessage::Nothing };
         let params = message.params.unwrap_or_default();
         match (message.method.as_deref(), message.id) {
             (Some(RESOLVED), None) => {
                 let id = member(params, "requestId").and_then(|id| std::str::from_utf8(id).ok());
-                id.map_or(Said::Nothing, |id| Said::Over(id.to_owned()))
+                id.map_or(AgentMessage::Nothing, |id| AgentMessage::Over(id.to_owned()))
             }
             (Some(ITEM_STARTED), None) => {
                 self.changes.push(member(params, "item").unwrap_or_default());
-                Said::Nothing
+                AgentMessage::Nothing
             }
             (Some(method), Some(id)) => match codex::read(method, params, fallback_id) {
                 Some((mut question, reply)) => {
                     self.changes.complete(&mut question);
-                    Said::Asks(Box::new(Ask { id: id.to_owned(), question, reply }))
+                    AgentMessage::Asks(Box::new(AgentRequest { id: id.to_owned(), question, reply }))
                 }
-                None => Said::Nothing,
+                None => AgentMessage::Nothing,
             },
             (None, Some(id)) => {
                 self.thread_opened(id, message.result.unwrap_or_default());
-                Said::Nothing
+                AgentMessage::Nothing
             }
-            _ => Said::Nothing,
+            _ => AgentMessage::Nothing,
         }
     }
 
@@ -151,19 +151,19 @@ impl Spoken for Codex {
     }
 }
 
-fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> Glance<'a> {
+fn of_agent<'a>(method: Text<'_>, line: &[u8]) -> LineClass<'a> {
     // The bulk of all traffic has other methods: what the model says, piece by piece.
     if method.is(ITEM_STARTED) {
         let is_change = memchr::memmem::find(line, FILE_CHANGE).is_some();
-        return if is_change { Glance::Look } else { Glance::Ordinary };
+        return if is_change { LineClass::Look } else { LineClass::Ordinary };
     }
     let matters = method.is(RESOLVED) || codex::METHODS.iter().any(|known| method.is(known));
-    if matters { Glance::Look } else { Glance::Call(method.end_in(line)) }
+    if matters { LineClass::Look } else { LineClass::Call(method.end_in(line)) }
 }
 
-fn of_host<'a>(method: Text<'_>, line: &[u8]) -> Glance<'a> {
+fn of_host<'a>(method: Text<'_>, line: &[u8]) -> LineClass<'a> {
     let matters = method.is(INITIALIZE) || THREADS.iter().any(|known| method.is(known));
-    if matters { Glance::Look } else { Glance::Call(method.end_in(line)) }
+    if matters { LineClass::Look } else { LineClass::Call(method.end_in(line)) }
 }
 
 impl Codex {

@@ -5,8 +5,8 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    pending::{Awaited, Open, Pending, asks_the_same},
-    spoken::{Ask, Glance, Said, Spoken},
+    pending::{OpenQuestion, OpenQuestions, ResponseTarget, asks_the_same},
+    spoken::{AgentMessage, AgentRequest, HostProtocol, LineClass},
 };
 use crate::{
     desk::Opening,
@@ -19,24 +19,24 @@ use crate::{
 /// The core of a protocol between an agent and its host. Decides: a line or an event and the time go in, actions come
 /// out.
 #[derive(Debug)]
-pub struct Core<S: Spoken> {
+pub struct Core<S: HostProtocol> {
     pub(super) base: Base,
     pub(super) config: Config,
     pub(super) spoken: S,
-    pub(super) pending: Pending<S::Reply>,
+    pub(super) pending: OpenQuestions<S::Reply>,
     /// The number of the last question id that was made up.
     made_up: u64,
     /// Why no question can be asked any more.
     pub(super) closed: Option<Reason>,
 }
 
-impl<S: Spoken> Core<S> {
+impl<S: HostProtocol> Core<S> {
     pub(super) fn new(config: Config) -> Self {
         Core {
             base: Base::new(&config),
             config,
             spoken: S::default(),
-            pending: Pending::default(),
+            pending: OpenQuestions::default(),
             made_up: 0,
             closed: None,
         }
@@ -45,17 +45,17 @@ impl<S: Spoken> Core<S> {
     /// Returns what becomes of a line of this peer, or of the beginning of a long one.
     pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (self.spoken.glance(from, line), from) {
-            (Glance::Look, _) => true,
-            (Glance::Ordinary, _) => false,
-            (Glance::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
-            (Glance::Call(length), Peer::Agent) if !self.pending.has_settled() => {
+            (LineClass::Look, _) => true,
+            (LineClass::Ordinary, _) => false,
+            (LineClass::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
+            (LineClass::Call(length), Peer::Agent) if !self.pending.has_settled() => {
                 return Verdict::ForwardAlike(length);
             }
-            (Glance::Call(_), Peer::Agent) => self.takes_settled_id(line),
-            (Glance::Response(id), Peer::Client) => self.pending.awaited(id) != Awaited::Unknown,
-            (Glance::Response(id), Peer::Agent) => self.spoken.awaits(id),
+            (LineClass::Call(_), Peer::Agent) => self.takes_settled_id(line),
+            (LineClass::Response(id), Peer::Client) => self.pending.awaited(id) != ResponseTarget::Unknown,
+            (LineClass::Response(id), Peer::Agent) => self.spoken.awaits(id),
             // The end of the line may tell.
-            (Glance::Undecided, _) => !line.ends_with(b"\n"),
+            (LineClass::Undecided, _) => !line.ends_with(b"\n"),
         };
         if intercepts { Verdict::Intercept } else { Verdict::Forward }
     }
@@ -74,13 +74,13 @@ impl<S: Spoken> Core<S> {
         }
         let fallback_id = format!("askbridge-{}", self.made_up + 1);
         match self.spoken.agent_says(&mut self.base, &line.bytes, &fallback_id) {
-            Said::Asks(ask) => {
+            AgentMessage::Asks(ask) => {
                 self.made_up += u64::from(ask.question.id == fallback_id);
                 self.ask(*ask, now);
             }
-            Said::Waits(asks) => asks.into_iter().for_each(|ask| self.ask(ask, now)),
-            Said::Over(id) => self.over(&id, now),
-            Said::Nothing => self.forget_request(&line.bytes),
+            AgentMessage::Waits(asks) => asks.into_iter().for_each(|ask| self.ask(ask, now)),
+            AgentMessage::Over(id) => self.over(&id, now),
+            AgentMessage::Nothing => self.forget_request(&line.bytes),
         }
     }
 
@@ -94,7 +94,7 @@ impl<S: Spoken> Core<S> {
     pub(super) fn host_line(&mut self, line: &Line, now: Duration) {
         let id = match self.spoken.glance(Peer::Client, &line.bytes) {
             // Invalid JSON is no response: the agent cannot parse it.
-            Glance::Response(id) if !line.whole || is_json(&line.bytes) => id.to_owned(),
+            LineClass::Response(id) if !line.whole || is_json(&line.bytes) => id.to_owned(),
             _ => {
                 self.base.actions.push(Action::Forward);
                 if line.whole && is_json(&line.bytes) {
@@ -104,15 +104,15 @@ impl<S: Spoken> Core<S> {
             }
         };
         match self.pending.awaited(&id) {
-            Awaited::Question(number) => self.answered_by_host(number, line, now),
+            ResponseTarget::Question(number) => self.answered_by_host(number, line, now),
             // It is dropped. The agent has the answer of another responder.
-            Awaited::Nothing => self.pending.forget(&id),
-            Awaited::Unknown => self.base.actions.push(Action::Forward),
+            ResponseTarget::Nothing => self.pending.forget(&id),
+            ResponseTarget::Unknown => self.base.actions.push(Action::Forward),
         }
     }
 
-    fn ask(&mut self, ask: Ask<S::Reply>, now: Duration) {
-        let Ask { id, question, reply } = ask;
+    fn ask(&mut self, ask: AgentRequest<S::Reply>, now: Duration) {
+        let AgentRequest { id, question, reply } = ask;
         let question = self.complete(question);
         if let Some(number) = self.pending.number(&id) {
             let is_known =
@@ -148,7 +148,7 @@ impl<S: Spoken> Core<S> {
         let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: false };
         let number = self.base.desk.open(opening, now);
         self.base.tell();
-        self.pending.open(number, Open { id: RequestId::new(&id), question, reply });
+        self.pending.open(number, OpenQuestion { id: RequestId::new(&id), question, reply });
     }
 
     /// Adds what earlier lines said.

@@ -23,4 +23,4 @@ pub use bridge::{ClaudeBridge, CodexBridge};
 pub use claude::Claude;
 pub use codex::Codex;
 pub use core::Core;
-pub use spoken::{Ask, Glance, Said, Spoken};
+pub use spoken::{AgentMessage, AgentRequest, HostProtocol, LineClass};

@@ -15,7 +15,7 @@ use crate::{
 
 /// One open question.
 #[derive(Debug)]
-pub(super) struct Open<R> {
+pub(super) struct OpenQuestion<R> {
     /// The id of the agent's request.
     pub id: RequestId,
     /// What is asked.
@@ -26,7 +26,7 @@ pub(super) struct Open<R> {
 
 /// What a response of the host with some id is to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Awaited {
+pub(super) enum ResponseTarget {
     /// The open question with this number.
     Question(u64),
     /// A question that another responder has settled.
@@ -37,8 +37,8 @@ pub(super) enum Awaited {
 
 /// The open questions of a bridge, and the ids of those that the host may still respond to, too late.
 #[derive(Debug)]
-pub(super) struct Pending<R> {
-    open: BTreeMap<u64, Open<R>>,
+pub(super) struct OpenQuestions<R> {
+    open: BTreeMap<u64, OpenQuestion<R>>,
     /// The numbers of the open questions, by what the agent's ids are compared by.
     numbers: BTreeMap<Arc<str>, u64>,
     /// The ids that were settled by other responders, each with the digest of its question.
@@ -47,9 +47,9 @@ pub(super) struct Pending<R> {
     order: VecDeque<Arc<str>>,
 }
 
-impl<R> Default for Pending<R> {
+impl<R> Default for OpenQuestions<R> {
     fn default() -> Self {
-        Pending {
+        OpenQuestions {
             open: BTreeMap::new(),
             numbers: BTreeMap::new(),
             settled: BTreeMap::new(),
@@ -58,13 +58,13 @@ impl<R> Default for Pending<R> {
     }
 }
 
-impl<R> Pending<R> {
+impl<R> OpenQuestions<R> {
     /// Returns what a response of the host with this id is to.
-    pub(super) fn awaited(&self, id: &str) -> Awaited {
+    pub(super) fn awaited(&self, id: &str) -> ResponseTarget {
         match self.number(id) {
-            Some(number) => Awaited::Question(number),
-            None if self.is_settled(id) => Awaited::Nothing,
-            None => Awaited::Unknown,
+            Some(number) => ResponseTarget::Question(number),
+            None if self.is_settled(id) => ResponseTarget::Nothing,
+            None => ResponseTarget::Unknown,
         }
     }
 
@@ -97,7 +97,7 @@ impl<R> Pending<R> {
         self.numbers.get(&*key(id)).copied()
     }
 
-    pub(super) fn get(&self, number: u64) -> Option<&Open<R>> {
+    pub(super) fn get(&self, number: u64) -> Option<&OpenQuestion<R>> {
         self.open.get(&number)
     }
 
@@ -107,14 +107,14 @@ impl<R> Pending<R> {
     }
 
     /// Takes in a question that opens. Its id is not that of an open one.
-    pub(super) fn open(&mut self, number: u64, open: Open<R>) {
+    pub(super) fn open(&mut self, number: u64, open: OpenQuestion<R>) {
         self.forget(open.id.as_str());
         self.numbers.insert(open.id.key(), number);
         self.open.insert(number, open);
     }
 
     /// Takes a question out.
-    pub(super) fn close(&mut self, number: u64) -> Option<Open<R>> {
+    pub(super) fn close(&mut self, number: u64) -> Option<OpenQuestion<R>> {
         let open = self.open.remove(&number)?;
         self.numbers.remove(&*key(open.id.as_str()));
         Some(open)

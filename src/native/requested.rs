@@ -6,9 +6,9 @@ use crate::{limits, wire::id::RequestId};
 
 /// The last such requests that the agent has not answered yet, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Requested(VecDeque<RequestId>);
+pub(super) struct AwaitedRequests(VecDeque<RequestId>);
 
-impl Requested {
+impl AwaitedRequests {
     /// Takes in a request. One with a long ID is left out, and so is the oldest where there are too many.
     pub(super) fn push(&mut self, id: &str) {
         if id.len() > limits::ID {
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn requests_that_are_never_answered_are_forgotten() {
-        let mut requested = Requested::default();
+        let mut requested = AwaitedRequests::default();
         (0..=limits::REQUESTED_SESSIONS).for_each(|number| requested.push(&number.to_string()));
         assert!(!requested.awaits("0") && requested.awaits("1"));
         requested.responded("1");

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use super::{core::Core, spoken::Spoken};
+use super::{core::Core, spoken::HostProtocol};
 use crate::{
-    desk::{Submission, Submitted},
+    desk::{Submission, TicketedSubmission},
     dialect::Rejection,
     engine::{Action, Line, Peer},
     question::{Outcome, Provenance, Question, Reason, Responder},
 };
 
-impl<S: Spoken> Core<S> {
+impl<S: HostProtocol> Core<S> {
     /// Hands in what a responder other than the host submits.
-    pub(super) fn submitted(&mut self, submitted: Submitted, now: Duration) {
+    pub(super) fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
         let number = submitted.number;
         let remark = match &submitted.submission {
             Submission::Reject(remark) => remark.clone(),

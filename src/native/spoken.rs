@@ -14,7 +14,7 @@ use crate::{
 
 /// What the first members of a line say of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Glance<'a> {
+pub enum LineClass<'a> {
     /// It means nothing to the bridge.
     Ordinary,
     /// It has to be read.
@@ -30,7 +30,7 @@ pub enum Glance<'a> {
 
 /// A request of the agent that is a question.
 #[derive(Debug)]
-pub struct Ask<R> {
+pub struct AgentRequest<R> {
     /// The id of the request, as JSON text.
     pub id: String,
     /// The question.
@@ -41,19 +41,19 @@ pub struct Ask<R> {
 
 /// What a line of the agent says that matters.
 #[derive(Debug)]
-pub enum Said<R> {
+pub enum AgentMessage<R> {
     /// Nothing.
     Nothing,
     /// It asks.
-    Asks(Box<Ask<R>>),
+    Asks(Box<AgentRequest<R>>),
     /// It waits for the responses to these requests, which it has sent before.
-    Waits(Vec<Ask<R>>),
+    Waits(Vec<AgentRequest<R>>),
     /// The request with this id is over: the agent took it back, or has a response.
     Over(String),
 }
 
 /// A protocol between an agent and the program that hosts it.
-pub trait Spoken: Debug + Default {
+pub trait HostProtocol: Debug + Default {
     /// How an agent wants the response to one of its requests.
     type Reply: Debug;
 
@@ -61,7 +61,7 @@ pub trait Spoken: Debug + Default {
     const AGENT: &'static str;
 
     /// Returns what a line of this peer is, or the beginning of one. It reads as little as it takes.
-    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> Glance<'a>;
+    fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> LineClass<'a>;
 
     /// Returns whether the agent's response to this request of the host has to be read.
     fn awaits(&self, id: &str) -> bool;
@@ -71,7 +71,7 @@ pub trait Spoken: Debug + Default {
 
     /// Reads a whole line of the agent, and tells `base` what the peers say of themselves. `fallback_id` is the question's
     /// id if the agent did not name it.
-    fn agent_says(&mut self, base: &mut Base, line: &[u8], fallback_id: &str) -> Said<Self::Reply>;
+    fn agent_says(&mut self, base: &mut Base, line: &[u8], fallback_id: &str) -> AgentMessage<Self::Reply>;
 
     /// Reads a whole line of the host that is no response to the agent, under the same rule.
     fn host_says(&mut self, base: &mut Base, line: &[u8]);

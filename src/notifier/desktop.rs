@@ -20,7 +20,7 @@ use zbus::{
     zvariant::{DynamicType, Value},
 };
 
-use super::telling::{Said, Telling, too_late};
+use super::telling::{NotifiedQuestion, WayReport, too_late};
 use crate::{
     limits,
     notify::{Message, Way},
@@ -48,7 +48,7 @@ struct Abilities {
 
 /// A notification that is shown.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct DesktopNotification {
     connection: Connection,
     signals: MessageStream,
     /// The program that shows notifications.
@@ -58,13 +58,13 @@ pub(super) struct Shown {
 
 /// What the person did.
 #[derive(Debug, PartialEq, Eq)]
-enum Done {
+enum DesktopAction {
     Clicked(String),
     PutAway,
 }
 
 /// Shows a notification.
-pub(super) async fn show(message: &Message) -> Result<Shown, String> {
+pub(super) async fn show(message: &Message) -> Result<DesktopNotification, String> {
     let silent = || format!("the desktop did not reply within {} s", limits::NOTIFY_REQUEST.as_secs());
     let shown = timeout(limits::NOTIFY_REQUEST, begin(message)).await.map_err(|_| silent())?;
     shown.map_err(|error| match error {
@@ -74,7 +74,7 @@ pub(super) async fn show(message: &Message) -> Result<Shown, String> {
     })
 }
 
-async fn begin(message: &Message) -> zbus::Result<Shown> {
+async fn begin(message: &Message) -> zbus::Result<DesktopNotification> {
     let connection = Connection::session().await?;
     // This starts the program that shows notifications, where the desktop does that on demand.
     let list: Vec<String> = call(&connection, "GetCapabilities", &()).await?.deserialize()?;
@@ -91,7 +91,7 @@ async fn begin(message: &Message) -> zbus::Result<Shown> {
     let (title, body) = (&*message.title, body(message, abilities));
     let notification = ("askbridge", 0_u32, "", title, &*body, actions, hints, FOR_EVER);
     let id = call(&connection, "Notify", &notification).await?.deserialize()?;
-    Ok(Shown { connection, signals, owner, id })
+    Ok(DesktopNotification { connection, signals, owner, id })
 }
 
 async fn call<B>(connection: &Connection, method: &str, arguments: &B) -> zbus::Result<Body>
@@ -130,19 +130,19 @@ fn actions(message: &Message, abilities: Abilities) -> Vec<String> {
     actions
 }
 
-impl Shown {
+impl DesktopNotification {
     /// Waits until the person does something. Signals of other programs, and of other notifications, do not count.
-    async fn done(&mut self) -> Done {
+    async fn done(&mut self) -> DesktopAction {
         while let Some(signal) = self.signals.next().await {
             if let Some(done) = signal.ok().and_then(|signal| self.read(&signal)) {
                 return done;
             }
         }
         // The bus is gone.
-        Done::PutAway
+        DesktopAction::PutAway
     }
 
-    fn read(&self, signal: &Signal) -> Option<Done> {
+    fn read(&self, signal: &Signal) -> Option<DesktopAction> {
         let header = signal.header();
         if header.sender()? != &*self.owner {
             return None;
@@ -150,11 +150,11 @@ impl Shown {
         let (id, done) = match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
-                (id, Done::Clicked(action))
+                (id, DesktopAction::Clicked(action))
             }
             "NotificationClosed" => {
                 let (id, _reason): (u32, u32) = signal.body().deserialize().ok()?;
-                (id, Done::PutAway)
+                (id, DesktopAction::PutAway)
             }
             _ => return None,
         };
@@ -169,22 +169,24 @@ impl Shown {
 }
 
 /// Carries out what the person does with a notification, until the question is settled.
-pub(super) async fn attend(telling: &Telling, message: &Message, mut shown: Shown) {
+pub(super) async fn attend(telling: &NotifiedQuestion, message: &Message, mut shown: DesktopNotification) {
     tokio::select! {
         done = shown.done() => match done {
-            Done::Clicked(action) => acted(telling, message, &action).await,
+            DesktopAction::Clicked(action) => acted(telling, message, &action).await,
             // It was put away, and the question waits on.
-            Done::PutAway => return,
+            DesktopAction::PutAway => return,
         },
         _ = telling.ended() => {}
     }
     shown.close().await;
 }
 
-async fn acted(telling: &Telling, message: &Message, action: &str) {
+async fn acted(telling: &NotifiedQuestion, message: &Message, action: &str) {
     if action == CLICK {
         if let Err(error) = open(&telling.record.id.to_string()) {
-            telling.say(Said::Failed(Way::Desktop, format!("the page could not be opened: {error}"))).await;
+            telling
+                .say(WayReport::Failed(Way::Desktop, format!("the page could not be opened: {error}")))
+                .await;
         }
         return;
     }
@@ -193,7 +195,7 @@ async fn acted(telling: &Telling, message: &Message, action: &str) {
     if let Some(Err(refusal)) = telling.choose(Way::Desktop, button.submission.clone()).await {
         let told = Message { title: too_late(&refusal), ..Message::default() };
         if let Err(error) = say(&told).await {
-            telling.say(Said::Failed(Way::Desktop, error)).await;
+            telling.say(WayReport::Failed(Way::Desktop, error)).await;
         }
     }
 }

@@ -17,7 +17,7 @@ use super::{
     clock,
     slots::Slot,
     sound,
-    telling::{Choice, Said, Telling},
+    telling::{NotifiedQuestion, TappedAnswer, WayReport},
     ways,
 };
 use crate::{
@@ -25,7 +25,7 @@ use crate::{
     desk::Record,
     limits,
     machine::{Machine, discovery},
-    notify::{Around, Message, Plan, Step, Way},
+    notify::{Circumstances, Message, NotifyStep, Plan, Way},
     question::{Outcome, Provenance, Responder},
     settings::NotifySettings,
     terminal::printable_line,
@@ -33,7 +33,7 @@ use crate::{
 
 /// What a notifier starts with.
 #[derive(Debug)]
-pub struct Notifying {
+pub struct NotifierStart {
     /// The bridge of the question, connected.
     pub machine: Machine,
     /// The question.
@@ -58,16 +58,16 @@ pub struct Notifying {
 const WAITING: usize = 16;
 
 /// Tells the person until the question is over, or until `stop` says that it is enough. Returns how many ways told.
-pub async fn follow(notifying: Notifying, stop: impl Future<Output = u8>) -> usize {
+pub async fn follow(notifying: NotifierStart, stop: impl Future<Output = u8>) -> usize {
     let (ended, over) = watch::channel(None);
     let (said, heard) = mpsc::channel(WAITING);
-    let Notifying { machine, record, age, folder, settings, plan, terminal, slot, says_all } = notifying;
+    let NotifierStart { machine, record, age, folder, settings, plan, terminal, slot, says_all } = notifying;
     let settings = Arc::new(settings);
-    let telling = Telling { record, folder, settings, terminal, over, said };
+    let telling = NotifiedQuestion { record, folder, settings, terminal, over, said };
     let follower = machine.store().follow();
     let begun = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
     let is_last = slot.is_last();
-    let mut following = Following {
+    let mut following = Notifier {
         machine: machine.clone(),
         telling,
         plan,
@@ -95,21 +95,21 @@ pub async fn follow(notifying: Notifying, stop: impl Future<Output = u8>) -> usi
     following.told
 }
 
-struct Following {
+struct Notifier {
     machine: Machine,
-    telling: Telling,
+    telling: NotifiedQuestion,
     plan: Plan,
     /// When the question opened.
     begun: Instant,
     /// When it was last counted how many more questions wait. `None` where another notifier counts.
     counted: Option<Instant>,
-    heard: mpsc::Receiver<Said>,
+    heard: mpsc::Receiver<WayReport>,
     tasks: JoinSet<()>,
     told: usize,
     says_all: bool,
 }
 
-impl Following {
+impl Notifier {
     /// Tells the person until the question is settled, and returns how it was. `None` where nothing more is to be done.
     async fn until_settled(&mut self, mut follower: Follower) -> Option<String> {
         loop {
@@ -154,11 +154,11 @@ impl Following {
     }
 
     /// Returns what is around the person. The bridge is asked only when something is due.
-    async fn around(&self) -> Around {
+    async fn around(&self) -> Circumstances {
         let is_due = self.plan.next_deadline().is_some_and(|deadline| deadline <= self.begun.elapsed());
         let bridge = &self.telling.record.bridge;
         let is_present = is_due && self.telling.settings.presence && self.machine.is_watched(bridge).await;
-        Around { minute: clock::minute(), is_present }
+        Circumstances { minute: clock::minute(), is_present }
     }
 
     /// Counts the questions that are not told one by one, while as many notifiers run as may.
@@ -174,11 +174,11 @@ impl Following {
         }
     }
 
-    fn carry_out(&mut self, step: Step) {
+    fn carry_out(&mut self, step: NotifyStep) {
         let telling = self.telling.clone();
         match step {
-            Step::Tell(way) => drop(self.tasks.spawn(ways::tell(way, telling))),
-            Step::Beat => drop(self.tasks.spawn(async move {
+            NotifyStep::Tell(way) => drop(self.tasks.spawn(ways::tell(way, telling))),
+            NotifyStep::Beat => drop(self.tasks.spawn(async move {
                 let beat = async {
                     tokio::select! {
                         done = sound::beat(&telling) => done,
@@ -186,37 +186,37 @@ impl Following {
                     }
                 };
                 if let Err(error) = beat.await {
-                    telling.say(Said::Failed(Way::Sound, format!("the heartbeat: {error}"))).await;
+                    telling.say(WayReport::Failed(Way::Sound, format!("the heartbeat: {error}"))).await;
                 }
-                telling.say(Said::Beaten).await;
+                telling.say(WayReport::Beaten).await;
             })),
-            Step::TellMore(count) => drop(self.tasks.spawn(async move {
+            NotifyStep::TellMore(count) => drop(self.tasks.spawn(async move {
                 for way in Way::set(&telling.settings, telling.terminal.is_some()) {
                     if let Err(error) = ways::say(way, &telling, &Message::more(count)).await {
-                        telling.say(Said::Failed(way, error)).await;
+                        telling.say(WayReport::Failed(way, error)).await;
                     }
                 }
             })),
         }
     }
 
-    fn take(&mut self, said: Said) {
+    fn take(&mut self, said: WayReport) {
         match said {
-            Said::Told(way) => {
+            WayReport::Told(way) => {
                 self.told += 1;
                 if self.says_all {
                     say(&format!("told by {way}"));
                 }
             }
-            Said::Failed(way, error) => say(&format!("{way}: {error}")),
-            Said::Beaten => self.plan.beaten(self.begun.elapsed()),
-            Said::Chosen(choice) => self.submit(choice),
+            WayReport::Failed(way, error) => say(&format!("{way}: {error}")),
+            WayReport::Beaten => self.plan.beaten(self.begun.elapsed()),
+            WayReport::Chosen(choice) => self.submit(choice),
         }
     }
 
     /// Submits what the person chose, as any responder does: the bridge checks it, and the first valid answer wins.
-    fn submit(&mut self, choice: Choice) {
-        let Choice { way, submission, verdict } = choice;
+    fn submit(&mut self, choice: TappedAnswer) {
+        let TappedAnswer { way, submission, verdict } = choice;
         let (machine, id) = (self.machine.clone(), self.telling.record.id.clone());
         self.tasks.spawn(async move {
             let by = Provenance { responder: Responder::Notification, name: Some(way.name().to_owned()) };

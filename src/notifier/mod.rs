@@ -36,7 +36,7 @@ mod trial;
 
 mod service;
 
-pub use following::{Notifying, follow};
+pub use following::{NotifierStart, follow};
 pub use service::NotifyService;
 pub use slots::{BUSY, Slot, take};
 pub use trial::{Trial, try_out};

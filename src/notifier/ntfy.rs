@@ -18,7 +18,7 @@ use tokio::{
 
 use super::{
     http,
-    telling::{Said, Telling, too_late},
+    telling::{NotifiedQuestion, WayReport, too_late},
 };
 use crate::{
     limits,
@@ -35,7 +35,7 @@ const FAILURES: usize = 2;
 
 /// A message that was sent.
 #[derive(Debug)]
-pub(super) struct Sent {
+pub(super) struct SentMessage {
     sequence: String,
     /// Whether a later message takes the place of this one: servers before 2.16 cannot do that.
     is_replaced: bool,
@@ -45,18 +45,18 @@ pub(super) struct Sent {
 }
 
 /// Sends a message with its buttons.
-pub(super) async fn tell(ntfy: &Ntfy, message: &Message) -> Result<Sent, String> {
+pub(super) async fn tell(ntfy: &Ntfy, message: &Message) -> Result<SentMessage, String> {
     let reply = format!("{}/askbridge-{}", server(ntfy), random()?);
     let values = message.buttons.iter().map(|_| random()).collect::<Result<Vec<_>, _>>()?;
     let sequence = random()?;
     let json = publication(&ntfy.topic, message, &sequence, &reply, &values);
     let published = publish(ntfy, &json).await?;
     let is_replaced = published["sequence_id"] == *sequence;
-    Ok(Sent { sequence, is_replaced, reply, values })
+    Ok(SentMessage { sequence, is_replaced, reply, values })
 }
 
 /// Listens to the buttons until the question is over, takes the message back, and tells late taps that they were late.
-pub(super) async fn attend(telling: &Telling, ntfy: &Ntfy, message: &Message, sent: Sent) {
+pub(super) async fn attend(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Message, sent: SentMessage) {
     let take_back = async {
         let ended = telling.ended().await;
         if sent.is_replaced {
@@ -78,7 +78,7 @@ pub(super) async fn attend(telling: &Telling, ntfy: &Ntfy, message: &Message, se
 }
 
 /// Carries out the taps until there is nothing more to listen to.
-async fn listen(telling: &Telling, ntfy: &Ntfy, message: &Message, sent: &Sent) {
+async fn listen(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Message, sent: &SentMessage) {
     let (sender, mut lines) = mpsc::channel::<String>(WAITING);
     let mut taps = Taps::new(sent.values.clone());
     let carry_out = async {
@@ -124,7 +124,7 @@ async fn subscribe(ntfy: &Ntfy, reply: &str, sender: mpsc::Sender<String>) -> St
     }
 }
 
-async fn tapped(telling: &Telling, ntfy: &Ntfy, message: &Message, place: usize) {
+async fn tapped(telling: &NotifiedQuestion, ntfy: &Ntfy, message: &Message, place: usize) {
     let Some(button) = message.buttons.get(place) else { return };
     if let Some(Err(refusal)) = telling.choose(Way::Ntfy, button.submission.clone()).await {
         let told = late(&ntfy.topic, &too_late(&refusal));
@@ -143,9 +143,9 @@ async fn publish(ntfy: &Ntfy, json: &Value) -> Result<Value, String> {
     timeout(limits::NOTIFY_REQUEST, published).await.unwrap_or_else(|_| Err("no reply in time".to_owned()))
 }
 
-async fn report(telling: &Telling, done: Result<(), String>) {
+async fn report(telling: &NotifiedQuestion, done: Result<(), String>) {
     if let Err(error) = done {
-        telling.say(Said::Failed(Way::Ntfy, error)).await;
+        telling.say(WayReport::Failed(Way::Ntfy, error)).await;
     }
 }
 

@@ -12,12 +12,12 @@ use crate::desk::Record;
 
 /// The file, which is removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Paper(PathBuf);
+pub(super) struct QuestionFile(PathBuf);
 
-impl Paper {
+impl QuestionFile {
     /// Writes a question into a new file of this folder, which only its owner can enter.
     pub(super) fn write(folder: &Path, record: &Record) -> io::Result<Self> {
-        let paper = Paper(folder.join(format!("notify-{}-{}.json", record.id, std::process::id())));
+        let paper = QuestionFile(folder.join(format!("notify-{}-{}.json", record.id, std::process::id())));
         let json = serde_json::to_vec(record)?;
         // One that a process with our number left behind when it was killed.
         drop(fs::remove_file(&paper.0));
@@ -31,7 +31,7 @@ impl Paper {
     }
 }
 
-impl Drop for Paper {
+impl Drop for QuestionFile {
     fn drop(&mut self) {
         // An error says that it was removed already.
         drop(fs::remove_file(&self.0));

@@ -12,7 +12,7 @@ use tokio::{
 
 /// What a program is given.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct ProgramInput {
     /// Arguments after those that are set.
     pub(super) arguments: Vec<OsString>,
     /// Environment variables.
@@ -37,7 +37,7 @@ impl Drop for Group {
 ///
 /// # Errors
 /// Why it did not do what it was to do, without any text of an agent.
-pub(super) async fn run(words: &[String], given: Given, most: Duration) -> Result<(), String> {
+pub(super) async fn run(words: &[String], given: ProgramInput, most: Duration) -> Result<(), String> {
     let [program, arguments @ ..] = words else { return Err("no program is set".to_owned()) };
     let mut command = Command::new(program);
     command.args(arguments).args(given.arguments).envs(given.variables);
@@ -78,7 +78,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("told");
         let hostile = "$(touch x); `y` \"z\" 'w'";
-        let given = Given {
+        let given = ProgramInput {
             arguments: vec![file.clone().into(), hostile.into()],
             variables: vec![("QUESTION_TITLE", hostile.into())],
             stdin: hostile.to_owned(),
@@ -96,7 +96,7 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::from_raw_mode(0o600)).expect("a pipe");
         // Both processes hold the pipe open until they end.
         let script = format!("exec 3<>'{}'; (sleep 600) & sleep 600", fifo.display());
-        let failed = run(&shell(&script), Given::default(), Duration::from_millis(300)).await;
+        let failed = run(&shell(&script), ProgramInput::default(), Duration::from_millis(300)).await;
         assert_eq!(failed.expect_err("it hangs"), "sh did not end within 0 s, and was killed");
         let group_is_gone = async {
             use std::os::unix::fs::OpenOptionsExt;
@@ -112,7 +112,7 @@ mod tests {
     #[tokio::test]
     async fn it_is_said_how_a_program_failed() {
         let failed = async |words: &[String]| {
-            run(words, Given::default(), Duration::from_secs(120)).await.expect_err("it fails")
+            run(words, ProgramInput::default(), Duration::from_secs(120)).await.expect_err("it fails")
         };
         assert_eq!(failed(&shell("exit 3")).await, "sh ended with exit code 3");
         assert_eq!(failed(&shell("kill -9 $$")).await, "sh was ended by signal 9");

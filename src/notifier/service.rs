@@ -29,7 +29,7 @@ use crate::{
     },
     desk::{QuestionId, Record, State},
     limits,
-    notify::{Around, Plan, Starts, ruled},
+    notify::{Circumstances, NotifierStarts, Plan, ruled},
     real_files::RealFiles,
     rule::Rule,
     settings::NotifySettings,
@@ -92,10 +92,10 @@ impl Service for NotifyService {
         stop: CancellationToken,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let running = Running {
+            let running = NotifierPool {
                 terminal: self.terminal,
                 inbox,
-                starts: Starts::default(),
+                starts: NotifierStarts::default(),
                 settings: BTreeMap::new(),
                 notifiers: JoinSet::new(),
                 logged: BTreeSet::new(),
@@ -110,13 +110,13 @@ impl Service for NotifyService {
 }
 
 /// What became of a notifier.
-struct Ended {
+struct NotifierExit {
     id: QuestionId,
     said: Vec<String>,
 }
 
 /// Settings that were read.
-struct Held {
+struct ProjectSettings {
     read: Instant,
     /// The person's own file. An edit of it counts at once; one of a project's file after [`limits::NOTIFY_SETTINGS`].
     version: Option<settings_files::Version>,
@@ -124,17 +124,17 @@ struct Held {
     rules: Vec<Rule>,
 }
 
-struct Running {
+struct NotifierPool {
     terminal: Option<PathBuf>,
     inbox: BridgeInbox,
-    starts: Starts,
+    starts: NotifierStarts,
     /// The settings of each project.
-    settings: BTreeMap<Option<Arc<str>>, Held>,
-    notifiers: JoinSet<Ended>,
+    settings: BTreeMap<Option<Arc<str>>, ProjectSettings>,
+    notifiers: JoinSet<NotifierExit>,
     logged: BTreeSet<String>,
 }
 
-impl Running {
+impl NotifierPool {
     async fn run(mut self) {
         let mut follower = self.inbox.store().follow();
         loop {
@@ -157,7 +157,7 @@ impl Running {
         let mut starts = std::mem::take(&mut self.starts);
         starts.open(open.keys().copied(), |id| self.plan(open.get(id)?)?.first().map(|delay| now + delay));
         // It is the same for all projects that have no say of their own.
-        let around = Around { minute: clock::minute(), is_present: self.inbox.is_watched() };
+        let around = Circumstances { minute: clock::minute(), is_present: self.inbox.is_watched() };
         let due = starts.poll(now, |id| {
             open.get(id).and_then(|record| self.plan(record)).is_some_and(|plan| plan.is_held(around))
         });
@@ -172,13 +172,15 @@ impl Running {
         let project = record.question.project.clone();
         let has_terminal = self.terminal.is_some();
         let version = settings_files::user_version();
-        let is_fresh = |held: &Held| held.version == version && held.read.elapsed() < limits::NOTIFY_SETTINGS;
+        let is_fresh =
+            |held: &ProjectSettings| held.version == version && held.read.elapsed() < limits::NOTIFY_SETTINGS;
         if !self.settings.get(&project).is_some_and(is_fresh) {
             if self.settings.len() >= PROJECTS {
                 self.settings.clear();
             }
             let (settings, rules) = settings_of(project.as_deref().unwrap_or(&self.inbox.identity().folder));
-            self.settings.insert(project.clone(), Held { read: Instant::now(), version, settings, rules });
+            self.settings
+                .insert(project.clone(), ProjectSettings { read: Instant::now(), version, settings, rules });
         }
         let held = self.settings.get(&project)?;
         let settings = ruled(held.settings.clone()?, &held.rules, record, &RealFiles);
@@ -195,7 +197,7 @@ impl Running {
                     let said = said(&mut child).await;
                     // In a bridge, whatever reaps the agent's orphans may have been faster.
                     drop(child.wait().await);
-                    Ended { id, said }
+                    NotifierExit { id, said }
                 });
             }
             Err(error) => {
@@ -216,8 +218,8 @@ impl Running {
         command.current_dir("/").spawn()
     }
 
-    fn ended(&mut self, ended: Ended) {
-        let Ended { id, said } = ended;
+    fn ended(&mut self, ended: NotifierExit) {
+        let NotifierExit { id, said } = ended;
         let was_busy = said.iter().any(|line| line == BUSY);
         for line in said.iter().filter(|line| *line != BUSY) {
             self.log(line);

@@ -12,7 +12,7 @@ use crate::{
 
 /// A question that is told.
 #[derive(Clone, Debug)]
-pub(super) struct Telling {
+pub(super) struct NotifiedQuestion {
     /// The question.
     pub(super) record: Arc<Record>,
     /// The folder that its bridge was started in.
@@ -24,25 +24,25 @@ pub(super) struct Telling {
     /// How the question was settled, once it is.
     pub(super) over: watch::Receiver<Option<String>>,
     /// Where a way says what it did.
-    pub(super) said: mpsc::Sender<Said>,
+    pub(super) said: mpsc::Sender<WayReport>,
 }
 
 /// What a way says.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum WayReport {
     /// The person was told.
     Told(Way),
     /// The person could not be told, for this reason.
     Failed(Way, String),
     /// The person chose an answer.
-    Chosen(Choice),
+    Chosen(TappedAnswer),
     /// The heartbeat command has ended.
     Beaten,
 }
 
 /// An answer that the person chose.
 #[derive(Debug)]
-pub(super) struct Choice {
+pub(super) struct TappedAnswer {
     /// How the person was told.
     pub(super) way: Way,
     /// What the person chose.
@@ -51,14 +51,14 @@ pub(super) struct Choice {
     pub(super) verdict: oneshot::Sender<Result<(), Refusal>>,
 }
 
-impl Telling {
+impl NotifiedQuestion {
     /// Returns what is told, as far as it may be said.
     pub(super) fn message(&self, text: Disclosure) -> Message {
         Message::new(&self.record, &self.folder, text, self.settings.one_tap)
     }
 
     /// Says something. If nothing listens any more, the process is ending.
-    pub(super) async fn say(&self, said: Said) {
+    pub(super) async fn say(&self, said: WayReport) {
         self.said.send(said).await.unwrap_or_default();
     }
 
@@ -75,7 +75,7 @@ impl Telling {
     /// Submits what the person chose, and returns what became of it. `None` where the process is ending.
     pub(super) async fn choose(&self, way: Way, submission: Submission) -> Option<Result<(), Refusal>> {
         let (verdict, judged) = oneshot::channel();
-        self.say(Said::Chosen(Choice { way, submission, verdict })).await;
+        self.say(WayReport::Chosen(TappedAnswer { way, submission, verdict })).await;
         judged.await.ok()
     }
 }

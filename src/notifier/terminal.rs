@@ -11,41 +11,41 @@ use std::{
 
 use rustix::fs::OFlags;
 
-use crate::{notify::Message, present::attention::Known};
+use crate::{notify::Message, present::attention::TerminalKind};
 
 /// Keeps the title on the terminal's stack, and takes it from there again.
 const KEEP_TITLE: &str = "\x1b[22;0t";
 const TAKE_TITLE: &str = "\x1b[23;0t";
 
 /// Draws the person's attention.
-pub(super) fn tell(terminal: &Path, message: &Message) -> io::Result<()> {
+pub(super) fn ring_terminal(terminal: &Path, message: &Message) -> io::Result<()> {
     let known = known();
     let title = match known {
-        Known::Plain => String::new(),
+        TerminalKind::Plain => String::new(),
         _ => KEEP_TITLE.to_owned() + &known.title(1),
     };
-    open(terminal)?.write_all((known.tell(&message.title) + &title).as_bytes())
+    open_terminal(terminal)?.write_all((known.tell(&message.title) + &title).as_bytes())
 }
 
 /// Says something, and leaves the title alone.
-pub(super) fn say(terminal: &Path, message: &Message) -> io::Result<()> {
-    open(terminal)?.write_all(known().tell(&message.title).as_bytes())
+pub(super) fn ring_briefly(terminal: &Path, message: &Message) -> io::Result<()> {
+    open_terminal(terminal)?.write_all(known().tell(&message.title).as_bytes())
 }
 
 /// Gives back the title.
-pub(super) fn end(terminal: &Path) -> io::Result<()> {
+pub(super) fn restore_title(terminal: &Path) -> io::Result<()> {
     match known() {
-        Known::Plain => Ok(()),
-        _ => open(terminal)?.write_all(TAKE_TITLE.as_bytes()),
+        TerminalKind::Plain => Ok(()),
+        _ => open_terminal(terminal)?.write_all(TAKE_TITLE.as_bytes()),
     }
 }
 
-fn known() -> Known {
-    Known::of(|name| env::var(name).ok())
+fn known() -> TerminalKind {
+    TerminalKind::of(|name| env::var(name).ok())
 }
 
 /// Opens a terminal, without taking it as our own and without waiting for one that hangs.
-fn open(terminal: &Path) -> io::Result<File> {
+fn open_terminal(terminal: &Path) -> io::Result<File> {
     let flags = (OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
     let file = OpenOptions::new().write(true).custom_flags(flags).open(terminal)?;
     if file.is_terminal() { Ok(file) } else { Err(io::Error::other("it is not a terminal")) }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use tokio::sync::{mpsc, watch};
 
-use super::{command, sound, telling::Telling, ways};
+use super::{command, sound, telling::NotifiedQuestion, ways};
 use crate::{
     desk::{QuestionId, Record, Timestamp},
     notify::{Message, Way},
@@ -29,12 +29,12 @@ pub async fn try_out(settings: NotifySettings, terminal: Option<PathBuf>) -> Vec
     // Nothing is said: no question waits.
     let (said, _heard) = mpsc::channel(1);
     let settings = Arc::new(settings);
-    let telling = Telling { record, folder: String::new(), settings, terminal, over, said };
+    let telling = NotifiedQuestion { record, folder: String::new(), settings, terminal, over, said };
     let mut trials = Vec::new();
     for way in Way::set(&telling.settings, telling.terminal.is_some()) {
         let told = match way {
-            Way::Sound => sound::tell(&telling, &message).await,
-            Way::Command => command::tell(&telling, &message).await,
+            Way::Sound => sound::play_sound(&telling, &message).await,
+            Way::Command => command::run_command(&telling, &message).await,
             way => ways::say(way, &telling, &message).await,
         };
         trials.push(Trial { way, told });

@@ -2,7 +2,7 @@
 
 use super::{
     command, desktop, ntfy, sound,
-    telling::{Said, Telling},
+    telling::{NotifiedQuestion, WayReport},
     terminal, webhook,
 };
 use crate::{
@@ -11,12 +11,12 @@ use crate::{
 };
 
 /// Tells the person in this way, and ends once nothing is left to be done for the question.
-pub(super) async fn tell(way: Way, telling: Telling) {
+pub(super) async fn tell(way: Way, telling: NotifiedQuestion) {
     let message = telling.message(text(way, &telling.settings));
     match way {
         Way::Terminal => ring(&telling, &message).await,
-        Way::Sound => run(way, &telling, sound::tell(&telling, &message)).await,
-        Way::Command => run(way, &telling, command::tell(&telling, &message)).await,
+        Way::Sound => run(way, &telling, sound::play_sound(&telling, &message)).await,
+        Way::Command => run(way, &telling, command::run_command(&telling, &message)).await,
         Way::Webhook => post(&telling, &message).await,
         Way::Ntfy => send(&telling, &message).await,
         Way::Desktop => show(&telling, &message).await,
@@ -24,65 +24,65 @@ pub(super) async fn tell(way: Way, telling: Telling) {
 }
 
 /// Says what came of it, and returns what was done.
-async fn told<T>(way: Way, telling: &Telling, done: Result<T, String>) -> Option<T> {
+async fn told<T>(way: Way, telling: &NotifiedQuestion, done: Result<T, String>) -> Option<T> {
     let (said, done) = match done {
-        Ok(done) => (Said::Told(way), Some(done)),
-        Err(error) => (Said::Failed(way, error), None),
+        Ok(done) => (WayReport::Told(way), Some(done)),
+        Err(error) => (WayReport::Failed(way, error), None),
     };
     telling.say(said).await;
     done
 }
 
-async fn ring(telling: &Telling, message: &Message) {
+async fn ring(telling: &NotifiedQuestion, message: &Message) {
     let Some(terminal) = telling.terminal.as_deref() else { return };
-    let rung = terminal::tell(terminal, message).map_err(|error| error.to_string());
+    let rung = terminal::ring_terminal(terminal, message).map_err(|error| error.to_string());
     if told(Way::Terminal, telling, rung).await.is_some() {
         telling.ended().await;
         // A terminal that is gone needs no title.
-        terminal::end(terminal).unwrap_or_default();
+        terminal::restore_title(terminal).unwrap_or_default();
     }
 }
 
 /// Waits for a program. One that still runs is ended with the question.
-async fn run(way: Way, telling: &Telling, program: impl Future<Output = Result<(), String>>) {
+async fn run(way: Way, telling: &NotifiedQuestion, program: impl Future<Output = Result<(), String>>) {
     tokio::select! {
         done = program => drop(told(way, telling, done).await),
         _ = telling.ended() => {}
     }
 }
 
-async fn post(telling: &Telling, message: &Message) {
-    if told(Way::Webhook, telling, webhook::tell(telling, message).await).await.is_some() {
+async fn post(telling: &NotifiedQuestion, message: &Message) {
+    if told(Way::Webhook, telling, webhook::send_opened(telling, message).await).await.is_some() {
         telling.ended().await;
-        if let Err(error) = webhook::end(telling, message).await {
-            telling.say(Said::Failed(Way::Webhook, error)).await;
+        if let Err(error) = webhook::send_settled(telling, message).await {
+            telling.say(WayReport::Failed(Way::Webhook, error)).await;
         }
     }
 }
 
-async fn send(telling: &Telling, message: &Message) {
+async fn send(telling: &NotifiedQuestion, message: &Message) {
     let Some(settings) = &telling.settings.ntfy else { return };
     if let Some(sent) = told(Way::Ntfy, telling, ntfy::tell(settings, message).await).await {
         ntfy::attend(telling, settings, message, sent).await;
     }
 }
 
-async fn show(telling: &Telling, message: &Message) {
+async fn show(telling: &NotifiedQuestion, message: &Message) {
     if let Some(shown) = told(Way::Desktop, telling, desktop::show(message).await).await {
         desktop::attend(telling, message, shown).await;
     }
 }
 
 /// Says something that no question waits behind, in the ways that show text.
-pub(super) async fn say(way: Way, telling: &Telling, message: &Message) -> Result<(), String> {
+pub(super) async fn say(way: Way, telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     match way {
         Way::Terminal => match telling.terminal.as_deref() {
-            Some(terminal) => terminal::say(terminal, message).map_err(|error| error.to_string()),
+            Some(terminal) => terminal::ring_briefly(terminal, message).map_err(|error| error.to_string()),
             None => Ok(()),
         },
         Way::Sound | Way::Command => Ok(()),
         Way::Webhook => match &telling.settings.webhook {
-            Some(webhook) => webhook::say(webhook, message).await,
+            Some(webhook) => webhook::send_text(webhook, message).await,
             None => Ok(()),
         },
         Way::Ntfy => match &telling.settings.ntfy {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{http, telling::Telling};
+use super::{http, telling::NotifiedQuestion};
 use crate::{
     desk::Record,
     notify::Message,
@@ -10,25 +10,25 @@ use crate::{
 };
 
 /// Says that the question waits.
-pub(super) async fn tell(telling: &Telling, message: &Message) -> Result<(), String> {
+pub(super) async fn send_opened(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     let Some(webhook) = &telling.settings.webhook else { return Ok(()) };
     let mut json = event("opened", &telling.record, message);
     if webhook.text == Disclosure::All {
         json["question"] = serde_json::to_value(&*telling.record.question).unwrap_or_default();
     }
-    post(webhook, &json).await
+    post_webhook(webhook, &json).await
 }
 
 /// Says how many more questions wait, or that this is a test.
-pub(super) async fn say(webhook: &Webhook, message: &Message) -> Result<(), String> {
-    post(webhook, &json!({ "event": "message", "title": message.title, "text": message.body })).await
+pub(super) async fn send_text(webhook: &Webhook, message: &Message) -> Result<(), String> {
+    post_webhook(webhook, &json!({ "event": "message", "title": message.title, "text": message.body })).await
 }
 
 /// Says that the question is over. How it was answered stays on the machine.
-pub(super) async fn end(telling: &Telling, message: &Message) -> Result<(), String> {
+pub(super) async fn send_settled(telling: &NotifiedQuestion, message: &Message) -> Result<(), String> {
     let Some(webhook) = &telling.settings.webhook else { return Ok(()) };
     let title = Message { body: String::new(), ..message.clone() };
-    post(webhook, &event("settled", &telling.record, &title)).await
+    post_webhook(webhook, &event("settled", &telling.record, &title)).await
 }
 
 fn event(event: &str, record: &Record, message: &Message) -> Value {
@@ -44,6 +44,6 @@ fn event(event: &str, record: &Record, message: &Message) -> Value {
     json
 }
 
-async fn post(webhook: &Webhook, json: &Value) -> Result<(), String> {
+async fn post_webhook(webhook: &Webhook, json: &Value) -> Result<(), String> {
     http::post(&webhook.url, None, json).await.map(drop)
 }

@@ -17,8 +17,8 @@ mod ruled;
 
 pub use message::{Button, Message};
 pub use ntfy::{late, publication, update};
-pub use plan::{Around, Plan, Step};
+pub use plan::{Circumstances, NotifyStep, Plan};
 pub use ruled::ruled;
-pub use starts::Starts;
+pub use starts::NotifierStarts;
 pub use taps::{Tap, Taps, id};
 pub use way::Way;

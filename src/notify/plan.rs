@@ -11,7 +11,7 @@ use crate::{
 
 /// What is around the person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct Circumstances {
     /// The minute of the day, counted from midnight.
     pub minute: u16,
     /// Whether a person is looking at the questions.
@@ -20,7 +20,7 @@ pub struct Around {
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NotifyStep {
     /// Tell the person in this way.
     Tell(Way),
     /// Say that so many more questions wait that are not told one by one.
@@ -85,12 +85,12 @@ impl Plan {
     }
 
     /// Returns whether the person is not to be told now.
-    pub fn is_held(&self, around: Around) -> bool {
+    pub fn is_held(&self, around: Circumstances) -> bool {
         self.quiet.contains(around.minute) || (self.presence && around.is_present)
     }
 
     /// Returns what is to be done now.
-    pub fn poll(&mut self, now: Duration, around: Around) -> Vec<Step> {
+    pub fn poll(&mut self, now: Duration, around: Circumstances) -> Vec<NotifyStep> {
         let mut steps = Vec::new();
         if self.is_over || self.next_deadline().is_none_or(|deadline| deadline > now) {
             return steps;
@@ -103,17 +103,17 @@ impl Plan {
         self.pending.retain(|(delay, way)| {
             let is_due = *delay <= now;
             if is_due {
-                steps.push(Step::Tell(*way));
+                steps.push(NotifyStep::Tell(*way));
             }
             !is_due
         });
         if self.beat.is_some_and(|beat| beat <= now) {
             self.beat = None;
-            steps.push(Step::Beat);
+            steps.push(NotifyStep::Beat);
         }
         if self.more_deadline().is_some_and(|deadline| deadline <= now) {
             (self.more.1, self.more_told) = (self.more.0, Some(now));
-            steps.push(Step::TellMore(self.more.0));
+            steps.push(NotifyStep::TellMore(self.more.0));
         }
         steps
     }
@@ -173,8 +173,8 @@ mod tests {
         Plan::new(&settings(text), &question(Purpose::Question), true).expect("something is to be done")
     }
 
-    const AWAY: Around = Around { minute: 12 * 60, is_present: false };
-    const HERE: Around = Around { is_present: true, ..AWAY };
+    const AWAY: Circumstances = Circumstances { minute: 12 * 60, is_present: false };
+    const HERE: Circumstances = Circumstances { is_present: true, ..AWAY };
 
     #[test]
     fn each_way_tells_once_after_its_delay() {
@@ -183,9 +183,12 @@ mod tests {
         );
         assert_eq!(plan.next_deadline(), Some(at(10)));
         assert_eq!(plan.poll(at(9), AWAY), []);
-        assert_eq!(plan.poll(at(10), AWAY), [Step::Tell(Way::Terminal), Step::Tell(Way::Desktop)]);
+        assert_eq!(
+            plan.poll(at(10), AWAY),
+            [NotifyStep::Tell(Way::Terminal), NotifyStep::Tell(Way::Desktop)]
+        );
         assert_eq!((plan.poll(at(119), AWAY), plan.next_deadline()), (vec![], Some(at(120))));
-        assert_eq!(plan.poll(at(120), AWAY), [Step::Tell(Way::Ntfy)]);
+        assert_eq!(plan.poll(at(120), AWAY), [NotifyStep::Tell(Way::Ntfy)]);
         assert_eq!((plan.poll(at(9999), AWAY), plan.next_deadline()), (vec![], None));
     }
 
@@ -196,15 +199,18 @@ mod tests {
         let again = plan.next_deadline().expect("it looks again");
         assert_eq!(again, at(10) + limits::NOTIFY_LOOK);
         assert_eq!(plan.poll(again - at(1), AWAY), [], "it looks again only then");
-        assert_eq!(plan.poll(again, Around { minute: 22 * 60, ..AWAY }), []);
-        assert_eq!(plan.poll(at(9999), Around { minute: 6 * 60 + 59, ..AWAY }), []);
-        assert_eq!(plan.poll(at(99_999), Around { minute: 7 * 60, ..AWAY }), [Step::Tell(Way::Terminal)]);
+        assert_eq!(plan.poll(again, Circumstances { minute: 22 * 60, ..AWAY }), []);
+        assert_eq!(plan.poll(at(9999), Circumstances { minute: 6 * 60 + 59, ..AWAY }), []);
+        assert_eq!(
+            plan.poll(at(99_999), Circumstances { minute: 7 * 60, ..AWAY }),
+            [NotifyStep::Tell(Way::Terminal)]
+        );
     }
 
     #[test]
     fn presence_can_be_left_out_of_account() {
         let mut plan = plan("[notify]\npresence = false\n");
-        assert_eq!(plan.poll(at(10), HERE), [Step::Tell(Way::Terminal)]);
+        assert_eq!(plan.poll(at(10), HERE), [NotifyStep::Tell(Way::Terminal)]);
     }
 
     #[test]
@@ -213,12 +219,12 @@ mod tests {
             "[notify.terminal]\nenabled = false\n[notify.heartbeat]\nevery = \"1m\"\ncommand = [\"beat\"]\n",
         );
         assert_eq!((plan.poll(at(9), AWAY), plan.next_deadline()), (vec![], Some(at(10))));
-        assert_eq!(plan.poll(at(10), AWAY), [Step::Beat]);
+        assert_eq!(plan.poll(at(10), AWAY), [NotifyStep::Beat]);
         assert_eq!((plan.poll(at(500), AWAY), plan.next_deadline()), (vec![], None), "it still runs");
         plan.beaten(at(500));
         assert_eq!((plan.poll(at(559), AWAY), plan.next_deadline()), (vec![], Some(at(560))));
         assert_eq!(plan.poll(at(560), HERE), [], "the person is there");
-        assert_eq!(plan.poll(at(600), AWAY), [Step::Beat]);
+        assert_eq!(plan.poll(at(600), AWAY), [NotifyStep::Beat]);
     }
 
     #[test]
@@ -247,22 +253,22 @@ mod tests {
     #[test]
     fn at_once_means_now_in_every_way() {
         let mut plan = plan("[notify]\ndelay = \"1h\"\nquiet = [\"00:00-23:59\"]\n").now();
-        assert_eq!(plan.poll(at(0), HERE), [Step::Tell(Way::Terminal)]);
+        assert_eq!(plan.poll(at(0), HERE), [NotifyStep::Tell(Way::Terminal)]);
     }
 
     #[test]
     fn it_is_told_that_more_wait_at_most_once_a_minute() {
         let mut plan = plan("[notify]\ndelay = \"0s\"\n");
-        assert_eq!(plan.poll(at(0), AWAY), [Step::Tell(Way::Terminal)]);
+        assert_eq!(plan.poll(at(0), AWAY), [NotifyStep::Tell(Way::Terminal)]);
         plan.more(2);
-        assert_eq!(plan.poll(at(1), AWAY), [Step::TellMore(2)]);
+        assert_eq!(plan.poll(at(1), AWAY), [NotifyStep::TellMore(2)]);
         plan.more(2);
         assert_eq!(plan.next_deadline(), None);
         plan.more(5);
         assert_eq!((plan.poll(at(2), AWAY), plan.next_deadline()), (vec![], Some(at(61))));
-        assert_eq!(plan.poll(at(61), AWAY), [Step::TellMore(5)]);
+        assert_eq!(plan.poll(at(61), AWAY), [NotifyStep::TellMore(5)]);
         plan.more(0);
         plan.more(1);
-        assert_eq!(plan.poll(at(200), AWAY), [Step::TellMore(1)]);
+        assert_eq!(plan.poll(at(200), AWAY), [NotifyStep::TellMore(1)]);
     }
 }

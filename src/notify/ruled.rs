@@ -3,14 +3,14 @@
 use crate::{
     desk::Record,
     guard::Files,
-    rule::{Rule, What, decide},
+    rule::{Rule, RuleEffect, decide},
     settings::NotifySettings,
 };
 
 /// Returns the settings for one question: where a rule names the ways in which its person is told, with these alone.
 pub fn ruled(settings: NotifySettings, rules: &[Rule], record: &Record, files: &dyn Files) -> NotifySettings {
     match decide(rules, record, files).map(|decision| decision.what) {
-        Some(What::Notify(ways)) => settings.only(&ways),
+        Some(RuleEffect::Notify(ways)) => settings.only(&ways),
         _ => settings,
     }
 }

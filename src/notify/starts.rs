@@ -9,7 +9,7 @@ use crate::{desk::QuestionId, limits};
 
 /// What becomes of the open questions of one bridge. Times are since the bridge started.
 #[derive(Debug, Default)]
-pub struct Starts {
+pub struct NotifierStarts {
     questions: BTreeMap<QuestionId, Stage>,
     /// When notifiers were started in the last minute.
     recent: VecDeque<Duration>,
@@ -25,7 +25,7 @@ enum Stage {
     Done,
 }
 
-impl Starts {
+impl NotifierStarts {
     /// Takes over which questions are open. `due` says when the person is to be told of a new one, if at all.
     pub fn open<'a>(
         &mut self,
@@ -75,7 +75,7 @@ impl Starts {
         }
     }
 
-    /// Returns when [`Starts::poll`] is to be called next.
+    /// Returns when [`NotifierStarts::poll`] is to be called next.
     pub fn next_deadline(&self) -> Option<Duration> {
         let waits = self.questions.values().filter_map(|stage| match stage {
             Stage::Waits(due) => Some(*due),
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_question_that_is_settled_within_the_delay_costs_nothing() {
-        let mut starts = Starts::default();
+        let mut starts = NotifierStarts::default();
         starts.open(ids(1..3).iter(), |_| Some(at(10)));
         assert_eq!((starts.poll(at(9), |_| false), starts.next_deadline()), (vec![], Some(at(10))));
         starts.open(ids(2..3).iter(), |_| panic!("it is known"));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn nothing_starts_where_nothing_is_to_be_told_or_while_it_is_held() {
-        let mut starts = Starts::default();
+        let mut starts = NotifierStarts::default();
         starts.open(ids(1..2).iter(), |_| None);
         assert_eq!((starts.poll(at(99), |_| false), starts.next_deadline()), (vec![], None));
         starts.open(ids(1..3).iter(), |_| Some(at(0)));
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn an_agent_cannot_start_more_than_a_few_a_minute() {
-        let (mut starts, most) = (Starts::default(), limits::NOTIFIED_A_MINUTE);
+        let (mut starts, most) = (NotifierStarts::default(), limits::NOTIFIED_A_MINUTE);
         let mut begun = Vec::new();
         for second in 0..60 {
             // Each question is withdrawn after a second, and each notifier ends at once.
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn no_more_run_at_once_than_may() {
-        let (mut starts, most) = (Starts::default(), limits::NOTIFIERS);
+        let (mut starts, most) = (NotifierStarts::default(), limits::NOTIFIERS);
         let asked = ids(0..100);
         starts.open(asked.iter(), |_| Some(at(0)));
         let mut running = Vec::new();
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_notifier_that_found_too_many_of_others_is_started_again() {
-        let mut starts = Starts::default();
+        let mut starts = NotifierStarts::default();
         let asked = ids(1..2);
         starts.open(asked.iter(), |_| Some(at(0)));
         assert_eq!(starts.poll(at(0), |_| false), asked);

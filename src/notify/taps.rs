@@ -31,14 +31,14 @@ pub struct Taps {
 
 /// Returns the ID of a message in a line of a topic, after which the next stream begins.
 pub fn id(line: &str) -> Option<String> {
-    let Event { id, event, .. } = serde_json::from_str(line).ok()?;
+    let NtfyEvent { id, event, .. } = serde_json::from_str(line).ok()?;
     // It stands in the address of the next stream.
     let is_plain = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     (event == "message" && is_plain).then_some(id)
 }
 
 #[derive(Deserialize)]
-struct Event {
+struct NtfyEvent {
     id: String,
     event: String,
     #[serde(default)]
@@ -53,7 +53,7 @@ impl Taps {
 
     /// Reads a line of the reply topic.
     pub fn hear(&mut self, line: &str) -> Tap {
-        let Ok(Event { event, message, .. }) = serde_json::from_str(line) else { return self.stranger() };
+        let Ok(NtfyEvent { event, message, .. }) = serde_json::from_str(line) else { return self.stranger() };
         if event != "message" {
             // Opened, or a sign of life.
             return Tap::Nothing;

@@ -18,7 +18,7 @@ use tokio::{
 
 use super::attach::back_off;
 use crate::{
-    control::{Asked, LocalDesk},
+    control::{LocalDesk, QuestionHandle},
     desk::Settlement,
     limits,
     question::{Outcome, Provenance, Question, Reason},
@@ -61,22 +61,22 @@ pub(super) trait Answerable: Send + Sync + 'static {
 }
 
 /// How a question ended, by what the agent told.
-struct Told<E> {
+struct ReportedEnd<E> {
     /// The end itself, where it is known.
     ending: Option<E>,
     outcome: Outcome,
     by: Provenance,
 }
 
-impl<E> Told<E> {
-    fn end(self, asked: Asked) {
+impl<E> ReportedEnd<E> {
+    fn end(self, asked: QuestionHandle) {
         asked.end(self.outcome, self.by);
     }
 }
 
-struct Open<A: Answerable> {
+struct OpenQuestion<A: Answerable> {
     request: Arc<A>,
-    tell: oneshot::Sender<Told<A::Ending>>,
+    tell: oneshot::Sender<ReportedEnd<A::Ending>>,
     task: AbortHandle,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Book<A: Answerable> {
     desk: LocalDesk,
     /// The name of the agent's own dialog, as responders see it.
     dialog: Provenance,
-    open: BTreeMap<String, Open<A>>,
+    open: BTreeMap<String, OpenQuestion<A>>,
     /// The IDs of the last ones that ended.
     ended: VecDeque<String>,
     tasks: JoinSet<()>,
@@ -120,7 +120,7 @@ impl<A: Answerable> Book<A> {
         let (tell, told) = oneshot::channel();
         let request = Arc::new(request);
         let task = self.tasks.spawn(attend(asked, told, Arc::clone(&request)));
-        self.open.insert(id, Open { request, tell, task });
+        self.open.insert(id, OpenQuestion { request, tell, task });
     }
 
     /// Records that a question has ended in this way at the agent: by our answer, or at its own dialog.
@@ -128,7 +128,7 @@ impl<A: Answerable> Book<A> {
         let Some(open) = self.take(id) else { return };
         let (outcome, by) = (open.request.outcome(&ending), self.dialog.clone());
         // The task ends at once where it has just told a responder.
-        open.tell.send(Told { ending: Some(ending), outcome, by }).unwrap_or_default();
+        open.tell.send(ReportedEnd { ending: Some(ending), outcome, by }).unwrap_or_default();
     }
 
     /// Records that a question is not open any more, for a reason that is not known.
@@ -152,11 +152,11 @@ impl<A: Answerable> Book<A> {
     fn over(&mut self, id: &str, reason: Reason) {
         // It is not listed any more: no event that is still to come opens it.
         let Some(open) = self.open.remove(id) else { return };
-        let told = Told { ending: None, outcome: Outcome::Rejected(reason), by: Provenance::bridge() };
+        let told = ReportedEnd { ending: None, outcome: Outcome::Rejected(reason), by: Provenance::bridge() };
         open.tell.send(told).unwrap_or_default();
     }
 
-    fn take(&mut self, id: &str) -> Option<Open<A>> {
+    fn take(&mut self, id: &str) -> Option<OpenQuestion<A>> {
         let open = self.open.remove(id)?;
         if self.ended.len() >= limits::ATTACH_ENDED {
             self.ended.pop_front();
@@ -196,8 +196,8 @@ impl<A: Answerable> Book<A> {
 
 /// Follows a question until it has ended: by what the agent tells, or by what a responder decided.
 async fn attend<A: Answerable>(
-    mut asked: Asked,
-    mut told: oneshot::Receiver<Told<A::Ending>>,
+    mut asked: QuestionHandle,
+    mut told: oneshot::Receiver<ReportedEnd<A::Ending>>,
     request: Arc<A>,
 ) {
     let settlement = tokio::select! {
@@ -210,7 +210,7 @@ async fn attend<A: Answerable>(
         settlement = asked.decided() => settlement,
     };
     let ours = request.ending(&settlement);
-    let is_ours = |told: &Told<A::Ending>| told.ending.as_ref() == Some(&ours);
+    let is_ours = |told: &ReportedEnd<A::Ending>| told.ending.as_ref() == Some(&ours);
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
     // Whether an attempt may have arrived whose reply did not come.
     let mut may_have = false;
@@ -283,7 +283,7 @@ mod tests {
     use crate::{
         control::{BridgeInbox, Identity, Inbox},
         desk::{Record, Refusal, Submission},
-        dialect::opencode::{Ending, Event, Request, Verdict, read_event, verdict},
+        dialect::opencode::{Ending, OpencodeEvent, OpencodeRequest, Verdict, read_event, verdict},
         machine::discovery::bridge_name,
         mock::opencode::core::{Core, Sample},
         question::{Answer, Responder, Value},
@@ -354,7 +354,7 @@ mod tests {
 
     struct Called {
         world: Shared,
-        request: Request,
+        request: OpencodeRequest,
     }
 
     impl Answerable for Called {
@@ -446,7 +446,7 @@ mod tests {
             (world.dice.below(3) > 0).then(|| ["Postgres", "SQLite"][usize::from(round.is_multiple_of(2))]);
         let world = Arc::new(Mutex::new(world));
         let asked = read_event(happened.event.to_string().as_bytes()).expect("an event");
-        let Event::Asked(request) = asked.event else { panic!("{asked:?}") };
+        let OpencodeEvent::Asked(request) = asked.event else { panic!("{asked:?}") };
         let request = *request;
         let id = request.question.id.clone();
         book.open(request.question.clone(), Called { world: Arc::clone(&world), request });
@@ -464,7 +464,7 @@ mod tests {
                         let time = lock(&world).dice.time();
                         pass(time).await;
                         let event = read_event(&event).expect("an event").event;
-                        let Event::Ended { id, ending } = event else { panic!("{event:?}") };
+                        let OpencodeEvent::Ended { id, ending } = event else { panic!("{event:?}") };
                         book.ended(&id, ending);
                     }
                     () = book.finished() => {}
@@ -623,7 +623,7 @@ mod tests {
     fn played_question() -> Question {
         let (_, happened) = Core::default().ask(Sample::Question, DIRECTORY);
         let asked = read_event(happened.event.to_string().as_bytes()).expect("an event");
-        let Event::Asked(request) = asked.event else { panic!("{asked:?}") };
+        let OpencodeEvent::Asked(request) = asked.event else { panic!("{asked:?}") };
         Question { id: "q".to_owned(), ..request.question }
     }
 

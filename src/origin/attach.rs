@@ -16,26 +16,26 @@ use tokio::{
     time::{Instant, sleep, sleep_until, timeout},
 };
 
-use super::Hosts;
+use super::AgentInboxes;
 use crate::limits;
 
 /// What gives each agent an inbox of its own.
-pub type SharedHosts = Arc<dyn Hosts + Send + Sync>;
+pub type SharedInboxes = Arc<dyn AgentInboxes + Send + Sync>;
 
 /// What attaches to one agent. It ends when the agent is gone, and the frame then looks for the agent again. Dropping it
 /// lets go of the agent, and settles nothing there.
 pub type Attachment = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// An agent that was found.
-pub struct Found {
+pub struct FoundAgent {
     /// What tells it from all others: the kind of agent, and where it listens. The same agent has the same key when it
     /// is found again.
     pub key: String,
     /// Starts to attach to it. Called only where nothing is attached to it.
-    pub attach: Box<dyn FnOnce(SharedHosts) -> Attachment + Send>,
+    pub attach: Box<dyn FnOnce(SharedInboxes) -> Attachment + Send>,
 }
 
-impl fmt::Debug for Found {
+impl fmt::Debug for FoundAgent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Found").field("key", &self.key).finish_non_exhaustive()
     }
@@ -48,11 +48,11 @@ pub trait Finder: Send {
 
     /// Returns the agents that run now. It must be cheap: it is called every [`limits::ATTACH_LOOK`]. One that takes
     /// longer than [`limits::ATTACH_LOOK_TIME`] is dropped, and called again later.
-    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>>;
+    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>>;
 }
 
 /// Looks for agents, and attaches to each of them, until the future is dropped.
-pub async fn attach(mut finders: Vec<Box<dyn Finder>>, hosts: SharedHosts) -> Infallible {
+pub async fn attach(mut finders: Vec<Box<dyn Finder>>, hosts: SharedInboxes) -> Infallible {
     if finders.is_empty() {
         return pending().await;
     }
@@ -74,12 +74,12 @@ struct Frame {
     running: BTreeMap<Id, (String, Instant)>,
     /// Agents to which an attachment ended soon: how often in a row, and when the next one may start.
     resting: BTreeMap<String, (u32, Instant)>,
-    hosts: SharedHosts,
+    hosts: SharedInboxes,
 }
 
 impl Frame {
-    fn start(&mut self, found: Found) {
-        let Found { key, attach } = found;
+    fn start(&mut self, found: FoundAgent) {
+        let FoundAgent { key, attach } = found;
         let now = Instant::now();
         let is_running = self.running.values().any(|(running, _)| *running == key);
         let is_resting = self.resting.get(&key).is_some_and(|(_, until)| *until > now);
@@ -183,13 +183,13 @@ mod tests {
     use super::*;
     use crate::{
         machine::discovery::DiscoveryError,
-        origin::{Hosted, Who},
+        origin::{AgentIdentity, AgentInbox},
     };
 
     struct NoHosts;
 
-    impl Hosts for NoHosts {
-        fn host(&self, _: Who) -> Result<Hosted, DiscoveryError> {
+    impl AgentInboxes for NoHosts {
+        fn host(&self, _: AgentIdentity) -> Result<AgentInbox, DiscoveryError> {
             panic!("no agent asks for an inbox")
         }
     }
@@ -205,7 +205,7 @@ mod tests {
             "always"
         }
 
-        fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>> {
+        fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
             let (started, ends) = (Arc::clone(&self.started), self.ends);
             let attach = move |_| {
                 started.fetch_add(1, Ordering::Relaxed);
@@ -216,7 +216,7 @@ mod tests {
                 };
                 Box::pin(running) as Attachment
             };
-            let found = Found { key: "always".to_owned(), attach: Box::new(attach) };
+            let found = FoundAgent { key: "always".to_owned(), attach: Box::new(attach) };
             Box::pin(async { vec![found] })
         }
     }

@@ -7,7 +7,7 @@ use crate::{control::LocalDesk, machine::discovery::DiscoveryError};
 
 /// An agent, as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Who {
+pub struct AgentIdentity {
     /// The name that people know.
     pub agent: String,
     /// The folder that it works in.
@@ -17,24 +17,24 @@ pub struct Who {
 }
 
 /// The inbox of one agent, until this is dropped. Dropping it waits for the last replies to responders.
-pub struct Hosted {
+pub struct AgentInbox {
     /// Where its questions are opened.
     pub desk: LocalDesk,
     /// What serves them.
     pub host: Box<dyn Send>,
 }
 
-impl fmt::Debug for Hosted {
+impl fmt::Debug for AgentInbox {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Hosted").field("desk", &self.desk).finish_non_exhaustive()
     }
 }
 
 /// What gives each agent an inbox.
-pub trait Hosts {
+pub trait AgentInboxes {
     /// Makes an inbox for this agent, and serves it.
     ///
     /// # Errors
     /// Its socket cannot be bound, or nothing can serve it.
-    fn host(&self, who: Who) -> Result<Hosted, DiscoveryError>;
+    fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError>;
 }

@@ -7,9 +7,8 @@ use std::{
     io::{self, Read},
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, SystemTime},
 };
 
 use tokio::task::spawn_blocking;
@@ -17,7 +16,7 @@ use tokio::task::spawn_blocking;
 use crate::{
     control::{
         processes,
-        tcp_table::{self, Row, State},
+        tcp_table::{self, State, TcpRow},
     },
     limits,
 };
@@ -35,14 +34,11 @@ pub(super) struct Listener {
 
 /// A listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Socket {
+struct ListeningSocket {
     ip: IpAddr,
     port: u16,
     inode: u64,
 }
-
-/// Clock ticks of a second in `/proc`, which Linux has on all machines but Alpha.
-const TICKS: f64 = 100.0;
 
 /// What was found out at the last look, so that the next one need not look at all processes again.
 #[derive(Debug, Default)]
@@ -84,7 +80,7 @@ impl SharedListeners {
     }
 }
 
-impl Socket {
+impl ListeningSocket {
     fn of(self, pid: u32) -> Option<Listener> {
         let command = read(Path::new(&format!("/proc/{pid}/cmdline"))).ok()?;
         let command = command.split_terminator('\0').map(str::to_owned).collect();
@@ -101,40 +97,16 @@ pub(super) fn process_at(port: u16) -> Option<u32> {
         .map(|listener| listener.pid)
 }
 
-/// Returns when a process started, in milliseconds since 1970.
-pub(super) fn started(pid: u32) -> Option<f64> {
-    let uptime = read(Path::new("/proc/uptime")).ok()?;
-    let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
-    #[expect(clippy::cast_precision_loss, reason = "a clock of 2^53 ticks has run for millions of years")]
-    let started = processes::read(pid).ok()?.started as f64 / TICKS;
-    let age = Duration::try_from_secs_f64((uptime - started).max(0.0)).ok()?;
-    let since = SystemTime::now().checked_sub(age)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    Some(since.as_secs_f64() * 1000.0)
-}
-
-/// Returns whether a process still runs. Where that is not known, it does.
-pub(super) fn is_running(pid: u32) -> bool {
-    match processes::read(pid) {
-        Ok(process) => !process.has_ended,
-        Err(error) => error.kind() != io::ErrorKind::NotFound || !Path::new("/proc/self").exists(),
-    }
-}
-
-/// Returns the folder that a process works in.
-pub(super) fn folder(pid: u32) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/cwd")).ok()
-}
-
 /// Returns the listening sockets of a user that are bound to a loopback address, or to all addresses.
-fn listening(rows: impl IntoIterator<Item = Row>, user: u32) -> Vec<Socket> {
-    let socket = |row: Row| {
+fn listening(rows: impl IntoIterator<Item = TcpRow>, user: u32) -> Vec<ListeningSocket> {
+    let socket = |row: TcpRow| {
         let ip = match row.local.ip() {
             ip if ip.is_loopback() => ip,
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
             _ => return None,
         };
-        let socket = Socket { ip, port: row.local.port(), inode: row.inode };
+        let socket = ListeningSocket { ip, port: row.local.port(), inode: row.inode };
         (row.state == State::Listening && row.user == user).then_some(socket)
     };
     rows.into_iter().filter_map(socket).collect()
@@ -185,9 +157,9 @@ mod tests {
    3: 00000000:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 14 1 0 100 0 0 10 0
    4: 0101A8C0:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 15 1 0 100 0 0 10 0
    5: 00000000000000000000000001000000:1001 00000000000000000000000000000000:0000 0A 0:0 0:0 0 1000 0 16 1 0";
-        let found: Vec<_> = listening(tcp_table::parse(table), 1000)
+        let found: Vec<_> = listening(tcp_table::parse_table(table), 1000)
             .into_iter()
-            .map(|Socket { ip, port, inode }| (ip.to_string(), port, inode))
+            .map(|ListeningSocket { ip, port, inode }| (ip.to_string(), port, inode))
             .collect();
         let expected = [("127.0.0.1", 8421, 11), ("127.0.0.1", 4096, 14), ("::1", 4097, 16)];
         assert_eq!(found, expected.map(|(ip, port, inode)| (ip.to_owned(), port, inode)));
@@ -221,13 +193,5 @@ mod tests {
         assert_eq!(process_at(port), Some(expected));
         drop(child.stdin.take());
         child.wait().expect("its end");
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn this_process_started_in_the_past() {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock").as_secs_f64();
-        let started = started(std::process::id()).expect("a time");
-        assert!(started / 1000.0 <= now + 1.0 && started > 0.0, "{started}");
     }
 }

@@ -26,6 +26,6 @@ pub mod opencode;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 
-pub use hosts::{Hosted, Hosts, Who};
+pub use hosts::{AgentIdentity, AgentInbox, AgentInboxes};
 pub use listeners::SharedListeners;
 pub use secret::Secret;

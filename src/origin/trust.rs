@@ -7,7 +7,7 @@ use thiserror::Error;
 use tokio::{net::TcpStream, task::spawn_blocking};
 
 use crate::{
-    control::tcp_table::{self, Row, State},
+    control::tcp_table::{self, State, TcpRow},
     settings::attached::TrustedServers,
 };
 
@@ -68,7 +68,7 @@ async fn user_of(client: SocketAddr, server: SocketAddr) -> io::Result<Option<u3
 }
 
 /// Returns the user of the server's end, if these rows tell it.
-fn user_in(rows: &[Row], client: SocketAddr, server: SocketAddr) -> Option<u32> {
+fn user_in(rows: &[TcpRow], client: SocketAddr, server: SocketAddr) -> Option<u32> {
     let end = rows.iter().find(|row| row.is_end(server, client))?;
     match end.state {
         State::Opening => Some(end.user),
@@ -80,9 +80,9 @@ fn user_in(rows: &[Row], client: SocketAddr, server: SocketAddr) -> Option<u32> 
 }
 
 /// Returns the user who listens at this address, or at all addresses; `None` if several users might be meant.
-fn listening_user(rows: &[Row], server: SocketAddr) -> Option<u32> {
+fn listening_user(rows: &[TcpRow], server: SocketAddr) -> Option<u32> {
     let ip = server.ip().to_canonical();
-    let reaches = |row: &&Row| row.local.ip() == ip || row.local.ip().is_unspecified();
+    let reaches = |row: &&TcpRow| row.local.ip() == ip || row.local.ip().is_unspecified();
     let at_port =
         rows.iter().filter(|row| row.state == State::Listening && row.local.port() == server.port());
     let users: BTreeSet<u32> = at_port.filter(reaches).map(|row| row.user).collect();
@@ -122,7 +122,7 @@ mod tests {
             let row = |(addresses, user, inode)| format!("\n 0: {addresses} 0:0 0:0 0 {user} 0 {inode} 1");
             let table: String =
                 std::iter::once("head".to_owned()).chain(rows.iter().copied().map(row)).collect();
-            let parsed: Vec<_> = tcp_table::parse(&table).collect();
+            let parsed: Vec<_> = tcp_table::parse_table(&table).collect();
             assert_eq!(parsed.len(), rows.len(), "{table}");
             let user = user_in(&parsed, CLIENT.parse().unwrap(), "127.0.0.1:4096".parse().unwrap());
             assert_eq!(user, expected, "{table}");

@@ -8,7 +8,7 @@ const TEXT: usize = 120;
 
 /// The terminal, as far as the environment tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum TerminalKind {
     /// Notifies by OSC 9: iTerm2 and others.
     Osc9,
     /// Notifies by OSC 777: urxvt, foot, WezTerm, Ghostty.
@@ -21,28 +21,28 @@ pub enum Known {
     Plain,
 }
 
-impl Known {
+impl TerminalKind {
     /// Finds out which terminal it is. Within tmux or screen, only they themselves are known.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let term = variable("TERM").unwrap_or_default();
         let is_inside = variable("TMUX").is_some() || variable("STY").is_some();
         let program = variable("TERM_PROGRAM").unwrap_or_default();
         match (&*term, &*program) {
-            ("" | "dumb" | "linux", _) => Known::Plain,
-            _ if is_inside => Known::Other,
-            (_, "iTerm.app") => Known::Osc9,
-            (_, "WezTerm" | "ghostty") => Known::Osc777,
-            ("xterm-kitty", _) => Known::Osc99,
+            ("" | "dumb" | "linux", _) => TerminalKind::Plain,
+            _ if is_inside => TerminalKind::Other,
+            (_, "iTerm.app") => TerminalKind::Osc9,
+            (_, "WezTerm" | "ghostty") => TerminalKind::Osc777,
+            ("xterm-kitty", _) => TerminalKind::Osc99,
             ("foot" | "foot-extra" | "xterm-ghostty" | "rxvt-unicode" | "rxvt-unicode-256color", _) => {
-                Known::Osc777
+                TerminalKind::Osc777
             }
-            _ => Known::Other,
+            _ => TerminalKind::Other,
         }
     }
 
     /// Returns whether keys with modifiers can be asked for, so that Ctrl+Enter is one.
     pub fn tells_modifiers(self) -> bool {
-        matches!(self, Known::Osc9 | Known::Osc777 | Known::Osc99)
+        matches!(self, TerminalKind::Osc9 | TerminalKind::Osc777 | TerminalKind::Osc99)
     }
 
     /// Returns the bytes that tell the person that something waits.
@@ -50,10 +50,10 @@ impl Known {
         // Nothing in it ends the sequence: it has no control characters (I10).
         let text = cut(&printable_line(text), TEXT).replace(';', ",");
         let own = match self {
-            Known::Osc9 => format!("\x1b]9;askbridge: {text}\x07"),
-            Known::Osc777 => format!("\x1b]777;notify;askbridge;{text}\x07"),
-            Known::Osc99 => format!("\x1b]99;;askbridge: {text}\x1b\\"),
-            Known::Other | Known::Plain => String::new(),
+            TerminalKind::Osc9 => format!("\x1b]9;askbridge: {text}\x07"),
+            TerminalKind::Osc777 => format!("\x1b]777;notify;askbridge;{text}\x07"),
+            TerminalKind::Osc99 => format!("\x1b]99;;askbridge: {text}\x1b\\"),
+            TerminalKind::Other | TerminalKind::Plain => String::new(),
         };
         own + "\x07"
     }
@@ -61,7 +61,7 @@ impl Known {
     /// Returns the bytes that set the title for so many open questions.
     pub fn title(self, open: usize) -> String {
         match (self, open) {
-            (Known::Plain, _) => String::new(),
+            (TerminalKind::Plain, _) => String::new(),
             (_, 0) => "\x1b]2;askbridge\x07".to_owned(),
             (_, open) => format!("\x1b]2;({open}) askbridge\x07"),
         }
@@ -72,8 +72,8 @@ impl Known {
 mod tests {
     use super::*;
 
-    fn known(variables: &[(&str, &str)]) -> Known {
-        Known::of(|name| {
+    fn known(variables: &[(&str, &str)]) -> TerminalKind {
+        TerminalKind::of(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         })
     }
@@ -81,15 +81,15 @@ mod tests {
     #[test]
     fn a_terminal_is_told_only_what_it_knows() {
         for (variables, expected) in [
-            (&[("TERM", "xterm-kitty")][..], Known::Osc99),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], Known::Osc9),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], Known::Osc777),
-            (&[("TERM", "foot")], Known::Osc777),
-            (&[("TERM", "tmux-256color"), ("TERM_PROGRAM", "tmux"), ("TMUX", "x")], Known::Other),
-            (&[("TERM", "xterm-kitty"), ("TMUX", "x")], Known::Other),
-            (&[("TERM", "linux")], Known::Plain),
-            (&[], Known::Plain),
-            (&[("TERM", "xterm-256color")], Known::Other),
+            (&[("TERM", "xterm-kitty")][..], TerminalKind::Osc99),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], TerminalKind::Osc9),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], TerminalKind::Osc777),
+            (&[("TERM", "foot")], TerminalKind::Osc777),
+            (&[("TERM", "tmux-256color"), ("TERM_PROGRAM", "tmux"), ("TMUX", "x")], TerminalKind::Other),
+            (&[("TERM", "xterm-kitty"), ("TMUX", "x")], TerminalKind::Other),
+            (&[("TERM", "linux")], TerminalKind::Plain),
+            (&[], TerminalKind::Plain),
+            (&[("TERM", "xterm-256color")], TerminalKind::Other),
         ] {
             assert_eq!(known(variables), expected, "{variables:?}");
         }
@@ -97,13 +97,19 @@ mod tests {
 
     #[test]
     fn text_of_an_agent_cannot_end_the_sequence() {
-        for known in [Known::Osc9, Known::Osc777, Known::Osc99, Known::Other, Known::Plain] {
+        for known in [
+            TerminalKind::Osc9,
+            TerminalKind::Osc777,
+            TerminalKind::Osc99,
+            TerminalKind::Other,
+            TerminalKind::Plain,
+        ] {
             let told = known.tell("a\x07b\x1b\\c\u{9c}d;e\n");
             let body = told.trim_end_matches('\x07').trim_start_matches("\x1b]").trim_end_matches("\x1b\\");
             assert!(!body.chars().any(char::is_control), "{told:?}");
             assert!(told.ends_with('\x07'), "{told:?}");
         }
-        assert_eq!(Known::Other.tell("x"), "\x07");
-        assert_eq!(Known::Other.title(3), "\x1b]2;(3) askbridge\x07");
+        assert_eq!(TerminalKind::Other.tell("x"), "\x07");
+        assert_eq!(TerminalKind::Other.title(3), "\x1b]2;(3) askbridge\x07");
     }
 }

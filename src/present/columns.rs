@@ -21,7 +21,7 @@ pub(super) struct Column {
 
 /// What is done for the last column while it has less room than it needs.
 #[derive(Clone, Copy)]
-pub(super) enum Step {
+pub(super) enum NarrowingStep {
     /// Leaves a column out.
     Drop(&'static str),
     /// Cuts the cells of a column to this width.
@@ -56,15 +56,15 @@ impl Columns {
 
     /// Fits the table into this many columns of a terminal. Each step is taken if the last column would otherwise have
     /// less room than the number beside it, and less than it takes as a whole.
-    pub(super) fn fit(&mut self, room: usize, steps: &[(usize, Step)]) {
+    pub(super) fn fit(&mut self, room: usize, steps: &[(usize, NarrowingStep)]) {
         self.columns.iter_mut().chain([&mut self.last]).for_each(|column| column.cut(room));
         for (needed, step) in steps {
             if self.rest(room) >= self.last.width.min(*needed) {
                 continue;
             }
             match *step {
-                Step::Drop(head) => self.columns.retain(|column| column.head != head),
-                Step::Cut(head, most) => {
+                NarrowingStep::Drop(head) => self.columns.retain(|column| column.head != head),
+                NarrowingStep::Cut(head, most) => {
                     let named = self.columns.iter_mut().filter(|column| column.head == head);
                     named.for_each(|column| column.cut(most));
                 }

@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    control::{Life, Waiting},
+    control::{Life, WaitingBridge},
     desk::BridgeName,
     terminal::printable_line,
 };
@@ -19,7 +19,7 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", schemars(title = "Elsewhere"))]
-pub struct Elsewhere {
+pub struct UnreachableBridges {
     /// The directory of their sockets, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<PathBuf>,
@@ -35,15 +35,15 @@ pub struct Elsewhere {
 }
 
 /// Returns the bridges that wait elsewhere: those that are not among the bridges whose sockets were found.
-pub fn of(waiting: &[Waiting], found: &BTreeSet<BridgeName>) -> Vec<Elsewhere> {
-    let mut by_place = BTreeMap::<_, Elsewhere>::new();
-    for Waiting { bridge, life, home, questions } in waiting {
+pub fn unreachable(waiting: &[WaitingBridge], found: &BTreeSet<BridgeName>) -> Vec<UnreachableBridges> {
+    let mut by_place = BTreeMap::<_, UnreachableBridges>::new();
+    for WaitingBridge { bridge, life, home, questions } in waiting {
         if found.contains(bridge) {
             continue;
         }
         let directory = home.as_ref().map(|home| home.folder.clone());
         let running = *life == Life::Lives;
-        let place = by_place.entry((directory.clone(), running)).or_insert_with(|| Elsewhere {
+        let place = by_place.entry((directory.clone(), running)).or_insert_with(|| UnreachableBridges {
             directory,
             running,
             bridges: Vec::new(),
@@ -58,7 +58,7 @@ pub fn of(waiting: &[Waiting], found: &BTreeSet<BridgeName>) -> Vec<Elsewhere> {
 }
 
 /// Returns what is said of bridges elsewhere by a command that looked in this directory, and what to do.
-pub fn lines(elsewhere: &[Elsewhere], looked_in: &Path) -> Vec<String> {
+pub fn unreachable_lines(elsewhere: &[UnreachableBridges], looked_in: &Path) -> Vec<String> {
     let path = |path: &Path| printable_line(&path.display().to_string()).into_owned();
     let said = elsewhere.iter().flat_map(|it| {
         let questions = count(it.questions, "open question waits", "open questions wait");
@@ -103,9 +103,9 @@ mod tests {
     use super::*;
     use crate::control::Home;
 
-    fn waiting(bridge: &str, life: Life, folder: Option<&str>, questions: usize) -> Waiting {
+    fn waiting(bridge: &str, life: Life, folder: Option<&str>, questions: usize) -> WaitingBridge {
         let home = folder.map(|folder| Home { folder: folder.into(), pid: 42, started: 1, namespace: 1 });
-        Waiting { bridge: bridge.parse().expect("a name"), life, home, questions }
+        WaitingBridge { bridge: bridge.parse().expect("a name"), life, home, questions }
     }
 
     #[test]
@@ -118,8 +118,8 @@ mod tests {
             waiting("c", Life::Unseen, Some("/run/user/0/askbridge"), 4),
             waiting("old", Life::Lives, None, 1),
         ];
-        let elsewhere = of(&waiting, &["here".parse().expect("a name")].into());
-        let said = lines(&elsewhere, Path::new("/state/askbridge"));
+        let elsewhere = unreachable(&waiting, &["here".parse().expect("a name")].into());
+        let said = unreachable_lines(&elsewhere, Path::new("/state/askbridge"));
         assert_eq!(
             said,
             [

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{machine::Gaps, terminal::printable_line};
 
 /// Returns a line for each reason why questions are left out.
-pub fn lines(gaps: &Gaps) -> Vec<String> {
+pub fn gap_lines(gaps: &Gaps) -> Vec<String> {
     let missing = unreachable(gaps).chain(busy(gaps)).map(|why| format!("questions may be missing: {why}"));
     let mut lines: Vec<_> = missing.chain(gaps.older.iter().map(|path| older(path))).collect();
     lines.extend(count(gaps.unreadable, "needs a newer askbridge", "need a newer askbridge"));
@@ -60,16 +60,16 @@ mod tests {
     #[test]
     fn each_reason_is_one_line() {
         let mut gaps = Gaps::default();
-        assert_eq!(lines(&gaps), [""; 0]);
+        assert_eq!(gap_lines(&gaps), [""; 0]);
         gaps.unreadable = 1;
-        assert_eq!(lines(&gaps), ["1 question needs a newer askbridge"]);
+        assert_eq!(gap_lines(&gaps), ["1 question needs a newer askbridge"]);
         gaps.unreadable = 2;
         gaps.left_out = 1;
         gaps.unreachable = vec!["/r/a.sock".into(), "/r/b.sock".into()];
         gaps.busy = vec!["/r/c.sock".into()];
         gaps.older = vec!["/r/old.sock".into()];
         assert_eq!(
-            lines(&gaps),
+            gap_lines(&gaps),
             [
                 "questions may be missing: 2 bridges did not reply: /r/a.sock, /r/b.sock",
                 "questions may be missing: a bridge is too busy: /r/c.sock",

@@ -5,9 +5,9 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde::Serialize;
 
-use super::{bridges::Bridges, elsewhere::Elsewhere, text};
+use super::{bridges::Bridges, elsewhere::UnreachableBridges, text};
 use crate::{
-    control::protocol::PROTOCOL,
+    control::traffic::PROTOCOL,
     desk::{LostQuestion, Record},
     machine::Gaps,
 };
@@ -40,7 +40,7 @@ pub struct QuestionList {
     /// Questions that were open when their bridges ended, within the last day, oldest first. They cannot be answered.
     pub lost: Vec<LostQuestion>,
     /// Bridges that have open questions, and that this command could not ask: they are not where it looked.
-    pub elsewhere: Vec<Elsewhere>,
+    pub elsewhere: Vec<UnreachableBridges>,
 }
 
 /// An open question: its record, and what a list shows of it.

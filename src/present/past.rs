@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::{
     answer,
-    columns::{Column, Columns, Step},
+    columns::{Column, Columns, NarrowingStep},
     text::{self, NONE, span},
 };
 use crate::{
@@ -30,7 +30,7 @@ const LOST_COLUMNS: usize = 200;
 
 /// A question of the past.
 #[derive(Clone, Copy, Debug)]
-pub struct Past<'a> {
+pub struct HistoryEntry<'a> {
     /// The question, as it was noted last.
     pub record: &'a Record,
     /// What was decided, where it is not known that the asker got it.
@@ -41,7 +41,7 @@ pub struct Past<'a> {
     pub life: Life,
 }
 
-impl Past<'_> {
+impl HistoryEntry<'_> {
     /// Returns when it was settled, or asked where it was not.
     fn at(&self) -> Timestamp {
         self.record.settlement.as_ref().map_or(self.record.opened_at, |settlement| settlement.at)
@@ -66,7 +66,7 @@ impl Past<'_> {
 }
 
 /// Returns the cells of a question, and the time by which it is listed.
-fn question(past: &Past<'_>, now: Timestamp) -> (Timestamp, [String; 5]) {
+fn question(past: &HistoryEntry<'_>, now: Timestamp) -> (Timestamp, [String; 5]) {
     let question = &past.record.question;
     let mark = if question.risk().is_dangerous() { "! " } else { "" };
     let agent = question.agent.as_deref().map(|agent| text::line(&text::agent(agent)));
@@ -98,7 +98,7 @@ fn left_to_client(left: &LeftToClient, now: Timestamp) -> (Timestamp, [String; 5
 /// most so many, the latest first. On a terminal of so many columns, the others give way to what was asked; elsewhere
 /// nothing is cut.
 pub fn table(
-    past: &[Past<'_>],
+    past: &[HistoryEntry<'_>],
     left: &[LeftToClient],
     limit: Option<usize>,
     now: Timestamp,
@@ -122,11 +122,11 @@ pub fn table(
         columns.fit(
             room,
             &[
-                (COMFORT, Step::Cut("AGENT", NAME)),
-                (COMFORT, Step::Cut("PROJECT", NAME)),
-                (LEAST, Step::Drop("AGENT")),
-                (LEAST, Step::Drop("PROJECT")),
-                (LEAST, Step::Drop("AGO")),
+                (COMFORT, NarrowingStep::Cut("AGENT", NAME)),
+                (COMFORT, NarrowingStep::Cut("PROJECT", NAME)),
+                (LEAST, NarrowingStep::Drop("AGENT")),
+                (LEAST, NarrowingStep::Drop("PROJECT")),
+                (LEAST, NarrowingStep::Drop("AGO")),
             ],
         );
     }

@@ -8,13 +8,13 @@ use anstyle::Style;
 use super::{
     answer,
     ending::ending,
-    subject::{self, About},
+    subject::{self, SubjectText},
     text::{self, span},
     wrap::{self, wrapped},
 };
 use crate::{
     control::BridgeStatus,
-    desk::{Earlier, Record, Settlement, State, Timestamp},
+    desk::{EarlierDecision, Record, Settlement, State, Timestamp},
     question::{
         Field, FieldOption, Kind, Outcome, Preview, PreviewFormat, Purpose, Responder, Role, permission,
     },
@@ -31,7 +31,7 @@ const MOST_IN_TURN: usize = 3;
 const INDENT: usize = 4;
 
 /// A question in words.
-pub struct Shown<'a> {
+pub struct QuestionText<'a> {
     /// The question.
     pub record: &'a Record,
     /// Its bridge, if that is known.
@@ -44,7 +44,7 @@ pub struct Shown<'a> {
     pub colour: bool,
 }
 
-impl Display for Shown<'_> {
+impl Display for QuestionText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.above(out)?;
         let question = &self.record.question;
@@ -59,20 +59,20 @@ impl Display for Shown<'_> {
 }
 
 /// What stands above the fields of a question: where it is in its life, which agent asks, and what for.
-pub struct Introduction<'a>(pub &'a Shown<'a>);
+pub struct QuestionHeader<'a>(pub &'a QuestionText<'a>);
 
-impl Display for Introduction<'_> {
+impl Display for QuestionHeader<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.0.above(out)
     }
 }
 
 /// One field of a question: its label, what it takes, and its options.
-pub struct Entry<'a>(pub &'a Shown<'a>, pub &'a Field);
+pub struct FieldText<'a>(pub &'a QuestionText<'a>, pub &'a Field);
 
-impl Display for Entry<'_> {
+impl Display for FieldText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Entry(shown, field) = self;
+        let FieldText(shown, field) = self;
         if shown.record.question.purpose == Purpose::Permission {
             writeln!(out)?;
             return shown.options(field, out);
@@ -81,7 +81,7 @@ impl Display for Entry<'_> {
     }
 }
 
-impl Shown<'_> {
+impl QuestionText<'_> {
     /// Writes all that stands above the fields.
     fn above(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.head(out)?;
@@ -102,7 +102,7 @@ impl Shown<'_> {
             self.paragraph(heading, out)?;
         }
         match is_permission {
-            true => write!(out, "{}", About { question, columns: self.columns, colour: self.colour }),
+            true => write!(out, "{}", SubjectText { question, columns: self.columns, colour: self.colour }),
             false => Ok(()),
         }
     }
@@ -163,8 +163,8 @@ impl Shown<'_> {
     }
 
     /// Returns how the same question ended before.
-    fn earlier(&self, earlier: &Earlier) -> String {
-        let Earlier { id, outcome, by, at, was_delivered, may_have_arrived } = earlier;
+    fn earlier(&self, earlier: &EarlierDecision) -> String {
+        let EarlierDecision { id, outcome, by, at, was_delivered, may_have_arrived } = earlier;
         let settled = Settlement::new(outcome.clone(), by.clone(), *at);
         let said = answer::settlement(&self.record.question, &settled);
         let arrived = match (was_delivered, may_have_arrived) {
@@ -205,7 +205,7 @@ impl Shown<'_> {
     /// Writes the commands that decide on a permission. Where several options allow it, the person chooses one.
     fn decide(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let Record { id, question, .. } = self.record;
-        let with = |role| permission::options(question, role).count();
+        let with = |role| permission::options_with_role(question, role).count();
         let allow = match with(Role::AllowOnce) {
             1 => format!("askbridge allow {id}"),
             _ => format!("askbridge answer {id} NUMBER"),

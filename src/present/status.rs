@@ -9,8 +9,8 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    columns::{Column, Columns, Step},
-    elsewhere::{self, Elsewhere},
+    columns::{Column, Columns, NarrowingStep},
+    elsewhere::{self, UnreachableBridges},
     text::{self, NONE, span},
 };
 use crate::{control::BridgeStatus, desk::QuestionId, machine::Gaps, terminal::printable_line};
@@ -40,7 +40,7 @@ pub struct MachineStatus {
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub unreadable: Vec<QuestionId>,
     /// Bridges that have open questions, and that could not be asked: they are not in that directory.
-    pub elsewhere: Vec<Elsewhere>,
+    pub elsewhere: Vec<UnreachableBridges>,
 }
 
 impl MachineStatus {
@@ -66,7 +66,7 @@ impl MachineStatus {
     pub fn lines(&self, room: Option<usize>) -> Vec<String> {
         let directory = self.directory.display().to_string();
         let directory = printable_line(&directory);
-        let elsewhere = elsewhere::lines(&self.elsewhere, &self.directory);
+        let elsewhere = elsewhere::unreachable_lines(&self.elsewhere, &self.directory);
         let unasked = [&self.unreachable, &self.busy, &self.older];
         if self.bridges.is_empty() && unasked.iter().all(|sockets| sockets.is_empty()) {
             let none = match elsewhere.is_empty() {
@@ -114,10 +114,10 @@ impl MachineStatus {
         let mut columns = Columns::new(columns, column("FOLDER", &|bridge| text::line(&bridge.folder)));
         if let Some(room) = room {
             let steps = [
-                (COMFORT, Step::Cut("AGENT", LEAST)),
-                (LEAST, Step::Drop("VERSION")),
-                (LEAST, Step::Drop("AGENT")),
-                (LEAST, Step::Drop("UP")),
+                (COMFORT, NarrowingStep::Cut("AGENT", LEAST)),
+                (LEAST, NarrowingStep::Drop("VERSION")),
+                (LEAST, NarrowingStep::Drop("AGENT")),
+                (LEAST, NarrowingStep::Drop("UP")),
             ];
             columns.fit(room, &steps);
         }

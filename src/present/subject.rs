@@ -25,7 +25,7 @@ const NAME: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// What a permission is for, in words.
-pub struct About<'a> {
+pub struct SubjectText<'a> {
     /// The permission.
     pub question: &'a Question,
     /// The columns of the terminal, at which text is wrapped.
@@ -34,7 +34,7 @@ pub struct About<'a> {
     pub colour: bool,
 }
 
-impl Display for About<'_> {
+impl Display for SubjectText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let Some(subject) = self.question.subject.as_deref() else { return Ok(()) };
         let mut parts = String::new();
@@ -43,7 +43,7 @@ impl Display for About<'_> {
     }
 }
 
-impl About<'_> {
+impl SubjectText<'_> {
     fn parts(&self, subject: &Subject, out: &mut String) -> fmt::Result {
         let kind = subject.kind.as_ref().map(|kind| kind.replace('_', " "));
         self.line("Kind", kind.as_deref(), out)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{
     bridges::Bridges,
-    columns::{Column, Columns, Step},
+    columns::{Column, Columns, NarrowingStep},
     text::{self, NONE, place, span},
 };
 use crate::{
@@ -44,21 +44,21 @@ pub fn table(open: &[Arc<Record>], bridges: &Bridges, room: Option<usize>) -> Ve
 }
 
 /// Returns what gives way to the question, the least important first.
-fn steps(has_ends: bool, has_permissions: bool) -> Vec<(usize, Step)> {
+fn steps(has_ends: bool, has_permissions: bool) -> Vec<(usize, NarrowingStep)> {
     let mut steps = Vec::new();
     if !has_permissions {
-        steps.push((COMFORT, Step::Drop("KIND")));
+        steps.push((COMFORT, NarrowingStep::Drop("KIND")));
     }
     steps.extend([
-        (COMFORT, Step::Drop("SHOWN")),
-        (COMFORT, Step::Cut("AGENT", NAME)),
-        (COMFORT, Step::Cut("PROJECT", NAME)),
+        (COMFORT, NarrowingStep::Drop("SHOWN")),
+        (COMFORT, NarrowingStep::Cut("AGENT", NAME)),
+        (COMFORT, NarrowingStep::Cut("PROJECT", NAME)),
     ]);
     if !has_ends {
-        steps.push((LEAST, Step::Drop("ENDS")));
+        steps.push((LEAST, NarrowingStep::Drop("ENDS")));
     }
     let last = ["KIND", "AGENT", "AGE", "PROJECT", "ENDS"];
-    steps.extend(last.map(|head| (LEAST, Step::Drop(head))));
+    steps.extend(last.map(|head| (LEAST, NarrowingStep::Drop(head))));
     steps
 }
 

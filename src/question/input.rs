@@ -53,7 +53,7 @@ impl AnswerInput {
             AnswerInput::ByPlace { answers, notes } => {
                 check_places(question, answers.len())?;
                 let selections = answers.into_iter().map(|texts| (!texts.is_empty()).then_some(texts));
-                Ok(typed::answer(question, selections.collect(), notes))
+                Ok(typed::answer_from_texts(question, selections.collect(), notes))
             }
         }
     }
@@ -111,47 +111,47 @@ impl From<Answer> for AnswerInput {
 
 impl<'de> Deserialize<'de> for AnswerInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Shapes)
+        deserializer.deserialize_map(AnswerInputVisitor)
     }
 }
 
 /// Reads either shape.
-struct Shapes;
+struct AnswerInputVisitor;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Members {
     answers: Option<Vec<Vec<String>>>,
-    values: Option<Unique<Json>>,
+    values: Option<UniqueMap<Json>>,
     #[serde(default)]
-    notes: Unique<String>,
+    notes: UniqueMap<String>,
 }
 
 /// An object in which no name stands twice. serde's own maps keep the last of several values.
-struct Unique<T>(BTreeMap<String, T>);
+struct UniqueMap<T>(BTreeMap<String, T>);
 
-impl<T> Default for Unique<T> {
+impl<T> Default for UniqueMap<T> {
     fn default() -> Self {
-        Unique(BTreeMap::new())
+        UniqueMap(BTreeMap::new())
     }
 }
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Unique<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for UniqueMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(UniqueNames(PhantomData))
+        deserializer.deserialize_map(UniqueMapVisitor(PhantomData))
     }
 }
 
-struct UniqueNames<T>(PhantomData<T>);
+struct UniqueMapVisitor<T>(PhantomData<T>);
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueNames<T> {
-    type Value = Unique<T>;
+impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueMapVisitor<T> {
+    type Value = UniqueMap<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a map")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Unique<T>, M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<UniqueMap<T>, M::Error> {
         let mut entries = BTreeMap::new();
         while let Some(name) = map.next_key::<String>()? {
             if entries.contains_key(&name) {
@@ -160,11 +160,11 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueNames<T> {
             let value = map.next_value()?;
             entries.insert(name, value);
         }
-        Ok(Unique(entries))
+        Ok(UniqueMap(entries))
     }
 }
 
-impl<'de> Visitor<'de> for Shapes {
+impl<'de> Visitor<'de> for AnswerInputVisitor {
     type Value = AnswerInput;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -172,11 +172,11 @@ impl<'de> Visitor<'de> for Shapes {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<AnswerInput, M::Error> {
-        let Members { answers, values, notes: Unique(notes) } =
+        let Members { answers, values, notes: UniqueMap(notes) } =
             Members::deserialize(MapAccessDeserializer::new(map))?;
         match (answers, values) {
             (Some(answers), None) => Ok(AnswerInput::ByPlace { answers, notes }),
-            (None, Some(Unique(values))) => Ok(AnswerInput::ByName { values, notes }),
+            (None, Some(UniqueMap(values))) => Ok(AnswerInput::ByName { values, notes }),
             (Some(_), Some(_)) => Err(M::Error::custom("there are both `answers` and `values`")),
             (None, None) => Err(M::Error::custom("there are neither `answers` nor `values`")),
         }

@@ -41,9 +41,10 @@ pub mod input;
 
 pub use answer::{Answer, REDACTED, Value};
 pub use check::{FieldError, check, check_patterns, check_shape};
-pub use form::{Field, Kind, Question};
+pub use form::Question;
 pub use memory::text as json_text;
 pub use names::UnknownName;
+pub use option::{Field, Kind};
 pub use option::{FieldOption, Preview, PreviewFormat, Role};
 pub use origin::Origin;
 pub use outcome::{Outcome, Provenance, Reason, Responder};

@@ -7,19 +7,19 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 /// Bytes of the longest name that is kept. Ours have up to 16.
-const LONGEST: usize = 39;
+const LONGEST_NAME: usize = 39;
 
 /// A name that this version does not know. It is held in place, so that an open enum is small and cheap to copy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownName {
     length: u8,
-    bytes: [u8; LONGEST],
+    bytes: [u8; LONGEST_NAME],
 }
 
 impl UnknownName {
     /// Keeps a name. Returns `None` for one that is longer than 39 bytes.
     pub fn new(name: &str) -> Option<Self> {
-        let mut bytes = [0; LONGEST];
+        let mut bytes = [0; LONGEST_NAME];
         bytes.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
         Some(UnknownName { length: u8::try_from(name.len()).ok()?, bytes })
     }
@@ -47,7 +47,7 @@ impl Serialize for UnknownName {
 impl<'de> Deserialize<'de> for UnknownName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::new(&name).ok_or_else(|| D::Error::custom(format!("a name longer than {LONGEST} bytes")))
+        Self::new(&name).ok_or_else(|| D::Error::custom(format!("a name longer than {LONGEST_NAME} bytes")))
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn unknown_names_survive_a_round_trip() {
-        for name in ["of_next_year", "", &"x".repeat(LONGEST)] {
+        for name in ["of_next_year", "", &"x".repeat(LONGEST_NAME)] {
             survives::<Reason>(name);
             survives::<Responder>(name);
             survives::<Origin>(name);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_too_long_or_not_a_text_is_refused() {
-        let long = format!("{:?}", "x".repeat(LONGEST + 1));
+        let long = format!("{:?}", "x".repeat(LONGEST_NAME + 1));
         for json in [&*long, "5", "null", "{}"] {
             assert!(serde_json::from_str::<Reason>(json).is_err(), "{json}");
         }

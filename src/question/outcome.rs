@@ -7,7 +7,7 @@ use super::{Answer, names::open_enum};
 
 /// How a question ended. On the wire it is one object with a `status`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Tagged", into = "Tagged")]
+#[serde(from = "TaggedOutcome", into = "TaggedOutcome")]
 #[non_exhaustive]
 pub enum Outcome {
     /// A responder answered.
@@ -37,7 +37,7 @@ impl Outcome {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", schemars(rename = "Outcome", title = "Outcome"))]
-enum Tagged {
+enum TaggedOutcome {
     /// A responder answered.
     Answered(Answer),
     /// The question ended without an answer.
@@ -52,24 +52,24 @@ enum Tagged {
     Unknown(Map<String, Json>),
 }
 
-impl From<Tagged> for Outcome {
-    fn from(tagged: Tagged) -> Self {
+impl From<TaggedOutcome> for Outcome {
+    fn from(tagged: TaggedOutcome) -> Self {
         match tagged {
-            Tagged::Answered(answer) => Outcome::Answered(answer),
-            Tagged::Rejected { reason } => Outcome::Rejected(reason),
-            Tagged::Failed => Outcome::Failed,
-            Tagged::Unknown(members) => Outcome::Unknown(members),
+            TaggedOutcome::Answered(answer) => Outcome::Answered(answer),
+            TaggedOutcome::Rejected { reason } => Outcome::Rejected(reason),
+            TaggedOutcome::Failed => Outcome::Failed,
+            TaggedOutcome::Unknown(members) => Outcome::Unknown(members),
         }
     }
 }
 
-impl From<Outcome> for Tagged {
+impl From<Outcome> for TaggedOutcome {
     fn from(outcome: Outcome) -> Self {
         match outcome {
-            Outcome::Answered(answer) => Tagged::Answered(answer),
-            Outcome::Rejected(reason) => Tagged::Rejected { reason },
-            Outcome::Failed => Tagged::Failed,
-            Outcome::Unknown(members) => Tagged::Unknown(members),
+            Outcome::Answered(answer) => TaggedOutcome::Answered(answer),
+            Outcome::Rejected(reason) => TaggedOutcome::Rejected { reason },
+            Outcome::Failed => TaggedOutcome::Failed,
+            Outcome::Unknown(members) => TaggedOutcome::Unknown(members),
         }
     }
 }
@@ -77,11 +77,11 @@ impl From<Outcome> for Tagged {
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Outcome {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        Tagged::schema_name()
+        TaggedOutcome::schema_name()
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Tagged::json_schema(generator)
+        TaggedOutcome::json_schema(generator)
     }
 }
 

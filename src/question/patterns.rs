@@ -20,11 +20,11 @@ impl Patterns {
         field: &str,
         all: impl FnOnce() -> Vec<(&'a str, &'a str)>,
     ) -> Option<&Regex> {
-        self.0.get_or_init(|| compile(&all())).get(field)
+        self.0.get_or_init(|| compile_patterns(&all())).get(field)
     }
 }
 
-fn compile(patterns: &[(&str, &str)]) -> BTreeMap<String, Regex> {
+fn compile_patterns(patterns: &[(&str, &str)]) -> BTreeMap<String, Regex> {
     let compiled = patterns.iter().filter_map(|(name, pattern)| {
         let compiled = RegexBuilder::new(pattern).size_limit(limits::PATTERN).build().ok()?;
         Some(((*name).to_owned(), compiled))

@@ -3,7 +3,7 @@
 use super::{FieldOption, Question, Role};
 
 /// Returns the options of a permission that have this role.
-pub fn options(question: &Question, role: Role) -> impl Iterator<Item = &FieldOption> {
+pub fn options_with_role(question: &Question, role: Role) -> impl Iterator<Item = &FieldOption> {
     let options = question.fields.iter().flat_map(|field| field.kind.options());
     options.filter(move |option| option.role.as_deref() == Some(&role))
 }

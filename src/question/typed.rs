@@ -16,14 +16,14 @@ pub const NO: &str = "No";
 ///
 /// A label is turned into the value of its option. `None` and an empty list stand for a field without an answer, but
 /// an empty list of multiple choices is a value. Texts beyond the last field are ignored.
-pub fn answer(
+pub fn answer_from_texts(
     question: &Question,
     selections: Vec<Option<Vec<String>>>,
     notes: BTreeMap<String, String>,
 ) -> Answer {
     let values = question.fields.iter().zip(selections).filter_map(|(field, selection)| {
         let texts = selection?.iter().map(|text| field.value_of(text).into_owned()).collect();
-        Some((field.name.clone(), value(&field.kind, texts)?))
+        Some((field.name.clone(), value_from_texts(&field.kind, texts)?))
     });
     Answer { values: values.collect(), notes }
 }
@@ -31,7 +31,7 @@ pub fn answer(
 /// Converts the texts of one field to a value of the field's type. Returns `None` if there is no text.
 ///
 /// A text that does not have this type stays a text: whether that is an error is not decided here.
-pub fn value(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
+pub fn value_from_texts(kind: &Kind, mut texts: Vec<String>) -> Option<Value> {
     if matches!(kind, Kind::Choices { .. }) || texts.len() > 1 {
         return Some(Value::Many(texts));
     }
@@ -65,7 +65,7 @@ mod tests {
 
     /// The value of these texts, as JSON.
     fn json_of(kind: &Kind, texts: &[&str]) -> serde_json::Value {
-        let value = value(kind, texts.iter().map(|text| (*text).to_owned()).collect());
+        let value = value_from_texts(kind, texts.iter().map(|text| (*text).to_owned()).collect());
         serde_json::to_value(value).expect("JSON")
     }
 
@@ -112,7 +112,7 @@ mod tests {
         let notes = BTreeMap::from([("q3".to_owned(), "later".to_owned())]);
         // The value `A` takes precedence over the label `A`.
         let selections = vec![text("b"), text("A"), None, Some(Vec::new()), text("beyond")];
-        let answer = answer(&question, selections, notes.clone());
+        let answer = answer_from_texts(&question, selections, notes.clone());
         assert_eq!(serde_json::to_value(answer.values).expect("JSON"), json!({ "q0": "A", "q1": "A" }));
         assert_eq!(answer.notes, notes);
     }

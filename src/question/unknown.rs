@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 /// The kinds that this version knows, and what each requires.
-const KINDS: [(&str, &[&str]); 6] = [
+const KNOWN_KINDS: [(&str, &[&str]); 6] = [
     ("text", &[]),
     ("choice", &["options"]),
     ("choices", &["options"]),
@@ -13,14 +13,14 @@ const KINDS: [(&str, &[&str]); 6] = [
 ];
 
 /// Returns what is wrong with a kind that could not be read, as a sentence whose subject is the field.
-pub(super) fn describe(members: &Map<String, Json>) -> String {
-    let names = || KINDS.map(|(name, _)| name).join(", ");
+pub(super) fn describe_unknown_kind(members: &Map<String, Json>) -> String {
+    let names = || KNOWN_KINDS.map(|(name, _)| name).join(", ");
     let kind = match members.get("kind") {
         None => return format!("has no `kind`, which must be one of {}", names()),
         Some(Json::String(kind)) => kind,
         Some(_) => return format!("has a `kind` that is not a text: it must be one of {}", names()),
     };
-    let Some((_, required)) = KINDS.iter().find(|(name, _)| name == kind) else {
+    let Some((_, required)) = KNOWN_KINDS.iter().find(|(name, _)| name == kind) else {
         return format!("has the kind {kind:?}, which is not known here: it must be one of {}", names());
     };
     match required.iter().find(|name| !members.contains_key(**name)) {
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn every_known_kind_is_described_as_one() {
-        for (kind, _) in super::KINDS {
+        for (kind, _) in super::KNOWN_KINDS {
             let members = json!({
                 "kind": kind, "options": [{ "value": "a", "label": "A" }], "yes": "y", "no": "n", "mood": 1,
             });

@@ -1,9 +1,9 @@
 //! What a rule does with a question whose conditions hold: what it submits, or that a person decides.
 
 use super::{
-    asked::Asked,
+    asked::QuestionView,
     conditions::Conditions,
-    given::{Given, is_alone, not_secret, roles},
+    given::{NamedValues, is_alone, not_secret, roles},
 };
 use crate::{
     desk::Submission,
@@ -13,7 +13,7 @@ use crate::{
 /// What a rule says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
-    Answer(Given),
+    Answer(NamedValues),
     Reject(String),
     Allow,
     Deny(Option<String>),
@@ -23,7 +23,7 @@ pub(super) enum Action {
 
 /// What is done with a question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum RuleEffect {
     /// This is submitted.
     Submit(Submission),
     /// A person decides: no later rule applies.
@@ -37,11 +37,11 @@ impl Action {
     ///
     /// # Errors
     /// The rule does not apply to it; the text says why.
-    pub(super) fn of(&self, conditions: &Conditions, asked: &Asked<'_>) -> Result<What, String> {
+    pub(super) fn of(&self, conditions: &Conditions, asked: &QuestionView<'_>) -> Result<RuleEffect, String> {
         let question = asked.question;
         match self {
-            Action::Hold => return Ok(What::Hold),
-            Action::Notify(ways) => return Ok(What::Notify(ways.clone())),
+            Action::Hold => return Ok(RuleEffect::Hold),
+            Action::Notify(ways) => return Ok(RuleEffect::Notify(ways.clone())),
             _ => {}
         }
         if question.risk().is_dangerous() && conditions.dangerous != Some(true) {
@@ -66,13 +66,13 @@ impl Action {
             }
             _ => return Err("it asks for no permission".to_owned()),
         };
-        Ok(What::Submit(submission))
+        Ok(RuleEffect::Submit(submission))
     }
 }
 
 /// Returns the answer that allows a permission this time.
 fn allowed(question: &Question) -> Result<Answer, String> {
-    let options: Vec<_> = permission::options(question, Role::AllowOnce).collect();
+    let options: Vec<_> = permission::options_with_role(question, Role::AllowOnce).collect();
     let [option] = options[..] else {
         return Err(match options.len() {
             0 => "it has no option that allows it this time".to_owned(),
@@ -96,7 +96,7 @@ fn allowed(question: &Question) -> Result<Answer, String> {
 }
 
 /// Checks that an answer grants nothing lasting, nothing unknown, and nothing that the rule does not name (I12).
-fn checked(conditions: &Conditions, asked: &Asked<'_>, answer: Answer) -> Result<Answer, String> {
+fn checked(conditions: &Conditions, asked: &QuestionView<'_>, answer: Answer) -> Result<Answer, String> {
     let is_permission = asked.question.purpose == Purpose::Permission;
     for role in roles(asked.question, &answer) {
         match role {

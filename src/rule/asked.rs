@@ -12,16 +12,16 @@ use crate::{
 };
 
 /// A question that rules look at.
-pub(super) struct Asked<'a> {
+pub(super) struct QuestionView<'a> {
     pub(super) question: &'a Question,
     words: OnceCell<Option<Vec<String>>>,
     files: &'a dyn Files,
     folder: OnceCell<Option<PathBuf>>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QuestionView<'a> {
     pub(super) fn new(question: &'a Question, files: &'a dyn Files) -> Self {
-        Asked { question, words: OnceCell::new(), files, folder: OnceCell::new() }
+        QuestionView { question, words: OnceCell::new(), files, folder: OnceCell::new() }
     }
 
     /// Returns whether a name plainly is a file in the folder of the session, and leads to one there. A number at its end may
@@ -50,7 +50,7 @@ impl<'a> Asked<'a> {
 
     /// Returns the words of the command, where it has one that can be split.
     pub(super) fn words(&self) -> Option<&[String]> {
-        self.words.get_or_init(|| command::words(self.command()?)).as_deref()
+        self.words.get_or_init(|| command::command_words(self.command()?)).as_deref()
     }
 
     /// Returns whether this is the label of an option.

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{asked::Asked, conditions::Conditions};
+use super::{asked::QuestionView, conditions::Conditions};
 
 /// A rule with a mistake. It decides nothing, and no later rule submits anything where its conditions hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl BrokenRule {
     }
 
     /// Returns whether it may be about a question.
-    pub(super) fn may_match(&self, asked: &Asked<'_>) -> bool {
+    pub(super) fn may_match(&self, asked: &QuestionView<'_>) -> bool {
         self.conditions.missed(asked).is_none()
     }
 }

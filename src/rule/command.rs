@@ -124,7 +124,7 @@ fn assigned(words: &[String]) -> usize {
 }
 
 /// Returns the words of a command. `None` where a quotation mark has no end.
-pub(super) fn words(command: &str) -> Option<Vec<String>> {
+pub(super) fn command_words(command: &str) -> Option<Vec<String>> {
     shlex::split(command)
 }
 
@@ -134,7 +134,7 @@ mod tests {
 
     fn is_match(pattern: &str, command: &str) -> bool {
         let pattern = CommandPattern::of_text(pattern).expect("a pattern");
-        words(command).is_some_and(|words| pattern.matches(&words))
+        command_words(command).is_some_and(|words| pattern.matches(&words))
     }
 
     #[test]
@@ -163,8 +163,8 @@ mod tests {
         }
         let exact =
             CommandPattern::exact(["bash", "-lc", "cargo *"].map(str::to_owned).to_vec()).expect("a pattern");
-        assert!(exact.matches(&words("bash -lc 'cargo *'").expect("words")));
-        assert!(!exact.matches(&words("bash -lc 'cargo test'").expect("words")));
+        assert!(exact.matches(&command_words("bash -lc 'cargo *'").expect("words")));
+        assert!(!exact.matches(&command_words("bash -lc 'cargo test'").expect("words")));
         assert!(CommandPattern::of_text("*").is_err() && CommandPattern::of_text("a 'b").is_err());
         assert!(CommandPattern::exact(Vec::new()).is_err() && CommandPattern::of_text("'' a").is_err());
     }
@@ -211,7 +211,7 @@ mod tests {
                 }
             }
         }
-        commands.retain(|command| simple(command).is_ok() && words(command).is_some());
+        commands.retain(|command| simple(command).is_ok() && command_words(command).is_some());
         assert!(commands.len() > 2000, "{}", commands.len());
         let show = "p() { for word; do printf '%s\\036' \"$word\"; done; printf '\\n'; }\n";
         let script = show.to_owned() + &commands.join("\n") + "\n";
@@ -220,8 +220,12 @@ mod tests {
         let said = String::from_utf8(ran.stdout).expect("a text");
         assert_eq!(said.lines().count(), commands.len());
         for (command, line) in commands.iter().zip(said.lines()) {
-            let expected: String =
-                words(command).expect("words").iter().skip(1).map(|word| format!("{word}\u{1e}")).collect();
+            let expected: String = command_words(command)
+                .expect("words")
+                .iter()
+                .skip(1)
+                .map(|word| format!("{word}\u{1e}"))
+                .collect();
             assert_eq!(line, expected, "{command}");
         }
     }

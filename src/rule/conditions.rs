@@ -1,6 +1,6 @@
 //! The conditions of a rule: all that it has must hold. What happens then is left to `action`.
 
-use super::{asked::Asked, command::CommandPattern, pattern::AnyOf};
+use super::{asked::QuestionView, command::CommandPattern, pattern::AnyOf};
 use crate::{
     guard::{command::simple, named, path},
     question::{Origin, Purpose, Subject},
@@ -25,7 +25,7 @@ pub(super) struct Conditions {
 
 /// A condition that does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missed {
+pub(super) enum FailedCondition {
     Agent,
     Project,
     Session,
@@ -44,7 +44,7 @@ impl Conditions {
     }
 
     /// Returns the first condition that does not hold.
-    pub(super) fn missed(&self, asked: &Asked<'_>) -> Option<Missed> {
+    pub(super) fn missed(&self, asked: &QuestionView<'_>) -> Option<FailedCondition> {
         let question = asked.question;
         let is_like = |pattern: &Option<AnyOf>, text: Option<&str>| {
             pattern.as_ref().is_none_or(|pattern| text.is_some_and(|text| pattern.matches(text)))
@@ -59,30 +59,30 @@ impl Conditions {
         let project =
             question.project.as_deref().filter(|folder| self.project.is_none() || path::is_plain(folder));
         if self.purpose.is_some_and(|purpose| purpose != question.purpose) {
-            Some(Missed::Purpose)
+            Some(FailedCondition::Purpose)
         } else if !self.origin.is_empty() && !self.origin.contains(&question.origin) {
-            Some(Missed::Origin)
+            Some(FailedCondition::Origin)
         } else if self.dangerous.is_some_and(|dangerous| dangerous != question.dangerous) {
-            Some(Missed::Dangerous)
+            Some(FailedCondition::Dangerous)
         } else if !is_like(&self.agent, question.agent.as_deref()) {
-            Some(Missed::Agent)
+            Some(FailedCondition::Agent)
         } else if !is_like(&self.project, project) {
-            Some(Missed::Project)
+            Some(FailedCondition::Project)
         } else if !is_like(&self.session, question.session.as_deref()) {
-            Some(Missed::Session)
+            Some(FailedCondition::Session)
         } else if !is_tool {
-            Some(Missed::Tool)
+            Some(FailedCondition::Tool)
         } else if !self.options.iter().all(|label| asked.has_label(label)) {
-            Some(Missed::Options)
+            Some(FailedCondition::Options)
         } else if !is_command() {
-            Some(Missed::Command)
+            Some(FailedCondition::Command)
         } else {
             None
         }
     }
 
     /// Says what a condition wants, and what the question has.
-    pub(super) fn describe(&self, missed: Missed, asked: &Asked<'_>) -> String {
+    pub(super) fn describe(&self, missed: FailedCondition, asked: &QuestionView<'_>) -> String {
         let question = asked.question;
         let has = |name: &str, has: Option<&str>, wanted: Option<&AnyOf>| {
             let wanted = wanted.map(ToString::to_string).unwrap_or_default();
@@ -92,17 +92,17 @@ impl Conditions {
             }
         };
         match missed {
-            Missed::Agent => has("agent", question.agent.as_deref(), self.agent.as_ref()),
-            Missed::Project => has("project", question.project.as_deref(), self.project.as_ref()),
-            Missed::Session => has("session", question.session.as_deref(), self.session.as_ref()),
-            Missed::Purpose => {
+            FailedCondition::Agent => has("agent", question.agent.as_deref(), self.agent.as_ref()),
+            FailedCondition::Project => has("project", question.project.as_deref(), self.project.as_ref()),
+            FailedCondition::Session => has("session", question.session.as_deref(), self.session.as_ref()),
+            FailedCondition::Purpose => {
                 format!("it is a {}, and not a {}", question.purpose, name(self.purpose.as_ref()))
             }
-            Missed::Tool => {
+            FailedCondition::Tool => {
                 let kind = asked.subject().and_then(|subject| subject.kind.as_deref()).unwrap_or("not known");
                 format!("the kind of its tool is {kind}, and not {}", self.tool.join(" or "))
             }
-            Missed::Command => match (asked.command(), &self.command) {
+            FailedCondition::Command => match (asked.command(), &self.command) {
                 (Some(command), Some(pattern)) => {
                     format!(
                         "its command is `{}`, and not {pattern}",
@@ -111,18 +111,18 @@ impl Conditions {
                 }
                 _ => "it has no command".to_owned(),
             },
-            Missed::Options => {
+            FailedCondition::Options => {
                 let missing = self.options.iter().find(|label| !asked.has_label(label));
                 format!("it has no option with the label {:?}", missing.cloned().unwrap_or_default())
             }
-            Missed::Origin => {
+            FailedCondition::Origin => {
                 let wanted: Vec<_> = self.origin.iter().map(Origin::name).collect();
                 format!("its origin is {}, and not {}", question.origin, wanted.join(" or "))
             }
-            Missed::Dangerous if question.dangerous => {
+            FailedCondition::Dangerous if question.dangerous => {
                 "it is more than plain, and the rule says `dangerous = false`".to_owned()
             }
-            Missed::Dangerous => "it is plain, and the rule says `dangerous = true`".to_owned(),
+            FailedCondition::Dangerous => "it is plain, and the rule says `dangerous = true`".to_owned(),
         }
     }
 
@@ -131,7 +131,7 @@ impl Conditions {
     ///
     /// # Errors
     /// What it does not name.
-    pub(super) fn names(&self, asked: &Asked<'_>) -> Result<(), String> {
+    pub(super) fn names(&self, asked: &QuestionView<'_>) -> Result<(), String> {
         let Some(subject) = asked.subject() else {
             return Err("it does not say what would be done".to_owned());
         };
@@ -165,7 +165,7 @@ fn is_of_no_file(kind: &str) -> bool {
 }
 
 /// Checks that a command would run in the folder of the session, or below it.
-fn in_project(asked: &Asked<'_>, subject: &Subject) -> Result<(), String> {
+fn in_project(asked: &QuestionView<'_>, subject: &Subject) -> Result<(), String> {
     match named::folders(subject).iter().find(|folder| !asked.is_inside(folder)) {
         Some(folder) => Err(format!("its command would run in {folder}, which is not in its project")),
         None => Ok(()),
@@ -173,7 +173,7 @@ fn in_project(asked: &Asked<'_>, subject: &Subject) -> Result<(), String> {
 }
 
 /// Checks that the files that a permission is about are in the folder of the session, or below it.
-fn files_in_project(asked: &Asked<'_>, subject: &Subject) -> Result<(), String> {
+fn files_in_project(asked: &QuestionView<'_>, subject: &Subject) -> Result<(), String> {
     match named::files(subject)?.iter().find(|file| !asked.is_inside(file)) {
         Some(file) => Err(format!("it is about {file}, which is not in its project")),
         None => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{action::What, asked::Asked, read::Rule};
+use super::{action::RuleEffect, asked::QuestionView, read::Rule};
 use crate::{desk::Record, guard::Files};
 
 /// What the rules decide about a question.
@@ -11,12 +11,12 @@ pub struct Decision {
     /// The name of the rule.
     pub rule: Arc<str>,
     /// What is done.
-    pub what: What,
+    pub what: RuleEffect,
 }
 
 /// A rule that does not apply to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passed {
+pub struct SkippedRule {
     /// The name of the rule.
     pub rule: Arc<str>,
     /// Why it does not apply. It quotes the agent, so it is not safe to print raw.
@@ -25,16 +25,16 @@ pub struct Passed {
 
 /// What the rules decide about a question, and why no earlier rule does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explained {
+pub struct Explanation {
     /// The rules before, in their order.
-    pub passed: Vec<Passed>,
+    pub passed: Vec<SkippedRule>,
     /// What is decided. `None` where no rule applies.
     pub decision: Option<Decision>,
 }
 
 /// Decides about a question, as if it were open. Files are looked at where a rule allows what is about them.
 pub fn decide(rules: &[Rule], record: &Record, files: &dyn Files) -> Option<Decision> {
-    let asked = Asked::new(&record.question, files);
+    let asked = QuestionView::new(&record.question, files);
     rules.iter().find_map(|rule| {
         let what = rule.apply(&asked).ok()?;
         Some(Decision { rule: Arc::clone(rule.name()), what })
@@ -42,19 +42,19 @@ pub fn decide(rules: &[Rule], record: &Record, files: &dyn Files) -> Option<Deci
 }
 
 /// Decides about a question, and says why no earlier rule does.
-pub fn explain(rules: &[Rule], record: &Record, files: &dyn Files) -> Explained {
-    let asked = Asked::new(&record.question, files);
+pub fn explain(rules: &[Rule], record: &Record, files: &dyn Files) -> Explanation {
+    let asked = QuestionView::new(&record.question, files);
     let mut passed = Vec::new();
     for rule in rules {
         match rule.apply(&asked) {
             Ok(what) => {
                 let decision = Some(Decision { rule: Arc::clone(rule.name()), what });
-                return Explained { passed, decision };
+                return Explanation { passed, decision };
             }
-            Err(why) => passed.push(Passed { rule: Arc::clone(rule.name()), why: why.to_string() }),
+            Err(why) => passed.push(SkippedRule { rule: Arc::clone(rule.name()), why: why.to_string() }),
         }
     }
-    Explained { passed, decision: None }
+    Explanation { passed, decision: None }
 }
 
 /// What rules would have decided about many questions.

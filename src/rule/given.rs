@@ -6,27 +6,27 @@ use crate::question::{Answer, Field, FieldOption, Kind, Question, Role, Value, c
 
 /// The values that a rule names, as texts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Given {
+pub(super) enum NamedValues {
     /// For a question of a single field.
     Only(Vec<String>),
     /// By the names of the fields.
     Named(BTreeMap<String, Vec<String>>),
 }
 
-impl Given {
+impl NamedValues {
     /// Returns the answer to a question.
     ///
     /// # Errors
     /// It does not fit: a sentence whose subject is the rule or the question.
     pub(super) fn to(&self, question: &Question) -> Result<Answer, String> {
         let named: Vec<(&Field, &[String])> = match self {
-            Given::Only(texts) => match &*question.fields {
+            NamedValues::Only(texts) => match &*question.fields {
                 [field] => vec![(field, &**texts)],
                 fields => {
                     return Err(format!("it has {} fields, and the rule does not say which", fields.len()));
                 }
             },
-            Given::Named(named) => {
+            NamedValues::Named(named) => {
                 let find = |name: &String| question.fields.iter().find(|field| field.name == *name);
                 let named = named.iter().map(|(name, texts)| {
                     find(name)
@@ -75,7 +75,7 @@ fn value(field: &Field, texts: &[String]) -> Result<Value, String> {
             Ok(Value::Many(values.collect::<Result<_, String>>()?))
         }
         Kind::Unknown(_) => Err(format!("its field {:?} is of a kind that is not known here", field.name)),
-        kind => typed::value(kind, texts.to_vec())
+        kind => typed::value_from_texts(kind, texts.to_vec())
             .ok_or_else(|| format!("the rule has no value for {:?}", field.name)),
     }
 }

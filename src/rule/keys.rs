@@ -6,14 +6,14 @@ pub struct RuleKey {
     /// Its name.
     pub name: &'static str,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: KeyKind,
     /// What it is for, without a full stop.
     pub about: &'static str,
 }
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum KeyKind {
     /// A text.
     Text,
     /// One of these names.
@@ -42,7 +42,7 @@ pub const WAYS: &[&str] = &["terminal", "sound", "desktop", "command", "webhook"
 /// The purposes that a rule can name.
 const PURPOSES: &[&str] = &["question", "permission"];
 
-const fn key(name: &'static str, takes: Takes, about: &'static str) -> RuleKey {
+const fn key(name: &'static str, takes: KeyKind, about: &'static str) -> RuleKey {
     RuleKey { name, takes, about }
 }
 
@@ -50,56 +50,56 @@ const fn key(name: &'static str, takes: Takes, about: &'static str) -> RuleKey {
 pub const KEYS: [RuleKey; 14] = [
     key(
         "name",
-        Takes::Text,
+        KeyKind::Text,
         "What it is called where it is shown which rule decided; no other rule has this name",
     ),
     key(
         "agent",
-        Takes::Texts,
+        KeyKind::Texts,
         "The agent's own name, as `askbridge show --json` has it; `*` and `?` are wildcards",
     ),
     key(
         "project",
-        Takes::Texts,
+        KeyKind::Texts,
         "The folder of the session, which begins with `/` or `~/`; `*` and `?` are wildcards",
     ),
-    key("session", Takes::Texts, "The ID of the session; `*` and `?` are wildcards"),
-    key("purpose", Takes::One(PURPOSES), "What it is for"),
+    key("session", KeyKind::Texts, "The ID of the session; `*` and `?` are wildcards"),
+    key("purpose", KeyKind::One(PURPOSES), "What it is for"),
     key(
         "tool",
-        Takes::Texts,
+        KeyKind::Texts,
         "The kind of the tool: `read`, `edit`, `delete`, `move`, `search`, `execute`, `fetch` and so on",
     ),
     key(
         "command",
-        Takes::Command,
+        KeyKind::Command,
         "The command: a text whose words may have wildcards, where a last `*` stands for all further words; or a list of its exact words",
     ),
-    key("options", Takes::List, "Labels of options that it must have, all of them"),
+    key("options", KeyKind::List, "Labels of options that it must have, all of them"),
     key(
         "origin",
-        Takes::Texts,
+        KeyKind::Texts,
         "The protocol that it came in: `elicitation`, `claude`, `codex`, `program` and so on",
     ),
     key(
         "dangerous",
-        Takes::Flag,
+        KeyKind::Flag,
         "Whether it is more than plain, as every command is; without `true`, the rule never settles what may do harm",
     ),
     key(
         "then",
-        Takes::One(ACTIONS),
+        KeyKind::One(ACTIONS),
         "What is done: `allow` it once, `deny` it, `answer`, `reject`, `hold` it for a person, or `notify` a person",
     ),
     key(
         "answer",
-        Takes::Answer,
+        KeyKind::Answer,
         "With `answer`: the value or label of an option, or a text; for several fields, a table by their names",
     ),
-    key("reason", Takes::Text, "With `reject` and `deny`: the reason that the agent is told"),
+    key("reason", KeyKind::Text, "With `reject` and `deny`: the reason that the agent is told"),
     key(
         "by",
-        Takes::Texts,
+        KeyKind::Texts,
         "With `notify`: the ways in which you are told, such as `[\"desktop\", \"ntfy\"]`",
     ),
 ];

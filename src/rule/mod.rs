@@ -28,7 +28,7 @@ mod samples;
 #[cfg(test)]
 mod promises;
 
-pub use action::What;
+pub use action::RuleEffect;
 pub use broken::BrokenRule;
-pub use decide::{Decision, Explained, Passed, Trial, decide, explain};
+pub use decide::{Decision, Explanation, SkippedRule, Trial, decide, explain};
 pub use read::{Mistake, Rule};

@@ -4,7 +4,7 @@ use proptest::{collection::vec, prelude::*, sample::select, test_runner::FileFai
 use serde_json::{Value as Json, json};
 
 use super::{
-    Rule, What, decide, explain,
+    Rule, RuleEffect, decide, explain,
     samples::{NoLinks, record, rule, with},
 };
 use crate::{
@@ -172,9 +172,9 @@ fn any_rule() -> impl Strategy<Value = Json> {
 }
 
 /// What one decision must not do. `members` are those of the rule that decided.
-fn holds_promises(members: &Json, record: &Record, what: &What) -> Result<(), TestCaseError> {
+fn holds_promises(members: &Json, record: &Record, what: &RuleEffect) -> Result<(), TestCaseError> {
     let question = &record.question;
-    let What::Submit(submission) = what else { return Ok(()) };
+    let RuleEffect::Submit(submission) = what else { return Ok(()) };
     // Nothing dangerous is settled unless the rule says so, and nothing of an unknown purpose.
     prop_assert!(!question.risk().is_dangerous() || members["dangerous"] == true);
     prop_assert!(!matches!(question.purpose, Purpose::Other(_)));

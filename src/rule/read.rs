@@ -6,12 +6,12 @@ use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use serde_json::Value;
 
 use super::{
-    action::{Action, What},
-    asked::Asked,
+    action::{Action, RuleEffect},
+    asked::QuestionView,
     broken::BrokenRule,
     command::CommandPattern,
     conditions::Conditions,
-    given::Given,
+    given::NamedValues,
     keys::{ACTIONS, DECIDING, WAYS},
     pattern::{AnyOf, has_wildcard},
 };
@@ -103,29 +103,31 @@ impl Rule {
     ///
     /// # Errors
     /// Why it does not apply, which is put into words only where that is wanted.
-    pub(super) fn apply<'a>(&'a self, asked: &'a Asked<'_>) -> Result<What, WhyNot<'a>> {
+    pub(super) fn apply<'a>(&'a self, asked: &'a QuestionView<'_>) -> Result<RuleEffect, Mismatch<'a>> {
         if let Some(missed) = self.conditions.missed(asked) {
-            return Err(WhyNot::Condition(Box::new(move || self.conditions.describe(missed, asked))));
+            return Err(Mismatch::Condition(Box::new(move || self.conditions.describe(missed, asked))));
         }
-        let what = self.action.of(&self.conditions, asked).map_err(WhyNot::Action)?;
+        let what = self.action.of(&self.conditions, asked).map_err(Mismatch::Action)?;
         match self.broken.iter().find(|broken| broken.may_match(asked)) {
-            Some(broken) if matches!(what, What::Submit(_)) => Err(WhyNot::Action(broken.to_string())),
+            Some(broken) if matches!(what, RuleEffect::Submit(_)) => {
+                Err(Mismatch::Action(broken.to_string()))
+            }
             _ => Ok(what),
         }
     }
 }
 
 /// Why a rule does not apply.
-pub(super) enum WhyNot<'a> {
+pub(super) enum Mismatch<'a> {
     Condition(Box<dyn Fn() -> String + 'a>),
     Action(String),
 }
 
-impl fmt::Display for WhyNot<'_> {
+impl fmt::Display for Mismatch<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WhyNot::Condition(describe) => formatter.write_str(&describe()),
-            WhyNot::Action(why) => formatter.write_str(why),
+            Mismatch::Condition(describe) => formatter.write_str(&describe()),
+            Mismatch::Action(why) => formatter.write_str(why),
         }
     }
 }
@@ -297,14 +299,14 @@ impl Reader<'_> {
         }
     }
 
-    fn given(&mut self, value: &Value) -> Option<Given> {
+    fn given(&mut self, value: &Value) -> Option<NamedValues> {
         let given = match value {
             Value::Object(fields) if fields.is_empty() => None,
             Value::Object(fields) => {
                 let named = fields.iter().map(|(name, value)| Some((name.clone(), given_texts(value)?)));
-                named.collect::<Option<BTreeMap<_, _>>>().map(Given::Named)
+                named.collect::<Option<BTreeMap<_, _>>>().map(NamedValues::Named)
             }
-            value => given_texts(value).map(Given::Only),
+            value => given_texts(value).map(NamedValues::Only),
         };
         if given.is_none() {
             let message = "an answer is a text, true or false, a number, a list of texts, or a table of these by the \

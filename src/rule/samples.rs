@@ -6,9 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 
-use super::{Rule, What, decide, explain};
+use super::{Rule, RuleEffect, decide, explain};
 use crate::{
     desk::{Record, Submission, Timestamp},
     guard::{self, Files},
@@ -25,7 +25,7 @@ impl Files for NoLinks {
 }
 
 /// Returns the record of a question that has these members beside the usual ones.
-pub(super) fn record(members: &Value) -> Record {
+pub(super) fn record(members: &Json) -> Record {
     let mut question = json!({
         "questionId": "q", "message": "Which?", "origin": "elicitation", "dangerous": false, "blocking": true,
         "agent": "Codex", "project": "/people/ada/src/shop", "sessionId": "s-1",
@@ -40,14 +40,14 @@ pub(super) fn record(members: &Value) -> Record {
 }
 
 /// Returns a field with two options.
-pub(super) fn choice(name: &str, required: bool) -> Value {
+pub(super) fn choice(name: &str, required: bool) -> Json {
     let options = [("sqlite", "SQLite"), ("postgres", "Postgres")];
     let options = options.map(|(value, label)| json!({ "value": value, "label": label }));
     json!({ "name": name, "label": "Which?", "kind": "choice", "required": required, "options": options })
 }
 
 /// Returns a permission to run a command, as agents ask for it.
-pub(super) fn permission(command: &str) -> Value {
+pub(super) fn permission(command: &str) -> Json {
     let roles = ["allow_once", "allow_always", "reject_once", "reject_always"];
     let options = roles.map(|role| json!({ "value": role, "label": role.replace('_', " "), "role": role }));
     json!({
@@ -58,8 +58,8 @@ pub(super) fn permission(command: &str) -> Value {
 }
 
 /// Returns a rule of these members, whose name is `r` unless they say another.
-pub(super) fn rule(members: &Value) -> Result<Rule, String> {
-    let mut table: BTreeMap<String, Value> = [("name".to_owned(), json!("r"))].into();
+pub(super) fn rule(members: &Json) -> Result<Rule, String> {
+    let mut table: BTreeMap<String, Json> = [("name".to_owned(), json!("r"))].into();
     let members = members.as_object().expect("an object");
     table.extend(members.iter().map(|(name, value)| (name.clone(), value.clone())));
     let said = |mistakes: Vec<super::Mistake>| {
@@ -69,25 +69,27 @@ pub(super) fn rule(members: &Value) -> Result<Rule, String> {
 }
 
 /// Returns what one rule does with a question: what is submitted in short, or why it does not apply.
-pub(super) fn done(members: &Value, question: &Value) -> String {
+pub(super) fn done(members: &Json, question: &Json) -> String {
     let rules = [rule(members).unwrap_or_else(|error| panic!("{members}: {error}"))];
     let record = record(question);
     let explained = explain(&rules, &record, &NoLinks);
     assert_eq!(explained.decision, decide(&rules, &record, &NoLinks));
     match explained.decision.map(|decision| decision.what) {
-        Some(What::Hold) => "hold".to_owned(),
-        Some(What::Notify(ways)) => format!("notify {}", ways.join(" ")),
-        Some(What::Submit(Submission::Reject(remark))) => format!("reject {}", remark.unwrap_or_default()),
-        Some(What::Submit(Submission::Answer(answer))) => {
+        Some(RuleEffect::Hold) => "hold".to_owned(),
+        Some(RuleEffect::Notify(ways)) => format!("notify {}", ways.join(" ")),
+        Some(RuleEffect::Submit(Submission::Reject(remark))) => {
+            format!("reject {}", remark.unwrap_or_default())
+        }
+        Some(RuleEffect::Submit(Submission::Answer(answer))) => {
             serde_json::to_string(&answer.values).expect("JSON")
         }
-        Some(What::Submit(other)) => panic!("{other:?}"),
+        Some(RuleEffect::Submit(other)) => panic!("{other:?}"),
         None => explained.passed[0].why.clone(),
     }
 }
 
 /// Returns an object with these members in the place of its own.
-pub(super) fn with(mut value: Value, members: &Value) -> Value {
+pub(super) fn with(mut value: Json, members: &Json) -> Json {
     for (name, member) in members.as_object().into_iter().flatten() {
         value[name] = member.clone();
     }

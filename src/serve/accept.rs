@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{connection, ends::Ends, visitors::Visitors};
+use super::{connection, ends::Endpoints, visitors::Visitors};
 use crate::limits;
 
 /// Serves all connections until the server stops. Then replies that are under way are still sent, once `kept` says that
@@ -57,10 +57,10 @@ fn serve(
 ) {
     let visitor = visitors.admit();
     if let Ok(server) = stream.local_addr() {
-        visitor.comes_over(Ends { client, server });
+        visitor.comes_over(Endpoints { client, server });
     }
     let stopped = async move { stop.cancelled().await };
-    let served = connection::serve(stream, router.clone(), Arc::clone(&visitor), stopped);
+    let served = connection::serve_http(stream, router.clone(), Arc::clone(&visitor), stopped);
     tokio::spawn(async move {
         tokio::select! {
             served = served => {

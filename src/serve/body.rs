@@ -71,7 +71,7 @@ impl Bodies {
             read.extend_from_slice(&frame);
         }
         Ok(match memory {
-            Some(memory) => Bytes::from_owner(Owned { body: read, _memory: memory }),
+            Some(memory) => Bytes::from_owner(HeldBody { body: read, _memory: memory }),
             None => read.freeze(),
         })
     }
@@ -90,12 +90,12 @@ fn too_large() -> Problem {
 }
 
 /// A body, and the permit for its memory.
-struct Owned {
+struct HeldBody {
     body: BytesMut,
     _memory: OwnedSemaphorePermit,
 }
 
-impl AsRef<[u8]> for Owned {
+impl AsRef<[u8]> for HeldBody {
     fn as_ref(&self) -> &[u8] {
         &self.body
     }

@@ -22,7 +22,7 @@ use crate::limits;
 /// Serves a connection until it ends. Once `stopped` is ready, the reply that is under way is the last.
 ///
 /// Handlers find the visitor in the extensions of the request.
-pub(super) async fn serve(
+pub(super) async fn serve_http(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
     visitor: Arc<Visitor>,
@@ -77,7 +77,7 @@ mod tests {
             .route("/", post(async |body: Bytes| body.len().to_string()))
             .layer(middleware::from_fn_with_state(Bodies::default(), body::whole));
         let (visitors, _) = Visitors::new();
-        tokio::spawn(serve(far, router, visitors.admit(), pending()));
+        tokio::spawn(serve_http(far, router, visitors.admit(), pending()));
         near
     }
 

@@ -14,7 +14,7 @@ const OPENAPI: &str = include_str!("../../schema/openapi.json");
 const OPENRPC: &str = include_str!("../../schema/openrpc.json");
 
 /// Returns the routes.
-pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
+pub(super) fn document_routes<I: Inbox>() -> Router<App<I>> {
     let document = |text: &'static str| get(async move || ([(CONTENT_TYPE, "application/json")], text));
     Router::new().route(OPENAPI_PATH, document(OPENAPI)).route(OPENRPC_PATH, document(OPENRPC))
 }

@@ -3,21 +3,21 @@
 
 use std::net::SocketAddr;
 
-use crate::control::tcp_table::{self, Row};
+use crate::control::tcp_table::{self, TcpRow};
 
 /// The user that can be every other one.
 const ROOT: u32 = 0;
 
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ends {
+pub(super) struct Endpoints {
     /// The address of the client.
     pub(super) client: SocketAddr,
     /// The address of the server that it has connected to.
     pub(super) server: SocketAddr,
 }
 
-impl Ends {
+impl Endpoints {
     /// Returns whether the client is a process of another user of this machine, as far as that is known.
     pub(super) fn are_of_two_users(&self) -> bool {
         let ours = rustix::process::geteuid().as_raw();
@@ -25,7 +25,7 @@ impl Ends {
     }
 
     /// Returns the users of the client's socket, which is in one of these rows if it is on this machine.
-    fn users_in(&self, rows: impl IntoIterator<Item = Row>) -> Vec<u32> {
+    fn users_in(&self, rows: impl IntoIterator<Item = TcpRow>) -> Vec<u32> {
         rows.into_iter().filter(|row| row.is_end(self.client, self.server)).map(|row| row.user).collect()
     }
 }
@@ -46,8 +46,8 @@ mod tests {
    2: 0100007F:C350 0100007F:20E5 01 00000000:00000000 00:00000000 00000000  1001        0 3 1 0 20 4 30 10 -1
    3: 0000000000000000FFFF00000100007F:C351 0000000000000000FFFF00000100007F:20E5 01 0:0 0:0 0 1002 0 4 1";
         let user = |client: &str, server: &str| {
-            let ends = Ends { client: client.parse().unwrap(), server: server.parse().unwrap() };
-            ends.users_in(tcp_table::parse(table)).first().copied()
+            let ends = Endpoints { client: client.parse().unwrap(), server: server.parse().unwrap() };
+            ends.users_in(tcp_table::parse_table(table)).first().copied()
         };
         assert_eq!(user("127.0.0.1:50000", "127.0.0.1:8421"), Some(1001));
         assert_eq!(user("[::ffff:127.0.0.1]:50000", "[::ffff:127.0.0.1]:8421"), Some(1001));
@@ -62,7 +62,8 @@ mod tests {
             // A machine may have no IPv6.
             let Ok(listener) = TcpListener::bind(address) else { continue };
             let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            let ends = Ends { client: client.local_addr().unwrap(), server: client.peer_addr().unwrap() };
+            let ends =
+                Endpoints { client: client.local_addr().unwrap(), server: client.peer_addr().unwrap() };
             assert!(!ends.are_of_two_users());
             if cfg!(target_os = "linux") {
                 assert_eq!(ends.users_in(tcp_table::rows()), [rustix::process::geteuid().as_raw()]);

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
     app::App,
-    feed::Item,
+    feed::FeedItem,
     labels,
     problem::Problem,
-    sse::{self, Message},
+    sse::{self, SseMessage},
 };
 use crate::{
-    control::{inbox::Inbox, protocol::PROTOCOL},
+    control::{inbox::Inbox, traffic::PROTOCOL},
     desk::{Event, QuestionId, Record},
     question::Outcome,
 };
@@ -94,9 +94,9 @@ impl<'a> QuestionEvent<'a> {
 }
 
 /// The data of an event, which copies nothing of the question until it is written.
-struct Data(Arc<Record>);
+struct EventData(Arc<Record>);
 
-impl Serialize for Data {
+impl Serialize for EventData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         QuestionEvent::of(&self.0).serialize(serializer)
     }
@@ -113,19 +113,19 @@ async fn events<I: Inbox>(State(app): State<App<I>>, headers: HeaderMap) -> Resu
 }
 
 /// Open questions have no ID: a client that is cut off before the end of the snapshot gets another one.
-fn message(item: Item) -> Message {
+fn message(item: FeedItem) -> SseMessage {
     match item {
-        Item::Open(record) => Message::new(Data(record)).event("question.requested"),
-        Item::Snapshot { place, revision, open } => {
-            Message::new(Snapshot { protocol: PROTOCOL, revision, open }).id(&place).event("snapshot")
+        FeedItem::Open(record) => SseMessage::new(EventData(record)).event("question.requested"),
+        FeedItem::Snapshot { place, revision, open } => {
+            SseMessage::new(Snapshot { protocol: PROTOCOL, revision, open }).id(&place).event("snapshot")
         }
-        Item::Event { place, event } => {
+        FeedItem::Event { place, event } => {
             let name = match &event {
                 Event::Opened(_) => "question.requested",
                 Event::Changed(_) => "question.changed",
                 Event::Settled(_) => "question.resolved",
             };
-            Message::new(Data(Arc::clone(event.record()))).id(&place).event(name)
+            SseMessage::new(EventData(Arc::clone(event.record()))).id(&place).event(name)
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Feeds {
 
 /// One thing to tell a client.
 #[derive(Debug)]
-pub(super) enum Item {
+pub(super) enum FeedItem {
     /// A question that is open at the beginning, or after a gap.
     Open(Arc<Record>),
     /// All open questions were told, and no others are open.
@@ -67,7 +67,7 @@ impl Feeds {
         &self,
         store: &Store,
         last: Option<&str>,
-    ) -> Result<impl Stream<Item = Item> + use<>, Problem> {
+    ) -> Result<impl Stream<Item = FeedItem> + use<>, Problem> {
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| {
             let detail =
                 format!("there are {} streams of events already, which is the limit", limits::SUBSCRIBERS);
@@ -104,7 +104,7 @@ enum Pending {
 }
 
 impl Feed {
-    async fn next(&mut self) -> Option<Item> {
+    async fn next(&mut self) -> Option<FeedItem> {
         loop {
             if let Some(item) = self.next_pending() {
                 return Some(item);
@@ -133,7 +133,7 @@ impl Feed {
         }
     }
 
-    fn next_pending(&mut self) -> Option<Item> {
+    fn next_pending(&mut self) -> Option<FeedItem> {
         match &mut self.pending {
             Pending::Nothing => None,
             Pending::Snapshot { revision, open, told } => {
@@ -142,17 +142,17 @@ impl Feed {
                     // A question that was settled meanwhile is not open any more; the events behind the snapshot say so.
                     let record = self.store.read(|_, snapshot| snapshot.get(id).cloned());
                     if let Some(record) = record.filter(|record| record.is_open()) {
-                        return Some(Item::Open(record));
+                        return Some(FeedItem::Open(record));
                     }
                 }
                 let (revision, open) = (*revision, Arc::clone(open));
                 self.pending = Pending::Nothing;
-                Some(Item::Snapshot { place: self.place(revision), revision, open })
+                Some(FeedItem::Snapshot { place: self.place(revision), revision, open })
             }
             Pending::Events(events) => {
                 let (number, weak) = events.pop_front()?;
                 match weak.upgrade() {
-                    Some(event) => Some(Item::Event { place: self.place(number + 1), event }),
+                    Some(event) => Some(FeedItem::Event { place: self.place(number + 1), event }),
                     None => {
                         // It was superseded or forgotten while the client did not read.
                         self.follower = self.store.follow_from(number);
@@ -219,15 +219,15 @@ mod tests {
         store.edit(|editor| editor.put(Arc::clone(record)));
     }
 
-    fn open(store: &Store, last: Option<&str>) -> impl Stream<Item = Item> + use<> {
+    fn open(store: &Store, last: Option<&str>) -> impl Stream<Item = FeedItem> + use<> {
         Feeds::new("e", CancellationToken::new()).open(store, last).unwrap()
     }
 
-    fn short(item: Item) -> String {
+    fn short(item: FeedItem) -> String {
         match item {
-            Item::Open(record) => format!("open {}", record.id.number),
-            Item::Snapshot { place, open, .. } => format!("snapshot of {} {place}", open.len()),
-            Item::Event { place, event } => match event {
+            FeedItem::Open(record) => format!("open {}", record.id.number),
+            FeedItem::Snapshot { place, open, .. } => format!("snapshot of {} {place}", open.len()),
+            FeedItem::Event { place, event } => match event {
                 Event::Opened(record) => format!("opened {} {place}", record.id.number),
                 Event::Changed(record) => format!("changed {} {place}", record.id.number),
                 Event::Settled(record) => format!("settled {} {place}", record.id.number),

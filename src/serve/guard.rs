@@ -30,13 +30,13 @@ use super::{
     host::{SEC_FETCH_SITE, host},
     page::{
         routes::{ELEMENTS, PAGE, is_file},
-        sign_in::{FromPage, LOGIN, SUBPROTOCOL, SignIn},
+        sign_in::{LOGIN, PageRequest, SUBPROTOCOL, SignIn},
     },
     problem::{self, Problem},
     rate::Rate,
     rpc::RPC,
     token::Token,
-    unauthorized::{self, Unauthorized},
+    unauthorized::{self, UnauthorizedReply},
     visitors::Visitor,
 };
 use crate::{desk::Refusal, limits};
@@ -60,13 +60,13 @@ pub(super) struct Guard {
     pub(super) hosts: Vec<String>,
     pub(super) rate: Arc<Rate>,
     /// What a request without the token is told.
-    pub(super) unauthorized: Arc<Unauthorized>,
+    pub(super) unauthorized: Arc<UnauthorizedReply>,
     /// What the page's WebSocket shows in place of the token.
     pub(super) sign_in: Arc<SignIn>,
 }
 
 /// What a request has shown.
-enum Shown {
+enum Credential {
     /// Nothing: its path needs none.
     Nothing,
     Token,
@@ -84,8 +84,8 @@ pub(super) async fn check(
     match guard.judge(&request, visitor.map(|visitor| &**visitor)) {
         Ok(shown) => {
             hide_secrets(&mut request);
-            if matches!(shown, Shown::Page) {
-                request.extensions_mut().insert(FromPage);
+            if matches!(shown, Credential::Page) {
+                request.extensions_mut().insert(PageRequest);
                 // The key stands beside the name of the subprotocol.
                 let name = HeaderValue::from_static(SUBPROTOCOL);
                 request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, name);
@@ -104,7 +104,7 @@ pub(super) async fn check(
 }
 
 impl Guard {
-    fn judge(&self, request: &Request<Body>, visitor: Option<&Visitor>) -> Result<Shown, Problem> {
+    fn judge(&self, request: &Request<Body>, visitor: Option<&Visitor>) -> Result<Credential, Problem> {
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
         let forbidden = |name, detail| Err(Problem::new(StatusCode::FORBIDDEN, name, detail));
         let Some(host) = host(uri, headers).filter(|host| self.is_ours(host)) else {
@@ -113,7 +113,7 @@ impl Guard {
             return forbidden("wrong_host", detail);
         };
         if is_file(method, uri.path()) && has_short_body(headers) {
-            return Ok(Shown::Nothing);
+            return Ok(Credential::Nothing);
         }
         if !is_from_here(headers, &host) {
             return forbidden("wrong_origin", "the request comes from a web page of another site");
@@ -121,16 +121,16 @@ impl Guard {
         if PUBLIC.contains(&uri.path()) {
             // Others could fill the memory for bodies, which responders need.
             if has_short_body(headers) {
-                return Ok(Shown::Nothing);
+                return Ok(Credential::Nothing);
             }
             let detail =
                 format!("the body must say its length, and be no longer than {} bytes", limits::PUBLIC_BODY);
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail));
         }
         let shown = if token(headers).is_some_and(|token| self.token.is(&token)) {
-            Shown::Token
+            Credential::Token
         } else if uri.path() == RPC && self.sign_in.admits(method, uri, headers) {
-            Shown::Page
+            Credential::Page
         } else {
             return Err(Problem::new(StatusCode::UNAUTHORIZED, "wrong_token", self.unauthorized.detail()));
         };

@@ -15,7 +15,7 @@ use crate::control::inbox::Inbox;
 pub(super) const HEALTH: &str = "/healthz";
 
 /// Returns the routes.
-pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
+pub(super) fn health_routes<I: Inbox>() -> Router<App<I>> {
     Router::new().route(HEALTH, get(async || "ok\n")).route("/metrics", get(metrics))
 }
 

@@ -92,7 +92,7 @@ fn value(kind: &Kind, words: Vec<String>) -> Result<Option<Value>, String> {
         None if labels.is_empty() || kind.takes_other() => Ok(word),
         None => Err(word),
     });
-    Ok(typed::value(kind, texts.collect::<Result<_, _>>()?))
+    Ok(typed::value_from_texts(kind, texts.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]

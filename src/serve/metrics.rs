@@ -197,7 +197,7 @@ fn traffic_of(text: &mut String, traffic: &Traffic) -> fmt::Result {
 /// Counts the questions that are settled from now on, until the store ends.
 pub(super) async fn count(metrics: &Metrics, store: &Store) {
     let mut follower = store.follow();
-    let mut last = Last::default();
+    let mut last = RecentIds::default();
     let mut is_first = true;
     while let Some(batch) = follower.next().await {
         let revision = batch.revision();
@@ -230,9 +230,9 @@ pub(super) async fn count(metrics: &Metrics, store: &Store) {
 
 /// The questions that were counted last, as many as a store remembers.
 #[derive(Debug, Default)]
-struct Last(VecDeque<QuestionId>);
+struct RecentIds(VecDeque<QuestionId>);
 
-impl Last {
+impl RecentIds {
     /// Returns whether a question was not counted yet, and remembers it.
     fn is_new(&mut self, id: &QuestionId) -> bool {
         if self.0.contains(id) {

@@ -15,7 +15,8 @@ use super::rpc::NEEDS_WEBSOCKET;
 use crate::{
     control::{
         outline::OutlineListing,
-        protocol::{BridgeStatus, Delta, Listing, LostListing},
+        protocol::{Delta, Listing, LostListing},
+        traffic::BridgeStatus,
     },
     desk::{
         Record, Settlement,
@@ -258,7 +259,7 @@ mod tests {
         control::{
             bridge_inbox::BridgeInbox,
             methods::{Caller, Methods},
-            protocol::Identity,
+            traffic::Identity,
         },
         desk::Timestamp,
         question::Responder,

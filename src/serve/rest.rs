@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{app::App, ask, body, problem::Problem, window};
 use crate::{
-    control::{inbox::Inbox, protocol::PROTOCOL},
+    control::{inbox::Inbox, traffic::PROTOCOL},
     desk::{QuestionId, Record, Refusal, Submission},
     question::{Answer, Provenance, Responder, input::AnswerInput},
 };
@@ -47,7 +47,7 @@ pub struct Extension {
 
 /// How a path names a question.
 #[derive(Deserialize)]
-struct Name {
+struct QuestionPath {
     /// The session, under which the agent's own ID of the question is accepted as well.
     session: Option<String>,
     id: String,
@@ -84,13 +84,16 @@ fn listing<I: Inbox>(app: &App<I>, wanted: impl Fn(&Record) -> bool) -> Response
     window::json_of(window::body(pieces.chain([Bytes::from_static(b"}")])))
 }
 
-async fn show<I: Inbox>(State(app): State<App<I>>, Path(name): Path<Name>) -> Result<Response, Problem> {
+async fn show<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(name): Path<QuestionPath>,
+) -> Result<Response, Problem> {
     Ok(window::json(find(&app, &name).await?))
 }
 
 async fn reply<I: Inbox>(
     State(app): State<App<I>>,
-    Path(name): Path<Name>,
+    Path(name): Path<QuestionPath>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
@@ -103,7 +106,7 @@ async fn reply<I: Inbox>(
 
 async fn reject<I: Inbox>(
     State(app): State<App<I>>,
-    Path(name): Path<Name>,
+    Path(name): Path<QuestionPath>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
@@ -116,7 +119,7 @@ async fn reject<I: Inbox>(
 /// Returns the question with its new deadline.
 async fn extend<I: Inbox>(
     State(app): State<App<I>>,
-    Path(name): Path<Name>,
+    Path(name): Path<QuestionPath>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
@@ -151,8 +154,8 @@ fn by() -> Provenance {
 }
 
 /// Finds a question. An open one goes before settled ones, and of these the last: an agent may use a name again.
-async fn find<I: Inbox>(app: &App<I>, name: &Name) -> Result<Arc<Record>, Refusal> {
-    let Name { session, id } = name;
+async fn find<I: Inbox>(app: &App<I>, name: &QuestionPath) -> Result<Arc<Record>, Refusal> {
+    let QuestionPath { session, id } = name;
     let Some(session) = session else { return app.look_up(id).await };
     let is_meant = |record: &&Arc<Record>| {
         record.question.session.as_ref() == Some(session)

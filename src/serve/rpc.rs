@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     app::App,
     body,
-    page::sign_in::{FromPage, SUBPROTOCOL},
+    page::sign_in::{PageRequest, SUBPROTOCOL},
     problem::Problem,
     rate::Rate,
     visitors::Visitor,
@@ -124,7 +124,7 @@ async fn by_websocket<I: Inbox>(
 ) -> Result<Response, Problem> {
     let (mut parts, _) = request.into_parts();
     let visitor = parts.extensions.get::<Arc<Visitor>>().cloned();
-    let is_page = parts.extensions.get::<FromPage>().is_some();
+    let is_page = parts.extensions.get::<PageRequest>().is_some();
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
         let mut response = Problem::new(
             StatusCode::METHOD_NOT_ALLOWED,

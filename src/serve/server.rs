@@ -18,7 +18,7 @@ use super::{
     rate::Rate,
     router,
     token::{Token, TokenError},
-    unauthorized::Unauthorized,
+    unauthorized::UnauthorizedReply,
 };
 use crate::{
     config::HttpSettings,
@@ -121,7 +121,7 @@ impl Server {
             address: self.address,
             hosts: self.hosts,
             rate: Arc::clone(&rate),
-            unauthorized: Arc::new(Unauthorized::new(self.address.ip(), &self.token_file)),
+            unauthorized: Arc::new(UnauthorizedReply::new(self.address.ip(), &self.token_file)),
         };
         let metrics = Arc::new(Metrics::new(traffic));
         let feeds = Feeds::new(&discovery::name(), stop.clone());

@@ -15,15 +15,15 @@ use super::window::{Windows, fair, joined};
 use crate::limits;
 
 /// One event.
-pub(super) struct Message {
+pub(super) struct SseMessage {
     head: String,
     data: Windows,
 }
 
-impl Message {
+impl SseMessage {
     /// Returns an event without a name. JSON has no line breaks, so the data is one line.
     pub(super) fn new(data: impl Serialize + Send + 'static) -> Self {
-        Message { head: "data: ".to_owned(), data: Windows::new(data) }
+        SseMessage { head: "data: ".to_owned(), data: Windows::new(data) }
     }
 
     /// Adds the event's ID, with which a client that reconnects says where it was.
@@ -46,7 +46,7 @@ impl Message {
 }
 
 /// Returns a response of these events, with a comment now and then while there are none.
-pub(super) fn respond(messages: impl Stream<Item = Message> + Send + 'static) -> Response {
+pub(super) fn respond(messages: impl Stream<Item = SseMessage> + Send + 'static) -> Response {
     let pieces = stream::unfold(Box::pin(messages), async |mut messages| {
         let pieces = match timeout(limits::KEEP_ALIVE, messages.next()).await {
             Ok(message) => stream::iter(message?.pieces()).boxed(),
@@ -83,7 +83,7 @@ mod tests {
     #[tokio::test]
     async fn an_event_is_written_with_its_name_and_its_id() {
         let text = "two\nlines".repeat(2 * limits::REPLY_WINDOW / 9);
-        let messages = [Message::new(json!(1)), Message::new(json!(text)).id("e-1").event("name")];
+        let messages = [SseMessage::new(json!(1)), SseMessage::new(json!(text)).id("e-1").event("name")];
         let body = respond(stream::iter(messages)).into_body();
         let written = to_bytes(body, usize::MAX).await.unwrap();
         let expected = format!("data: 1\n\nevent: name\nid: e-1\ndata: {}\n\n", json!(text));

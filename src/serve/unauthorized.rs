@@ -26,12 +26,12 @@ pre { margin: 0 0 0.75rem; padding: 0.75rem 1rem; border: 1px solid; border-radi
 
 /// What the server says to a request without the token.
 #[derive(Debug)]
-pub(super) struct Unauthorized {
+pub(super) struct UnauthorizedReply {
     /// The token file as a sentence names it.
     token_file: String,
 }
 
-impl Unauthorized {
+impl UnauthorizedReply {
     /// Names the token file, unless other machines can reach the address: they are not told a path on this one.
     pub(super) fn new(address: IpAddr, token_file: &Path) -> Self {
         // A browser has no working directory that a relative path could start from.
@@ -40,7 +40,7 @@ impl Unauthorized {
             true => token_file.display().to_string(),
             false => "the file that the server named on stderr when it started".to_owned(),
         };
-        Unauthorized { token_file }
+        UnauthorizedReply { token_file }
     }
 
     /// Returns what is missing in a request without the token.
@@ -114,10 +114,10 @@ mod tests {
     #[test]
     fn a_path_is_escaped_and_is_not_told_to_other_machines() {
         let path = Path::new("/run/<b>&\"x\"/token");
-        let here = Unauthorized::new([127, 0, 0, 1].into(), path);
+        let here = UnauthorizedReply::new([127, 0, 0, 1].into(), path);
         assert!(here.html("").contains("/run/&lt;b&gt;&amp;&quot;x&quot;/token"));
         assert!(here.detail().contains("/run/<b>&\"x\"/token"));
-        let reachable = Unauthorized::new([0, 0, 0, 0].into(), path);
+        let reachable = UnauthorizedReply::new([0, 0, 0, 0].into(), path);
         assert!(!reachable.html("").contains("/run") && !reachable.detail().contains("/run"));
     }
 

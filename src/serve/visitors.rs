@@ -13,7 +13,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::ends::Ends;
+use super::ends::Endpoints;
 use crate::limits;
 
 /// All connections.
@@ -33,14 +33,14 @@ pub(super) struct Visitor {
     visitors: Arc<Visitors>,
     place: OnceLock<OwnedSemaphorePermit>,
     expelled: Arc<Notify>,
-    ends: OnceLock<Ends>,
+    ends: OnceLock<Endpoints>,
 }
 
 /// Waits until all connections have ended.
 #[derive(Debug)]
-pub(super) struct AllEnded(mpsc::Receiver<()>);
+pub(super) struct DrainWaiter(mpsc::Receiver<()>);
 
-impl AllEnded {
+impl DrainWaiter {
     /// Waits until no connection is left. The [`Visitors`] must have been dropped.
     pub(super) async fn wait(mut self) {
         while self.0.recv().await.is_some() {}
@@ -49,10 +49,10 @@ impl AllEnded {
 
 impl Visitors {
     /// Returns the list of connections, and what waits until it and all of them are gone.
-    pub(super) fn new() -> (Arc<Self>, AllEnded) {
+    pub(super) fn new() -> (Arc<Self>, DrainWaiter) {
         let (alive, ended) = mpsc::channel(1);
         let places = Arc::new(Semaphore::new(limits::CONNECTIONS));
-        (Arc::new(Visitors { unknown: Mutex::default(), places, _alive: alive }), AllEnded(ended))
+        (Arc::new(Visitors { unknown: Mutex::default(), places, _alive: alive }), DrainWaiter(ended))
     }
 
     /// Takes a connection that has not shown the token yet. Where there are too many, the oldest such is closed.
@@ -94,13 +94,13 @@ impl Visitor {
     }
 
     /// Records which connection it is.
-    pub(super) fn comes_over(&self, ends: Ends) {
+    pub(super) fn comes_over(&self, ends: Endpoints) {
         self.ends.get_or_init(|| ends);
     }
 
     /// Returns whether the connection is that of another user of this machine, as far as that is known.
     pub(super) fn is_other_user(&self) -> bool {
-        self.ends.get().is_some_and(Ends::are_of_two_users)
+        self.ends.get().is_some_and(Endpoints::are_of_two_users)
     }
 
     /// Waits until the connection must be closed, because it has not shown the token in time, or there are too many of

@@ -8,29 +8,29 @@ use super::value::{Setting, list, quoted, text, typed_list};
 
 /// Kinds of agents that run in terminals. Empty attaches to none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Attached(pub Vec<&'static str>);
+pub struct AgentKinds(pub Vec<&'static str>);
 
 /// The kinds that can be attached to.
 const KINDS: [&str; 3] = ["codex", "opencode", "copilot"];
 
-impl Attached {
+impl AgentKinds {
     /// Returns whether agents of this kind are attached to.
     pub fn has(&self, kind: &str) -> bool {
         self.0.contains(&kind)
     }
 }
 
-impl Setting for Attached {
+impl Setting for AgentKinds {
     fn read(value: &Value) -> Result<Self, String> {
         if let Some(all) = value.as_bool() {
-            return Ok(Attached(if all { KINDS.to_vec() } else { Vec::new() }));
+            return Ok(AgentKinds(if all { KINDS.to_vec() } else { Vec::new() }));
         }
         let kind = |value: &Value| {
             let name = text(value, "the name of an agent")?;
             let known = KINDS.into_iter().find(|kind| *kind == name);
             known.ok_or_else(|| format!("{} is not one of {}", quoted(value), Value::from(KINDS.to_vec())))
         };
-        list(value, "true, false, or a list of agents such as [\"codex\"]", kind).map(Attached)
+        list(value, "true, false, or a list of agents such as [\"codex\"]", kind).map(AgentKinds)
     }
 
     fn to_value(&self) -> Value {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Value, String> {
-        Attached::read(&Attached::typed(text)).map(|attached| attached.to_value())
+        AgentKinds::read(&AgentKinds::typed(text)).map(|attached| attached.to_value())
     }
 
     #[test]
@@ -141,6 +141,6 @@ mod tests {
         assert_eq!(read("off"), Ok(json!(false)));
         assert_eq!(read("codex"), Ok(json!(["codex"])));
         assert!(read("emacs").is_err_and(|error| error.contains("codex")));
-        assert!(Attached::read(&json!(5)).is_err_and(|error| error.contains("a list of agents")));
+        assert!(AgentKinds::read(&json!(5)).is_err_and(|error| error.contains("a list of agents")));
     }
 }

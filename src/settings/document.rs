@@ -22,7 +22,7 @@ pub struct Mark {
 
 /// A value with its name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct DocumentEntry {
     /// The name, with the tables that it stands in. An entry of a list of tables has its number, counted from 0.
     pub path: Vec<String>,
     /// The value.
@@ -36,7 +36,7 @@ pub struct Entry {
 /// Where a table begins, or an entry of a list of tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// Its name, as that of an [`Entry`].
+    /// Its name, as that of an [`DocumentEntry`].
     pub path: Vec<String>,
     /// Where it begins.
     pub at: Mark,
@@ -46,7 +46,7 @@ pub struct Head {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// The values, in the order of their names.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DocumentEntry>,
     /// The tables, in the order of their names.
     pub heads: Vec<Head>,
     /// The lines that have a mistake.
@@ -92,7 +92,7 @@ struct Reader<'a> {
     is_table: &'a dyn Fn(&str) -> bool,
     /// The lines that have a mistake.
     broken: BTreeSet<usize>,
-    entries: Vec<Entry>,
+    entries: Vec<DocumentEntry>,
     heads: Vec<Head>,
     path: Vec<String>,
 }
@@ -138,7 +138,7 @@ impl Reader<'_> {
         let lines = self.lines.line(name.start)..=self.lines.line(value.end);
         if self.broken.range(lines).next().is_none() {
             let (name, at) = (self.lines.mark(name.start), self.lines.mark(value.start));
-            self.entries.push(Entry { path: self.path.clone(), value: json(found), name, at });
+            self.entries.push(DocumentEntry { path: self.path.clone(), value: json(found), name, at });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    key::{Counts, Key},
+    key::{EffectTime, Key},
     value::{Setting, quoted, span},
 };
 use crate::limits;
@@ -16,7 +16,7 @@ const KEEPS: &str = "it decides what is kept of what you decided";
 /// `journal.enabled`
 pub static JOURNAL_ENABLED: Key<bool> = Key::own(
     "journal.enabled",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     KEEPS,
     || true,
     "Keep questions and answers in a file of this machine, so that a crash loses none; secret values are never kept",
@@ -24,7 +24,7 @@ pub static JOURNAL_ENABLED: Key<bool> = Key::own(
 /// `journal.texts`
 pub static JOURNAL_TEXTS: Key<bool> = Key::own(
     "journal.texts",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     KEEPS,
     || true,
     "Keep their texts; otherwise no answer survives, but when which kind of question was settled by which responder",
@@ -32,7 +32,7 @@ pub static JOURNAL_TEXTS: Key<bool> = Key::own(
 /// `journal.keep`
 pub static JOURNAL_KEEP: Key<Age> = Key::own(
     "journal.keep",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     KEEPS,
     || Age(limits::journal::KEEP),
     "Remove what is older than this",
@@ -40,7 +40,7 @@ pub static JOURNAL_KEEP: Key<Age> = Key::own(
 /// `journal.size`
 pub static JOURNAL_SIZE: Key<Size> = Key::own(
     "journal.size",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     KEEPS,
     || Size(limits::journal::SIZE),
     "Remove the oldest questions once the file is larger than this",

@@ -21,7 +21,7 @@ pub enum Project {
 
 /// When a change of a setting counts, for a process that runs already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
+pub enum EffectTime {
     /// For the next question.
     NextQuestion,
     /// For the questions of the next bridge, and of the next session of an agent in a terminal.
@@ -32,14 +32,14 @@ pub enum Counts {
     NextCommand,
 }
 
-impl Counts {
+impl EffectTime {
     /// Returns it in words, after "a change counts".
     pub fn words(self) -> &'static str {
         match self {
-            Counts::NextQuestion => "for the next question",
-            Counts::NextBridge => "when a bridge starts",
-            Counts::NextInbox => "when `askbridge inbox` starts",
-            Counts::NextCommand => "when a command starts",
+            EffectTime::NextQuestion => "for the next question",
+            EffectTime::NextBridge => "when a bridge starts",
+            EffectTime::NextInbox => "when `askbridge inbox` starts",
+            EffectTime::NextCommand => "when a command starts",
         }
     }
 }
@@ -47,7 +47,7 @@ impl Counts {
 /// A setting with values of a kind.
 pub struct Key<T> {
     path: &'static str,
-    counts: Counts,
+    counts: EffectTime,
     about: &'static str,
     default: fn() -> T,
     project: Project,
@@ -58,7 +58,7 @@ impl<T> Key<T> {
     /// A setting that only the person's own file and environment may set, because it does `what`.
     pub(super) const fn own(
         path: &'static str,
-        counts: Counts,
+        counts: EffectTime,
         what: &'static str,
         default: fn() -> T,
         about: &'static str,
@@ -69,7 +69,7 @@ impl<T> Key<T> {
     /// A setting that a project may set as well.
     pub(super) const fn shared(
         path: &'static str,
-        counts: Counts,
+        counts: EffectTime,
         project: Project,
         default: fn() -> T,
         about: &'static str,
@@ -108,7 +108,7 @@ pub trait AnyKey: Debug + Sync {
     fn about(&self) -> &'static str;
 
     /// Returns when a change counts.
-    fn counts(&self) -> Counts;
+    fn counts(&self) -> EffectTime;
 
     /// Returns whether the file of a project may set it.
     fn project(&self) -> Project;
@@ -147,7 +147,7 @@ impl<T: Setting> AnyKey for Key<T> {
         self.about
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> EffectTime {
         self.counts
     }
 

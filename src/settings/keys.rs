@@ -16,13 +16,13 @@ pub use super::permission::{PERMISSION_CONFIRM, PERMISSION_ONE_TAP};
 pub use super::sections::{PROJECTS, PROJECTS_ABOUT, RULES, RULES_ABOUT, SECTIONS, is_section};
 pub use super::unattended::{UNATTENDED_THEN, UNATTENDED_WHEN};
 use super::{
-    attached::{Attached, TrustedServers},
-    key::{AnyKey, Counts, Key, Project},
-    kinds::{ClientQuestions, DEFAULT_ADDRESS, Hosts, Permissions, Serve, Timeout},
+    attached::{AgentKinds, TrustedServers},
+    key::{AnyKey, EffectTime, Key, Project},
+    kinds::{ClientQuestions, DEFAULT_ADDRESS, Hosts, Permissions, ServeAddress, Timeout},
 };
 use crate::{
-    config::{LogFormat, LogLevel},
     limits,
+    log::{LogFormat, LogLevel},
 };
 
 // Why a project must not set something.
@@ -37,7 +37,7 @@ const WRITES: &str = "it decides what is written, and to where";
 /// `bridge.timeout`
 pub static BRIDGE_TIMEOUT: Key<Timeout> = Key::own(
     "bridge.timeout",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     ENDS,
     Timeout::default,
     "Reject a question that has no answer within this time; `never` waits as long as it takes",
@@ -45,7 +45,7 @@ pub static BRIDGE_TIMEOUT: Key<Timeout> = Key::own(
 /// `bridge.client-questions`
 pub static BRIDGE_CLIENT_QUESTIONS: Key<ClientQuestions> = Key::own(
     "bridge.client-questions",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     CLIENT,
     ClientQuestions::default,
     "How the client is asked, whatever it says that it can show",
@@ -53,7 +53,7 @@ pub static BRIDGE_CLIENT_QUESTIONS: Key<ClientQuestions> = Key::own(
 /// `bridge.permissions`
 pub static BRIDGE_PERMISSIONS: Key<Permissions> = Key::shared(
     "bridge.permissions",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     Project::Narrower,
     Permissions::default,
     "Where the agent's permission prompts can be answered: by every responder, or in the client alone",
@@ -61,7 +61,7 @@ pub static BRIDGE_PERMISSIONS: Key<Permissions> = Key::shared(
 /// `bridge.promise`
 pub static BRIDGE_PROMISE: Key<bool> = Key::own(
     "bridge.promise",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     CLIENT,
     || true,
     "Tell agents in `initialize` that questions can be shown; otherwise many do not ask at all",
@@ -69,7 +69,7 @@ pub static BRIDGE_PROMISE: Key<bool> = Key::own(
 /// `bridge.chat-hint`
 pub static BRIDGE_CHAT_HINT: Key<bool> = Key::shared(
     "bridge.chat-hint",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     Project::Free,
     || true,
     "Announce in the chat a question that the client does not show",
@@ -77,23 +77,23 @@ pub static BRIDGE_CHAT_HINT: Key<bool> = Key::shared(
 /// `bridge.inbox`
 pub static BRIDGE_INBOX: Key<bool> = Key::own(
     "bridge.inbox",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     CLIENT,
     || true,
     "Open the inbox socket; otherwise only the client can answer",
 );
 /// `bridge.serve`
-pub static BRIDGE_SERVE: Key<Serve> = Key::own(
+pub static BRIDGE_SERVE: Key<ServeAddress> = Key::own(
     "bridge.serve",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     ADDRESS,
-    Serve::default,
+    ServeAddress::default,
     "Serve the open questions over HTTP at this address; port 0 is any that is free, as several bridges need it",
 );
 /// `bridge.grace`
 pub static BRIDGE_GRACE: Key<Duration> = Key::own(
     "bridge.grace",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     PROCESS,
     || limits::GRACE,
     "How long the agent may take to end once the client is gone, before it gets SIGTERM",
@@ -102,7 +102,7 @@ pub static BRIDGE_GRACE: Key<Duration> = Key::own(
 /// `inbox.address`
 pub static INBOX_ADDRESS: Key<SocketAddr> = Key::own(
     "inbox.address",
-    Counts::NextInbox,
+    EffectTime::NextInbox,
     ADDRESS,
     || DEFAULT_ADDRESS,
     "Where `askbridge inbox` listens: an address, or a port of 127.0.0.1",
@@ -110,7 +110,7 @@ pub static INBOX_ADDRESS: Key<SocketAddr> = Key::own(
 /// `inbox.token-file`
 pub static INBOX_TOKEN_FILE: Key<Option<PathBuf>> = Key::own(
     "inbox.token-file",
-    Counts::NextInbox,
+    EffectTime::NextInbox,
     LEAVES,
     || None,
     "The file with the token that every request has to show; left out, it is in the folder of the sockets",
@@ -118,23 +118,23 @@ pub static INBOX_TOKEN_FILE: Key<Option<PathBuf>> = Key::own(
 /// `inbox.allow-host`
 pub static INBOX_ALLOW_HOST: Key<Hosts> = Key::own(
     "inbox.allow-host",
-    Counts::NextInbox,
+    EffectTime::NextInbox,
     ADDRESS,
     Hosts::default,
     "Host names for which requests are accepted as well: that of a proxy, or of this machine in its network",
 );
 /// `inbox.attach`
-pub static INBOX_ATTACH: Key<Attached> = Key::own(
+pub static INBOX_ATTACH: Key<AgentKinds> = Key::own(
     "inbox.attach",
-    Counts::NextInbox,
+    EffectTime::NextInbox,
     PROCESS,
-    Attached::default,
+    AgentKinds::default,
     "Attach to the agents in your terminals, as `askbridge attach` does: all that are found, or a list such as [\"codex\"]",
 );
 /// `inbox.trusted-servers`
 pub static INBOX_TRUSTED_SERVERS: Key<TrustedServers> = Key::own(
     "inbox.trusted-servers",
-    Counts::NextCommand,
+    EffectTime::NextCommand,
     LEAVES,
     TrustedServers::default,
     "Send opencode's password and Copilot's token also to these servers, such as [\"box.lan:4096\"]; others get them only if they run as you on this machine",
@@ -143,7 +143,7 @@ pub static INBOX_TRUSTED_SERVERS: Key<TrustedServers> = Key::own(
 /// `claude.enabled`
 pub static CLAUDE_ENABLED: Key<bool> = Key::own(
     "claude.enabled",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     AGENT,
     || true,
     "Open in the inbox what Claude Code asks in its terminal, if its hooks are installed",
@@ -151,7 +151,7 @@ pub static CLAUDE_ENABLED: Key<bool> = Key::own(
 /// `claude.grace`
 pub static CLAUDE_GRACE: Key<Duration> = Key::own(
     "claude.grace",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     AGENT,
     || limits::HOOK_GRACE,
     "How long an answer from elsewhere is held back after the dialog opened, since you may be typing there",
@@ -159,7 +159,7 @@ pub static CLAUDE_GRACE: Key<Duration> = Key::own(
 /// `claude.pass-after`
 pub static CLAUDE_PASS_AFTER: Key<Duration> = Key::own(
     "claude.pass-after",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     AGENT,
     || limits::HOOK_PASS,
     "When a question of a subagent or of an MCP server is left to the terminal, whose dialog waits until then",
@@ -168,7 +168,7 @@ pub static CLAUDE_PASS_AFTER: Key<Duration> = Key::own(
 /// `log.level`
 pub static LOG_LEVEL: Key<LogLevel> = Key::own(
     "log.level",
-    Counts::NextCommand,
+    EffectTime::NextCommand,
     WRITES,
     LogLevel::default,
     "The minimum level; `trace` has the text of prompts and answers",
@@ -176,14 +176,14 @@ pub static LOG_LEVEL: Key<LogLevel> = Key::own(
 /// `log.file`
 pub static LOG_FILE: Key<Option<PathBuf>> = Key::own(
     "log.file",
-    Counts::NextCommand,
+    EffectTime::NextCommand,
     WRITES,
     || None,
     "Append the log to this file; left out, it goes to stderr",
 );
 /// `log.format`
 pub static LOG_FORMAT: Key<LogFormat> =
-    Key::own("log.format", Counts::NextCommand, WRITES, LogFormat::default, "How a line is written");
+    Key::own("log.format", EffectTime::NextCommand, WRITES, LogFormat::default, "How a line is written");
 
 /// Every setting, in the order in which it is shown.
 pub static ALL: [&dyn AnyKey; 49] = [

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::value::{Setting, list, quoted, span, text, typed_list};
 use crate::{
     acp::Tier,
-    config::{LogFormat, LogLevel, Unattended},
+    config::UnattendedAction,
+    log::{LogFormat, LogLevel},
     question::Purpose,
 };
 
@@ -80,9 +81,12 @@ impl Word for Permissions {
     }
 }
 
-impl Word for Unattended {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("wait", Unattended::Wait), ("reject", Unattended::Reject), ("fail", Unattended::Fail)];
+impl Word for UnattendedAction {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("wait", UnattendedAction::Wait),
+        ("reject", UnattendedAction::Reject),
+        ("fail", UnattendedAction::Fail),
+    ];
 }
 
 impl Word for LogLevel {
@@ -212,13 +216,13 @@ impl Setting for SocketAddr {
 
 /// Where a bridge serves its questions over HTTP. `None` serves them nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Serve(pub Option<SocketAddr>);
+pub struct ServeAddress(pub Option<SocketAddr>);
 
-impl Setting for Serve {
+impl Setting for ServeAddress {
     fn read(value: &Value) -> Result<Self, String> {
         match value {
-            Value::Bool(is_on) => Ok(Serve(is_on.then_some(DEFAULT_ADDRESS))),
-            _ => SocketAddr::read(value).map(|address| Serve(Some(address))),
+            Value::Bool(is_on) => Ok(ServeAddress(is_on.then_some(DEFAULT_ADDRESS))),
+            _ => SocketAddr::read(value).map(|address| ServeAddress(Some(address))),
         }
     }
 
@@ -422,9 +426,9 @@ mod tests {
     fn typed_values_are_written_as_in_a_file() {
         assert_eq!(read::<Timeout>("90s"), Ok(json!("1m 30s")));
         assert_eq!(read::<Timeout>("never"), Ok(json!("never")));
-        assert_eq!(read::<Serve>("off"), Ok(json!(false)));
-        assert_eq!(read::<Serve>("yes"), Ok(json!("127.0.0.1:8421")));
-        assert_eq!(read::<Serve>("1"), Ok(json!("127.0.0.1:1")), "a number is a port");
+        assert_eq!(read::<ServeAddress>("off"), Ok(json!(false)));
+        assert_eq!(read::<ServeAddress>("yes"), Ok(json!("127.0.0.1:8421")));
+        assert_eq!(read::<ServeAddress>("1"), Ok(json!("127.0.0.1:1")), "a number is a port");
         assert_eq!(read::<Hosts>("box.local, box"), Ok(json!(["box.local", "box"])));
         assert_eq!(read::<Hosts>("[\"a,b\"]"), Ok(json!(["a,b"])));
         assert_eq!(read::<Command>("[\"say\", \"$(id)\"]"), Ok(json!(["say", "$(id)"])));
@@ -452,7 +456,7 @@ mod tests {
         refused(read::<Purposes>("none"), "one of \"question\"");
         refused(read::<LogLevel>("loud"), "\"trace\"");
         refused(read::<SocketAddr>("box.local:80"), "an address");
-        refused(Serve::read(&json!(65536)).map(|value| value.to_value()), "an address");
+        refused(ServeAddress::read(&json!(65536)).map(|value| value.to_value()), "an address");
         refused(read::<bool>("maybe"), "true or false");
     }
 

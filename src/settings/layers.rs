@@ -9,11 +9,11 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    document::{self, Entry, Mark},
+    document::{self, DocumentEntry, Mark},
     key::{AnyKey, Key, Project},
     keys,
     near::{self, printable, unknown_named},
-    place::{Origin, Place, Problem, Stored},
+    place::{Layer, Place, Problem, StoredValue},
     rules::{self, RuleTable},
     value::Setting,
 };
@@ -46,13 +46,13 @@ pub struct Sources {
 }
 
 /// One `[[notify.project]]`, by the names of its settings.
-pub type ProjectTable = BTreeMap<&'static str, Stored>;
+pub type ProjectTable = BTreeMap<&'static str, StoredValue>;
 
 /// What is set.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// What is not the default.
-    values: BTreeMap<&'static str, Stored>,
+    values: BTreeMap<&'static str, StoredValue>,
     /// The settings that the file of the project sets to less than they were.
     narrowed: BTreeSet<&'static str>,
     projects: Vec<ProjectTable>,
@@ -93,15 +93,15 @@ impl Settings {
     }
 
     /// Returns the value that counts of any setting, and where it comes from.
-    pub fn stored(&self, key: &dyn AnyKey) -> Stored {
-        let default = || Stored { value: key.default_value(), origin: Origin::Default };
+    pub fn stored(&self, key: &dyn AnyKey) -> StoredValue {
+        let default = || StoredValue { value: key.default_value(), origin: Layer::Default };
         self.values.get(key.path()).cloned().unwrap_or_else(default)
     }
 
     /// Returns the file of the project if the value that counts is less than it would be without that file.
     pub fn narrowed_by(&self, key: &dyn AnyKey) -> Option<PathBuf> {
         match self.stored(key).origin {
-            Origin::Project(place) if self.narrowed.contains(key.path()) => Some(place.path),
+            Layer::Project(place) if self.narrowed.contains(key.path()) => Some(place.path),
             _ => None,
         }
     }
@@ -139,7 +139,7 @@ impl Settings {
         let mut found: Vec<Problem> = Vec::new();
         let origin = |mark: Mark| {
             let place = Place { path: file.path.clone(), line: mark.line, column: mark.column };
-            if is_project { Origin::Project(place) } else { Origin::User(place) }
+            if is_project { Layer::Project(place) } else { Layer::User(place) }
         };
         for (mark, message) in &document.errors {
             found.push(Problem { origin: Some(origin(*mark)), message: format!("not TOML here: {message}") });
@@ -160,7 +160,7 @@ impl Settings {
         }
         self.take_projects(tables, &mut found);
         found.sort_by_key(|problem| {
-            problem.origin.as_ref().and_then(Origin::place).map(|place| (place.line, place.column))
+            problem.origin.as_ref().and_then(Layer::place).map(|place| (place.line, place.column))
         });
         self.keep(found, &file.path);
     }
@@ -169,9 +169,10 @@ impl Settings {
     fn rules_of(
         &mut self,
         document: &document::Document,
-        origin: &dyn Fn(Mark) -> Origin,
+        origin: &dyn Fn(Mark) -> Layer,
     ) -> Vec<(Mark, String)> {
-        let rules::Found { rules, tables, problems } = rules::read(document, self.home.as_deref(), origin);
+        let rules::FileRules { rules, tables, problems } =
+            rules::read(document, self.home.as_deref(), origin);
         (self.rules, self.rule_tables) = (rules, tables);
         problems
     }
@@ -179,10 +180,10 @@ impl Settings {
     /// Takes one entry of a file. On failure, the text says what is wrong.
     fn entry(
         &mut self,
-        entry: &Entry,
+        entry: &DocumentEntry,
         is_project: bool,
         tables: &mut BTreeMap<usize, ProjectTable>,
-        origin: &dyn Fn(Mark) -> Origin,
+        origin: &dyn Fn(Mark) -> Layer,
     ) -> (Mark, Result<(), String>) {
         let path = entry.path.join(".");
         if let Some(rest) = path.strip_prefix(keys::PROJECTS).filter(|rest| rest.starts_with('.')) {
@@ -210,7 +211,7 @@ impl Settings {
         if is_project && value != held {
             self.narrowed.insert(key.path());
         }
-        self.values.insert(key.path(), Stored { value, origin: origin(entry.at) });
+        self.values.insert(key.path(), StoredValue { value, origin: origin(entry.at) });
         (entry.at, Ok(()))
     }
 
@@ -253,9 +254,9 @@ impl Settings {
         });
         match taken {
             Ok((path, value)) => {
-                self.values.insert(path, Stored { value, origin: Origin::Environment(name) });
+                self.values.insert(path, StoredValue { value, origin: Layer::Environment(name) });
             }
-            Err(message) => self.problems.push(Problem { origin: Some(Origin::Environment(name)), message }),
+            Err(message) => self.problems.push(Problem { origin: Some(Layer::Environment(name)), message }),
         }
     }
 
@@ -275,9 +276,9 @@ impl Settings {
 /// Takes a value of one `[[notify.project]]`, whose number and name are `rest`.
 fn of_project(
     rest: &str,
-    entry: &Entry,
+    entry: &DocumentEntry,
     tables: &mut BTreeMap<usize, ProjectTable>,
-    origin: &dyn Fn(Mark) -> Origin,
+    origin: &dyn Fn(Mark) -> Layer,
 ) -> (Mark, Result<(), String>) {
     let mut parts = rest.trim_start_matches('.').splitn(2, '.');
     let (number, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -289,7 +290,7 @@ fn of_project(
     };
     match key.check(&entry.value) {
         Ok(value) => {
-            table.insert(key.path(), Stored { value, origin: origin(entry.at) });
+            table.insert(key.path(), StoredValue { value, origin: origin(entry.at) });
             (entry.at, Ok(()))
         }
         Err(message) => (entry.at, Err(format!("`{name}` of a project: {message}"))),
@@ -313,8 +314,8 @@ fn unknown(path: &str, value: &Value) -> String {
         return format!("there is no table `{}`: for each rule, write [[{}]]", printable(table), keys::RULES);
     }
     match value {
-        Value::Object(_) => unknown_named(&format!("table `{}`", printable(path)), near::section(path)),
-        _ => unknown_named(&format!("setting `{}`", printable(path)), near::key(path)),
+        Value::Object(_) => unknown_named(&format!("table `{}`", printable(path)), near::near_section(path)),
+        _ => unknown_named(&format!("setting `{}`", printable(path)), near::near_key(path)),
     }
 }
 

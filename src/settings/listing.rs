@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     keys,
     layers::Settings,
-    place::{Origin, Problem, Stored},
+    place::{Layer, Problem, StoredValue},
     render::shown,
 };
 
@@ -36,12 +36,12 @@ pub struct SettingEntry {
     /// Its value; `null` if it has none. Secrets are replaced.
     pub value: Value,
     /// Where it comes from.
-    pub origin: OriginEntry,
+    pub origin: LayerEntry,
 }
 
 /// Where a value comes from.
 #[derive(Debug, Default, Serialize)]
-pub struct OriginEntry {
+pub struct LayerEntry {
     /// `default`, `user`, `project` or `environment`.
     pub layer: &'static str,
     /// The file.
@@ -65,19 +65,19 @@ pub struct ProblemEntry {
     pub message: String,
     /// Where it is, if it is at one place.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub origin: Option<OriginEntry>,
+    pub origin: Option<LayerEntry>,
 }
 
-impl From<&Origin> for OriginEntry {
-    fn from(origin: &Origin) -> Self {
+impl From<&Layer> for LayerEntry {
+    fn from(origin: &Layer) -> Self {
         let place = origin.place();
-        OriginEntry {
+        LayerEntry {
             layer: origin.layer(),
             path: place.map(|place| place.path.display().to_string()),
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
             variable: match origin {
-                Origin::Environment(name) => Some(name.clone()),
+                Layer::Environment(name) => Some(name.clone()),
                 _ => None,
             },
         }
@@ -86,7 +86,7 @@ impl From<&Origin> for OriginEntry {
 
 impl From<&Problem> for ProblemEntry {
     fn from(problem: &Problem) -> Self {
-        let origin = problem.origin.as_ref().map(OriginEntry::from);
+        let origin = problem.origin.as_ref().map(LayerEntry::from);
         ProblemEntry { message: problem.message.clone(), origin }
     }
 }
@@ -94,15 +94,15 @@ impl From<&Problem> for ProblemEntry {
 impl SettingsList {
     /// Lists these settings.
     pub fn new(settings: &Settings, file: Option<&Path>) -> Self {
-        let entry = |key, stored: &Stored| SettingEntry {
+        let entry = |key, stored: &StoredValue| SettingEntry {
             key,
             value: stored.value.clone(),
-            origin: OriginEntry::from(&stored.origin),
+            origin: LayerEntry::from(&stored.origin),
         };
         let all = keys::ALL.iter().map(|key| {
             let stored = settings.stored(*key);
             let value = shown(*key, &stored.value);
-            entry(key.path(), &Stored { value, ..stored })
+            entry(key.path(), &StoredValue { value, ..stored })
         });
         let projects = settings.projects().iter();
         let projects = projects.map(|table| table.iter().map(|(key, stored)| entry(key, stored)).collect());

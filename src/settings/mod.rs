@@ -49,5 +49,5 @@ pub mod schema;
 pub use key::{AnyKey, Key};
 pub use layers::{Settings, SettingsFile, Sources};
 pub use notify::NotifySettings;
-pub use place::{Origin, Place, Problem};
+pub use place::{Layer, Place, Problem};
 pub use rules::RuleTable;

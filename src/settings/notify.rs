@@ -10,7 +10,7 @@ use super::{
     keys,
     kinds::{Command, Disclosure, Purposes, QuietHours},
     layers::{ProjectTable, Settings},
-    place::Origin,
+    place::Layer,
     value::Setting,
 };
 use crate::question::{Purpose, Risk};
@@ -200,7 +200,7 @@ impl View<'_> {
 
     /// Returns what counts. The person's own word about a project wins over the project's, and the environment over both.
     fn get<T: Setting>(&self, key: &'static Key<T>, own: &Key<Option<T>>) -> T {
-        let is_environment = matches!(self.settings.stored(key).origin, Origin::Environment(_));
+        let is_environment = matches!(self.settings.stored(key).origin, Layer::Environment(_));
         let own = if is_environment { None } else { self.own(own) };
         own.unwrap_or_else(|| self.settings.get(key))
     }

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use super::{
-    key::{Counts, Key, Project},
+    key::{EffectTime, Key, Project},
     kinds::{Command, Disclosure, Interval, Purposes, QuietHours},
     remote::{Topic, Url},
 };
@@ -16,7 +16,7 @@ const LEAVES: &str = "it decides what leaves the machine, and to where";
 /// `notify.delay`
 pub static NOTIFY_DELAY: Key<Duration> = Key::shared(
     "notify.delay",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     || limits::NOTIFY_DELAY,
     "Tell you of a question that has been open for this long",
@@ -24,7 +24,7 @@ pub static NOTIFY_DELAY: Key<Duration> = Key::shared(
 /// `notify.quiet`
 pub static NOTIFY_QUIET: Key<QuietHours> = Key::shared(
     "notify.quiet",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     QuietHours::default,
     "Times of the day at which you are not told, such as [\"22:00-07:00\"]",
@@ -32,7 +32,7 @@ pub static NOTIFY_QUIET: Key<QuietHours> = Key::shared(
 /// `notify.purposes`
 pub static NOTIFY_PURPOSES: Key<Purposes> = Key::shared(
     "notify.purposes",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Narrower,
     || Purposes(vec![Purpose::Question, Purpose::Permission]),
     "What you are told of",
@@ -40,7 +40,7 @@ pub static NOTIFY_PURPOSES: Key<Purposes> = Key::shared(
 /// `notify.presence`
 pub static NOTIFY_PRESENCE: Key<bool> = Key::shared(
     "notify.presence",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     || true,
     "Do not tell you while you evidently are there: the page or the full-screen terminal has the focus",
@@ -48,7 +48,7 @@ pub static NOTIFY_PRESENCE: Key<bool> = Key::shared(
 /// `notify.heartbeat.every`
 pub static NOTIFY_HEARTBEAT_EVERY: Key<Interval> = Key::own(
     "notify.heartbeat.every",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     RUNS,
     || Interval(limits::NOTIFY_HEARTBEAT),
     "How long after one run the next one begins",
@@ -56,7 +56,7 @@ pub static NOTIFY_HEARTBEAT_EVERY: Key<Interval> = Key::own(
 /// `notify.heartbeat.command`
 pub static NOTIFY_HEARTBEAT_COMMAND: Key<Option<Command>> = Key::own(
     "notify.heartbeat.command",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     RUNS,
     || None,
     "The program and its arguments; left out, there is no heartbeat",
@@ -64,7 +64,7 @@ pub static NOTIFY_HEARTBEAT_COMMAND: Key<Option<Command>> = Key::own(
 /// `notify.desktop.enabled`
 pub static NOTIFY_DESKTOP_ENABLED: Key<bool> = Key::shared(
     "notify.desktop.enabled",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Narrower,
     || false,
     "Show a notification, with buttons where the desktop has them",
@@ -72,7 +72,7 @@ pub static NOTIFY_DESKTOP_ENABLED: Key<bool> = Key::shared(
 /// `notify.desktop.delay`
 pub static NOTIFY_DESKTOP_DELAY: Key<Option<Duration>> = Key::shared(
     "notify.desktop.delay",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     || None,
     "Tell in this way only after this time; left out, `notify.delay`",
@@ -80,7 +80,7 @@ pub static NOTIFY_DESKTOP_DELAY: Key<Option<Duration>> = Key::shared(
 /// `notify.sound.command`
 pub static NOTIFY_SOUND_COMMAND: Key<Option<Command>> = Key::own(
     "notify.sound.command",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     RUNS,
     || None,
     "The program that plays or speaks, and its arguments, such as [\"paplay\", \"bell.ogg\"]",
@@ -88,7 +88,7 @@ pub static NOTIFY_SOUND_COMMAND: Key<Option<Command>> = Key::own(
 /// `notify.sound.delay`
 pub static NOTIFY_SOUND_DELAY: Key<Option<Duration>> = Key::shared(
     "notify.sound.delay",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     || None,
     "Tell in this way only after this time; left out, `notify.delay`",
@@ -96,7 +96,7 @@ pub static NOTIFY_SOUND_DELAY: Key<Option<Duration>> = Key::shared(
 /// `notify.command.command`
 pub static NOTIFY_COMMAND_COMMAND: Key<Option<Command>> = Key::own(
     "notify.command.command",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     RUNS,
     || None,
     "The program and its arguments; no shell reads them. It gets the question as JSON in a file",
@@ -104,7 +104,7 @@ pub static NOTIFY_COMMAND_COMMAND: Key<Option<Command>> = Key::own(
 /// `notify.command.delay`
 pub static NOTIFY_COMMAND_DELAY: Key<Option<Duration>> = Key::shared(
     "notify.command.delay",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     || None,
     "Tell in this way only after this time; left out, `notify.delay`",
@@ -112,7 +112,7 @@ pub static NOTIFY_COMMAND_DELAY: Key<Option<Duration>> = Key::shared(
 /// `notify.webhook.url`
 pub static NOTIFY_WEBHOOK_URL: Key<Option<Url>> = Key::own(
     "notify.webhook.url",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     LEAVES,
     || None,
     "Where the request goes; left out, there is none",
@@ -121,7 +121,7 @@ pub static NOTIFY_WEBHOOK_URL: Key<Option<Url>> = Key::own(
 /// `notify.webhook.text`
 pub static NOTIFY_WEBHOOK_TEXT: Key<Disclosure> = Key::shared(
     "notify.webhook.text",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Narrower,
     Disclosure::default,
     "What is sent: only that a question waits in which project, its title as well, or all that is asked",
@@ -129,7 +129,7 @@ pub static NOTIFY_WEBHOOK_TEXT: Key<Disclosure> = Key::shared(
 /// `notify.webhook.delay`
 pub static NOTIFY_WEBHOOK_DELAY: Key<Option<Duration>> = Key::shared(
     "notify.webhook.delay",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     || None,
     "Tell in this way only after this time; left out, `notify.delay`",
@@ -137,14 +137,14 @@ pub static NOTIFY_WEBHOOK_DELAY: Key<Option<Duration>> = Key::shared(
 /// `notify.ntfy.server`
 pub static NOTIFY_NTFY_SERVER: Key<Url> = Key::own(
     "notify.ntfy.server",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     LEAVES,
     || Url("https://ntfy.sh".to_owned()),
     "The server: any that speaks ntfy's protocol",
 );
 /// `notify.ntfy.topic`
 pub static NOTIFY_NTFY_TOPIC: Key<Option<Topic>> = Key::own(
-    "notify.ntfy.topic", Counts::NextQuestion,
+    "notify.ntfy.topic", EffectTime::NextQuestion,
     LEAVES,
     || None,
     "The topic that your phone is subscribed to; left out, nothing is sent. It is a secret: choose one that cannot be \
@@ -154,7 +154,7 @@ pub static NOTIFY_NTFY_TOPIC: Key<Option<Topic>> = Key::own(
 /// `notify.ntfy.token`
 pub static NOTIFY_NTFY_TOKEN: Key<Option<String>> = Key::own(
     "notify.ntfy.token",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     LEAVES,
     || None,
     "The access token of the server, if it needs one",
@@ -163,7 +163,7 @@ pub static NOTIFY_NTFY_TOKEN: Key<Option<String>> = Key::own(
 /// `notify.ntfy.text`
 pub static NOTIFY_NTFY_TEXT: Key<Disclosure> = Key::shared(
     "notify.ntfy.text",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Narrower,
     Disclosure::default,
     "What is sent, as in `notify.webhook`",
@@ -171,7 +171,7 @@ pub static NOTIFY_NTFY_TEXT: Key<Disclosure> = Key::shared(
 /// `notify.ntfy.delay`
 pub static NOTIFY_NTFY_DELAY: Key<Option<Duration>> = Key::shared(
     "notify.ntfy.delay",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     || None,
     "Tell in this way only after this time; left out, `notify.delay`",
@@ -179,7 +179,7 @@ pub static NOTIFY_NTFY_DELAY: Key<Option<Duration>> = Key::shared(
 /// `notify.terminal.enabled`
 pub static NOTIFY_TERMINAL_ENABLED: Key<bool> = Key::shared(
     "notify.terminal.enabled",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Narrower,
     || true,
     "Ring the bell, set the title, and show a notification where the terminal can",
@@ -187,7 +187,7 @@ pub static NOTIFY_TERMINAL_ENABLED: Key<bool> = Key::shared(
 /// `notify.terminal.delay`
 pub static NOTIFY_TERMINAL_DELAY: Key<Option<Duration>> = Key::shared(
     "notify.terminal.delay",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     Project::Free,
     || None,
     "Tell in this way only after this time; left out, `notify.delay`",
@@ -196,7 +196,7 @@ pub static NOTIFY_TERMINAL_DELAY: Key<Option<Duration>> = Key::shared(
 /// `folder` of a project.
 pub static PROJECT_FOLDER: Key<Option<PathBuf>> = Key::own(
     "folder",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     LEAVES,
     || None,
     "The project's folder, or one that has several projects",
@@ -204,24 +204,24 @@ pub static PROJECT_FOLDER: Key<Option<PathBuf>> = Key::own(
 /// `enabled` of a project.
 pub static PROJECT_ENABLED: Key<Option<bool>> = Key::own(
     "enabled",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     LEAVES,
     || None,
     "Whether you are told of its questions at all",
 );
 /// `delay` of a project.
 pub static PROJECT_DELAY: Key<Option<Duration>> =
-    Key::own("delay", Counts::NextQuestion, LEAVES, || None, "As `notify.delay`");
+    Key::own("delay", EffectTime::NextQuestion, LEAVES, || None, "As `notify.delay`");
 /// `quiet` of a project.
 pub static PROJECT_QUIET: Key<Option<QuietHours>> =
-    Key::own("quiet", Counts::NextQuestion, LEAVES, || None, "As `notify.quiet`");
+    Key::own("quiet", EffectTime::NextQuestion, LEAVES, || None, "As `notify.quiet`");
 /// `purposes` of a project.
 pub static PROJECT_PURPOSES: Key<Option<Purposes>> =
-    Key::own("purposes", Counts::NextQuestion, LEAVES, || None, "As `notify.purposes`");
+    Key::own("purposes", EffectTime::NextQuestion, LEAVES, || None, "As `notify.purposes`");
 /// `text` of a project.
 pub static PROJECT_TEXT: Key<Option<Disclosure>> = Key::own(
     "text",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     LEAVES,
     || None,
     "As `notify.webhook.text` and `notify.ntfy.text`, for both",

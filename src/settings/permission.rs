@@ -2,7 +2,7 @@
 //! itself is decided by `guard`.
 
 use super::{
-    key::{Counts, Key},
+    key::{EffectTime, Key},
     kinds::Word,
 };
 use crate::question::Risk;
@@ -11,47 +11,47 @@ const GUARDS: &str = "it decides what you are asked twice";
 
 /// The least risk that takes a second step before it is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Confirm(pub Risk);
+pub struct ConfirmRisk(pub Risk);
 
-impl Default for Confirm {
+impl Default for ConfirmRisk {
     fn default() -> Self {
-        Confirm(Risk::Dangerous)
+        ConfirmRisk(Risk::Dangerous)
     }
 }
 
-impl Word for Confirm {
+impl Word for ConfirmRisk {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("dangerous", Confirm(Risk::Dangerous)), ("acts", Confirm(Risk::Acts))];
+        &[("dangerous", ConfirmRisk(Risk::Dangerous)), ("acts", ConfirmRisk(Risk::Acts))];
 }
 
 /// The highest risk that one tap on a notification allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OneTap(pub Risk);
+pub struct OneTapRisk(pub Risk);
 
-impl Default for OneTap {
+impl Default for OneTapRisk {
     fn default() -> Self {
-        OneTap(Risk::Plain)
+        OneTapRisk(Risk::Plain)
     }
 }
 
-impl Word for OneTap {
+impl Word for OneTapRisk {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("plain", OneTap(Risk::Plain)), ("acts", OneTap(Risk::Acts))];
+        &[("plain", OneTapRisk(Risk::Plain)), ("acts", OneTapRisk(Risk::Acts))];
 }
 
 /// `permission.confirm`
-pub static PERMISSION_CONFIRM: Key<Confirm> = Key::own(
+pub static PERMISSION_CONFIRM: Key<ConfirmRisk> = Key::own(
     "permission.confirm",
-    Counts::NextBridge,
+    EffectTime::NextBridge,
     GUARDS,
-    Confirm::default,
+    ConfirmRisk::default,
     "Take a second step, such as the word yes, before you allow what is `dangerous`, or all that `acts`",
 );
 /// `permission.one-tap`
-pub static PERMISSION_ONE_TAP: Key<OneTap> = Key::own(
+pub static PERMISSION_ONE_TAP: Key<OneTapRisk> = Key::own(
     "permission.one-tap",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     GUARDS,
-    OneTap::default,
+    OneTapRisk::default,
     "Offer to allow with one tap on a notification what is `plain`, or also what `acts` where its whole text is sent",
 );

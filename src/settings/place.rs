@@ -23,7 +23,7 @@ impl fmt::Display for Place {
 
 /// The layer that a value comes from. A later one wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum Layer {
     /// Nothing was set.
     Default,
     /// The person's own file.
@@ -34,50 +34,50 @@ pub enum Origin {
     Environment(String),
 }
 
-impl Origin {
+impl Layer {
     /// Returns the name of the layer.
     pub fn layer(&self) -> &'static str {
         match self {
-            Origin::Default => "default",
-            Origin::User(_) => "user",
-            Origin::Project(_) => "project",
-            Origin::Environment(_) => "environment",
+            Layer::Default => "default",
+            Layer::User(_) => "user",
+            Layer::Project(_) => "project",
+            Layer::Environment(_) => "environment",
         }
     }
 
     /// Returns where the value stands in a file.
     pub fn place(&self) -> Option<&Place> {
         match self {
-            Origin::User(place) | Origin::Project(place) => Some(place),
-            Origin::Default | Origin::Environment(_) => None,
+            Layer::User(place) | Layer::Project(place) => Some(place),
+            Layer::Default | Layer::Environment(_) => None,
         }
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for Layer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Default => formatter.write_str("default"),
-            Origin::User(place) | Origin::Project(place) => place.fmt(formatter),
-            Origin::Environment(name) => formatter.write_str(name),
+            Layer::Default => formatter.write_str("default"),
+            Layer::User(place) | Layer::Project(place) => place.fmt(formatter),
+            Layer::Environment(name) => formatter.write_str(name),
         }
     }
 }
 
 /// A value, and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub struct StoredValue {
     /// The value, as it is written by default.
     pub value: Value,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: Layer,
 }
 
 /// Something in a layer that does not count. Everything else of the layer does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where it stands. `None` for a file that could not be read as a whole.
-    pub origin: Option<Origin>,
+    pub origin: Option<Layer>,
     /// What is wrong and what to do, in words. It may quote what a file says, so it is not safe to print raw.
     pub message: String,
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 use toml_edit::{Array, InlineTable, Value as Toml};
 
-use super::{key::AnyKey, keys, layers::Settings, place::Stored};
+use super::{key::AnyKey, keys, layers::Settings, place::StoredValue};
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "(hidden: `askbridge config get` prints it)";
@@ -73,7 +73,7 @@ fn table(out: &mut String, head: &str, lines: impl Iterator<Item = String>) {
     lines.for_each(|line| out.push_str(&line));
 }
 
-fn line(name: &str, key: &dyn AnyKey, stored: &Stored, with_origin: bool) -> String {
+fn line(name: &str, key: &dyn AnyKey, stored: &StoredValue, with_origin: bool) -> String {
     let setting = match &stored.value {
         Value::Null => format!("# {name} is not set"),
         value => format!("{name} = {}", toml(&shown(key, value))),
@@ -185,7 +185,7 @@ mod tests {
         let text = template();
         let nothing = of(&text);
         assert_eq!(nothing.problems(), []);
-        assert!(keys::ALL.iter().all(|key| nothing.stored(*key).origin == crate::settings::Origin::Default));
+        assert!(keys::ALL.iter().all(|key| nothing.stored(*key).origin == crate::settings::Layer::Default));
         let all: String = text
             .lines()
             .map(|line| match line.strip_prefix("# ") {

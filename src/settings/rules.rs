@@ -11,10 +11,10 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    document::{Document, Entry, Mark},
+    document::{Document, DocumentEntry, Mark},
     keys,
     near::{self, printable, unknown_named},
-    place::{Origin, Stored},
+    place::{Layer, StoredValue},
 };
 use crate::{
     limits,
@@ -25,13 +25,13 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleTable {
     /// Where it begins.
-    pub origin: Origin,
+    pub origin: Layer,
     /// What is set in it, in the order in which it is shown.
-    pub values: Vec<(&'static str, Stored)>,
+    pub values: Vec<(&'static str, StoredValue)>,
 }
 
 /// The rules of a file.
-pub(super) struct Found {
+pub(super) struct FileRules {
     pub(super) rules: Vec<Rule>,
     /// As many as there are rules.
     pub(super) tables: Vec<RuleTable>,
@@ -52,8 +52,8 @@ pub(super) fn refuse(document: &Document) -> Vec<(Mark, String)> {
 }
 
 /// Reads the rules of the person's file.
-pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mark) -> Origin) -> Found {
-    let mut found = Found { rules: Vec::new(), tables: Vec::new(), problems: Vec::new() };
+pub(super) fn read(document: &Document, home: Option<&Path>, origin: &dyn Fn(Mark) -> Layer) -> FileRules {
+    let mut found = FileRules { rules: Vec::new(), tables: Vec::new(), problems: Vec::new() };
     let mut tables = BTreeMap::new();
     for head in &document.heads {
         if let [rule, number] = &*head.path
@@ -134,7 +134,7 @@ fn single_brackets() -> String {
 
 struct Table<'a> {
     head: Mark,
-    entries: Vec<&'a Entry>,
+    entries: Vec<&'a DocumentEntry>,
 }
 
 impl Table<'_> {
@@ -178,7 +178,7 @@ impl Table<'_> {
 
     /// Returns the values of its known keys.
     fn values(&self) -> BTreeMap<String, Value> {
-        let value = |entry: &&Entry| Some((known(entry)?.to_owned(), entry.value.clone()));
+        let value = |entry: &&DocumentEntry| Some((known(entry)?.to_owned(), entry.value.clone()));
         self.entries.iter().filter_map(value).collect()
     }
 
@@ -199,11 +199,11 @@ impl Table<'_> {
         entry.map_or(self.head, |entry| entry.at)
     }
 
-    fn written(&self, origin: &dyn Fn(Mark) -> Origin) -> RuleTable {
+    fn written(&self, origin: &dyn Fn(Mark) -> Layer) -> RuleTable {
         let value = |name: &'static str| {
             let entry =
                 self.entries.iter().find(|entry| entry.path.get(2).is_some_and(|other| other == name))?;
-            Some((name, Stored { value: entry.value.clone(), origin: origin(entry.at) }))
+            Some((name, StoredValue { value: entry.value.clone(), origin: origin(entry.at) }))
         };
         let values = KEYS.iter().filter_map(|key| value(key.name)).collect();
         RuleTable { origin: origin(self.head), values }
@@ -211,7 +211,7 @@ impl Table<'_> {
 }
 
 /// Returns the key of a rule that an entry sets.
-fn known(entry: &Entry) -> Option<&'static str> {
+fn known(entry: &DocumentEntry) -> Option<&'static str> {
     let [_, _, name] = &*entry.path else { return None };
     KEYS.iter().map(|key| key.name).find(|key| key == name)
 }

@@ -7,7 +7,7 @@ use super::{
     keys,
     render::{of_section, shown},
 };
-use crate::rule::keys::{self as rule_keys, RuleKey, Takes};
+use crate::rule::keys::{self as rule_keys, KeyKind, RuleKey};
 
 /// Returns the schema.
 pub fn document() -> Value {
@@ -45,11 +45,11 @@ fn of_rule(key: RuleKey) -> Value {
     let texts = || json!({ "type": "array", "items": text(), "minItems": 1 });
     let value = || json!({ "anyOf": [{ "type": ["string", "boolean", "number"] }, texts()] });
     let mut schema = match key.takes {
-        Takes::Text => text(),
-        Takes::One(names) => json!({ "enum": names }),
-        Takes::Texts | Takes::List | Takes::Command => json!({ "anyOf": [text(), texts()] }),
-        Takes::Flag => json!({ "type": "boolean" }),
-        Takes::Answer => json!({ "anyOf": [
+        KeyKind::Text => text(),
+        KeyKind::One(names) => json!({ "enum": names }),
+        KeyKind::Texts | KeyKind::List | KeyKind::Command => json!({ "anyOf": [text(), texts()] }),
+        KeyKind::Flag => json!({ "type": "boolean" }),
+        KeyKind::Answer => json!({ "anyOf": [
             { "type": ["string", "boolean", "number"] },
             texts(),
             { "type": "object", "additionalProperties": value(), "minProperties": 1 },

@@ -1,6 +1,6 @@
 //! What the services beside a bridge's socket are told, from the settings.
 
-use super::{Settings, keys};
+use super::{keys, layers::Settings};
 use crate::config::{JournalSettings, UnattendedSettings};
 
 impl Settings {

@@ -3,35 +3,35 @@
 use serde_json::{Value, json};
 
 use super::{
-    key::{Counts, Key},
+    key::{EffectTime, Key},
     value::{Setting, list, quoted, text, typed_list},
 };
-use crate::config::{Unattended, UnattendedWhen};
+use crate::config::{UnattendedAction, UnattendedConditions};
 
 /// Why a project must not set any of them: a cloned repository could reject what you would answer.
 const DECIDES: &str = "it decides in your place";
 
 /// `unattended.then`
-pub static UNATTENDED_THEN: Key<Unattended> = Key::own(
+pub static UNATTENDED_THEN: Key<UnattendedAction> = Key::own(
     "unattended.then",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     DECIDES,
-    Unattended::default,
+    UnattendedAction::default,
     "What becomes of a question that no person can answer: it waits, it is rejected, or the agent is ended",
 );
 /// `unattended.when`
-pub static UNATTENDED_WHEN: Key<UnattendedWhen> = Key::own(
+pub static UNATTENDED_WHEN: Key<UnattendedConditions> = Key::own(
     "unattended.when",
-    Counts::NextQuestion,
+    EffectTime::NextQuestion,
     DECIDES,
-    UnattendedWhen::default,
+    UnattendedConditions::default,
     "When no person can answer: all of these hold, of [\"no-client\", \"no-terminal\", \"ci\"]",
 );
 
 /// What `when` can name: no client shows the question, no terminal is there, the variable CI is set.
 const CONDITIONS: [&str; 3] = ["no-client", "no-terminal", "ci"];
 
-impl Setting for UnattendedWhen {
+impl Setting for UnattendedConditions {
     fn read(value: &Value) -> Result<Self, String> {
         let condition = |value: &Value| {
             let name = text(value, "a condition")?;
@@ -46,11 +46,15 @@ impl Setting for UnattendedWhen {
             return Err("it names no condition".to_owned());
         }
         let has = |name| names.contains(&name);
-        Ok(UnattendedWhen { no_client: has("no-client"), no_terminal: has("no-terminal"), ci: has("ci") })
+        Ok(UnattendedConditions {
+            no_client: has("no-client"),
+            no_terminal: has("no-terminal"),
+            ci: has("ci"),
+        })
     }
 
     fn to_value(&self) -> Value {
-        let UnattendedWhen { no_client, no_terminal, ci } = *self;
+        let UnattendedConditions { no_client, no_terminal, ci } = *self;
         let named = CONDITIONS.into_iter().zip([no_client, no_terminal, ci]);
         json!(named.filter_map(|(name, is_named)| is_named.then_some(name)).collect::<Vec<_>>())
     }
@@ -70,14 +74,15 @@ mod tests {
 
     #[test]
     fn conditions_are_named_one_by_one() {
-        let read =
-            |text: &str| UnattendedWhen::read(&UnattendedWhen::typed(text)).map(|when| when.to_value());
+        let read = |text: &str| {
+            UnattendedConditions::read(&UnattendedConditions::typed(text)).map(|when| when.to_value())
+        };
         assert_eq!(read("no-client"), Ok(json!(["no-client"])));
-        assert_eq!(UnattendedWhen::default().to_value(), json!(["no-client"]));
-        let both = UnattendedWhen::read(&json!(["ci", "no-client"])).expect("conditions");
-        assert_eq!(both, UnattendedWhen { no_client: true, no_terminal: false, ci: true });
+        assert_eq!(UnattendedConditions::default().to_value(), json!(["no-client"]));
+        let both = UnattendedConditions::read(&json!(["ci", "no-client"])).expect("conditions");
+        assert_eq!(both, UnattendedConditions { no_client: true, no_terminal: false, ci: true });
         assert!(read("never").is_err_and(|error| error.contains("no-terminal")));
-        assert!(UnattendedWhen::read(&json!([])).is_err());
-        assert!(UnattendedWhen::read(&json!(true)).is_err());
+        assert!(UnattendedConditions::read(&json!([])).is_err());
+        assert!(UnattendedConditions::read(&json!(true)).is_err());
     }
 }

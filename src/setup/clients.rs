@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A client that starts agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Client {
+pub enum SetupClient {
     /// Zed.
     Zed,
     /// The IDEs of JetBrains.
@@ -31,37 +31,42 @@ pub struct Folders {
 
 /// A place where a client may keep its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SettingsPath {
     /// The settings file.
     pub file: PathBuf,
     /// Exists where the client has run.
     pub mark: PathBuf,
 }
 
-impl Client {
+impl SetupClient {
     /// All clients.
-    pub const ALL: [Client; 5] =
-        [Client::Zed, Client::JetBrains, Client::VsCode, Client::Emacs, Client::Neovim];
+    pub const ALL: [SetupClient; 5] = [
+        SetupClient::Zed,
+        SetupClient::JetBrains,
+        SetupClient::VsCode,
+        SetupClient::Emacs,
+        SetupClient::Neovim,
+    ];
 
     /// Returns the name that a person types.
     pub fn name(self) -> &'static str {
         match self {
-            Client::Zed => "zed",
-            Client::JetBrains => "jetbrains",
-            Client::VsCode => "vscode",
-            Client::Emacs => "emacs",
-            Client::Neovim => "neovim",
+            SetupClient::Zed => "zed",
+            SetupClient::JetBrains => "jetbrains",
+            SetupClient::VsCode => "vscode",
+            SetupClient::Emacs => "emacs",
+            SetupClient::Neovim => "neovim",
         }
     }
 
     /// Returns the name of the program.
     pub fn title(self) -> &'static str {
         match self {
-            Client::Zed => "Zed",
-            Client::JetBrains => "JetBrains",
-            Client::VsCode => "VS Code",
-            Client::Emacs => "Emacs",
-            Client::Neovim => "Neovim",
+            SetupClient::Zed => "Zed",
+            SetupClient::JetBrains => "JetBrains",
+            SetupClient::VsCode => "VS Code",
+            SetupClient::Emacs => "Emacs",
+            SetupClient::Neovim => "Neovim",
         }
     }
 
@@ -73,42 +78,43 @@ impl Client {
     /// Returns the member of the settings that holds the agents, or `None` where the settings are a program.
     pub fn key(self) -> Option<&'static str> {
         match self {
-            Client::Zed | Client::JetBrains => Some("agent_servers"),
+            SetupClient::Zed | SetupClient::JetBrains => Some("agent_servers"),
             // The dot is part of the name.
-            Client::VsCode => Some("acp.agents"),
-            Client::Emacs | Client::Neovim => None,
+            SetupClient::VsCode => Some("acp.agents"),
+            SetupClient::Emacs | SetupClient::Neovim => None,
         }
     }
 
     /// Returns whether an entry says that it is a command, and not an agent of the client's registry.
     pub fn has_types(self) -> bool {
-        self == Client::Zed
+        self == SetupClient::Zed
     }
 
     /// Returns the places where the client may keep its settings, the likeliest first.
-    pub fn places(self, folders: &Folders) -> Vec<Place> {
+    pub fn places(self, folders: &Folders) -> Vec<SettingsPath> {
         let Folders { home, config, applications } = folders;
-        let place = |folder: &Path, file: &str| Place { file: folder.join(file), mark: folder.to_owned() };
+        let place =
+            |folder: &Path, file: &str| SettingsPath { file: folder.join(file), mark: folder.to_owned() };
         match self {
             // Zed keeps its settings in .config on macOS, too.
-            Client::Zed => vec![
+            SetupClient::Zed => vec![
                 place(&config.join("zed"), "settings.json"),
                 place(&home.join(".var/app/dev.zed.Zed/config/zed"), "settings.json"),
             ],
-            Client::JetBrains => {
+            SetupClient::JetBrains => {
                 let file = home.join(".jetbrains/acp.json");
                 vec![
-                    Place { file: file.clone(), mark: home.join(".jetbrains") },
-                    Place { file, mark: applications.join("JetBrains") },
+                    SettingsPath { file: file.clone(), mark: home.join(".jetbrains") },
+                    SettingsPath { file, mark: applications.join("JetBrains") },
                 ]
             }
-            Client::VsCode => ["Code", "Code - Insiders", "VSCodium"]
+            SetupClient::VsCode => ["Code", "Code - Insiders", "VSCodium"]
                 .map(|name| place(&applications.join(name).join("User"), "settings.json"))
                 .to_vec(),
-            Client::Emacs => {
+            SetupClient::Emacs => {
                 [home.join(".emacs.d"), config.join("emacs")].map(|folder| place(&folder, "init.el")).to_vec()
             }
-            Client::Neovim => vec![place(&config.join("nvim"), "init.lua")],
+            SetupClient::Neovim => vec![place(&config.join("nvim"), "init.lua")],
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct Document {
 
 /// An agent in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AgentEntry {
     /// Its name.
     pub name: String,
     /// How the client starts it.
@@ -62,7 +62,7 @@ pub enum Start {
     Other,
 }
 
-impl Entry {
+impl AgentEntry {
     /// Returns the command that starts it.
     pub fn launch(&self) -> Option<&Launch> {
         match &self.start {
@@ -93,7 +93,7 @@ impl Document {
     }
 
     /// Returns the agents, in their order.
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<AgentEntry> {
         let Some(agents) = self.agents() else { return Vec::new() };
         agents.properties().iter().filter_map(entry).collect()
     }
@@ -241,10 +241,10 @@ fn check(text: &str, key: &str) -> Result<(), DocumentError> {
     error.map_or(Ok(()), Err)
 }
 
-fn entry(member: &CstObjectProp) -> Option<Entry> {
+fn entry(member: &CstObjectProp) -> Option<AgentEntry> {
     let name = member.decoded_name()?;
     let Some(object) = member.object_value() else {
-        return Some(Entry { name, start: Start::Other, env: Vec::new() });
+        return Some(AgentEntry { name, start: Start::Other, env: Vec::new() });
     };
     let env = object.object_value("env").map(|env| env.properties()).unwrap_or_default();
     let env = env.iter().filter_map(|member| Some((member.decoded_name()?, text(member)?))).collect();
@@ -254,7 +254,7 @@ fn entry(member: &CstObjectProp) -> Option<Entry> {
         (Some("registry"), _) => Start::Registry(name.clone()),
         _ => Start::Other,
     };
-    Some(Entry { name, start, env })
+    Some(AgentEntry { name, start, env })
 }
 
 fn launch(entry: &CstObject) -> Option<Launch> {

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{
     agents::{self, KnownAgent},
-    document::{Document, Entry, Start},
+    document::{AgentEntry, Document, Start},
     launch::Launch,
 };
 
@@ -44,7 +44,7 @@ impl Change {
 
 /// An agent that can be started on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct AvailableAgent {
     /// Which it is.
     pub agent: &'static KnownAgent,
     /// How it is started.
@@ -55,13 +55,13 @@ pub struct Found {
 
 /// What is known for a plan.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct SetupRequest<'a> {
     /// The path of askbridge.
     pub askbridge: &'a str,
     /// The agent that the person named.
     pub agent: Option<&'a str>,
     /// The agents of this machine.
-    pub found: &'a [Found],
+    pub found: &'a [AvailableAgent],
     /// The home directory, for which `~` stands at the beginning of a command.
     pub home: &'a str,
     /// Whether the client's entries say that they are commands.
@@ -89,7 +89,7 @@ pub enum PlanError {
 ///
 /// # Errors
 /// See [`PlanError`].
-pub fn apply(document: &mut Document, request: &Request<'_>) -> Result<Plan, PlanError> {
+pub fn apply(document: &mut Document, request: &SetupRequest<'_>) -> Result<Plan, PlanError> {
     let entries = document.entries();
     let mut plan = Plan::default();
     match request.agent {
@@ -102,8 +102,8 @@ pub fn apply(document: &mut Document, request: &Request<'_>) -> Result<Plan, Pla
 /// Wraps every agent of the settings, and adds those that are installed and missing.
 fn all(
     document: &mut Document,
-    entries: &[Entry],
-    request: &Request<'_>,
+    entries: &[AgentEntry],
+    request: &SetupRequest<'_>,
     plan: &mut Plan,
 ) -> Result<(), PlanError> {
     for entry in entries {
@@ -132,9 +132,9 @@ fn all(
 /// Wraps or adds the agent that the person named.
 fn one(
     document: &mut Document,
-    entries: &[Entry],
+    entries: &[AgentEntry],
     name: &str,
-    request: &Request<'_>,
+    request: &SetupRequest<'_>,
     plan: &mut Plan,
 ) -> Result<(), PlanError> {
     if let Some(entry) = entries.iter().find(|entry| entry.name == name) {
@@ -164,7 +164,7 @@ fn one(
     Ok(())
 }
 
-fn wrap(document: &mut Document, entry: &Entry, request: &Request<'_>, plan: &mut Plan) {
+fn wrap(document: &mut Document, entry: &AgentEntry, request: &SetupRequest<'_>, plan: &mut Plan) {
     let Some(launch) = entry.launch().filter(|launch| !launch.is_wrapped()) else { return };
     let has_args = document.has_args(&entry.name);
     // A client expands `~` in its own command, and not in arguments.
@@ -180,10 +180,10 @@ fn wrap(document: &mut Document, entry: &Entry, request: &Request<'_>, plan: &mu
 /// Adds an agent beside the one that the client takes from its registry, whose command it does not know.
 fn replace(
     document: &mut Document,
-    entries: &[Entry],
-    entry: &Entry,
+    entries: &[AgentEntry],
+    entry: &AgentEntry,
     id: &str,
-    request: &Request<'_>,
+    request: &SetupRequest<'_>,
     plan: &mut Plan,
 ) {
     let Some(agent) = agents::registered(id) else {
@@ -210,10 +210,10 @@ fn replace(
 
 fn add(
     document: &mut Document,
-    entries: &[Entry],
-    found: &Found,
+    entries: &[AgentEntry],
+    found: &AvailableAgent,
     env: &[(String, String)],
-    request: &Request<'_>,
+    request: &SetupRequest<'_>,
     plan: &mut Plan,
 ) {
     let entry = name(found.agent);
@@ -230,20 +230,20 @@ fn name(agent: &KnownAgent) -> String {
     format!("{}{MARK}", agent.title)
 }
 
-fn find<'a>(request: &Request<'a>, agent: &KnownAgent) -> Option<&'a Found> {
+fn find<'a>(request: &SetupRequest<'a>, agent: &KnownAgent) -> Option<&'a AvailableAgent> {
     request.found.iter().find(|found| found.agent == agent)
 }
 
 /// Returns whether a command in the settings starts this agent.
-fn runs(entries: &[Entry], agent: &KnownAgent) -> bool {
+fn runs(entries: &[AgentEntry], agent: &KnownAgent) -> bool {
     entries.iter().any(|entry| starts(entry, agent))
 }
 
-fn starts(entry: &Entry, agent: &KnownAgent) -> bool {
+fn starts(entry: &AgentEntry, agent: &KnownAgent) -> bool {
     entry.launch().and_then(Launch::known) == Some(agent)
 }
 
-fn is_registered(entry: &Entry, agent: &KnownAgent) -> bool {
+fn is_registered(entry: &AgentEntry, agent: &KnownAgent) -> bool {
     matches!(&entry.start, Start::Registry(id) if agents::registered(id) == Some(agent))
 }
 
@@ -251,7 +251,7 @@ fn cannot(name: &str) -> String {
     format!("{name} has no command that could be wrapped")
 }
 
-fn unknown(entries: &[Entry], name: &str) -> PlanError {
+fn unknown(entries: &[AgentEntry], name: &str) -> PlanError {
     let mut known: Vec<_> = entries.iter().map(|entry| entry.name.clone()).collect();
     known.extend(agents::keys().map(str::to_owned));
     PlanError::NoAgent(format!("no agent {name:?}; known are {}", known.join(", ")))
@@ -263,18 +263,22 @@ mod tests {
 
     const HOME: &str = "/h";
 
-    fn found(key: &str, is_installed: bool) -> Found {
+    fn found(key: &str, is_installed: bool) -> AvailableAgent {
         let agent = agents::named(key).unwrap();
         let launch = match is_installed {
             true => Launch::new(&format!("/bin/{}", agent.programs[0]), agent.args),
             false => Launch::new("/bin/npx", &["-y", agent.package.unwrap()]),
         };
-        Found { agent, launch, is_installed }
+        AvailableAgent { agent, launch, is_installed }
     }
 
-    fn planned(text: &str, agent: Option<&str>, found: &[Found]) -> (String, Result<Plan, PlanError>) {
+    fn planned(
+        text: &str,
+        agent: Option<&str>,
+        found: &[AvailableAgent],
+    ) -> (String, Result<Plan, PlanError>) {
         let mut document = Document::parse(text, "agent_servers").unwrap();
-        let request = Request { askbridge: "/bin/askbridge", agent, found, home: HOME, has_types: true };
+        let request = SetupRequest { askbridge: "/bin/askbridge", agent, found, home: HOME, has_types: true };
         let plan = apply(&mut document, &request);
         (document.text(), plan)
     }

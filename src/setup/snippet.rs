@@ -1,17 +1,17 @@
 //! What to put into an editor whose settings are a program: Emacs and Neovim.
 
-use super::{clients::Client, plan::Found};
+use super::{clients::SetupClient, plan::AvailableAgent};
 
 /// Returns the lines that start this agent through askbridge, for Emacs or Neovim. `None` for other clients.
-pub fn snippet(client: Client, found: &Found, askbridge: &str) -> Option<String> {
+pub fn snippet(client: SetupClient, found: &AvailableAgent, askbridge: &str) -> Option<String> {
     match client {
-        Client::Emacs => Some(emacs(found, askbridge)),
-        Client::Neovim => Some(neovim(found, askbridge)),
-        Client::Zed | Client::JetBrains | Client::VsCode => None,
+        SetupClient::Emacs => Some(emacs(found, askbridge)),
+        SetupClient::Neovim => Some(neovim(found, askbridge)),
+        SetupClient::Zed | SetupClient::JetBrains | SetupClient::VsCode => None,
     }
 }
 
-fn emacs(found: &Found, askbridge: &str) -> String {
+fn emacs(found: &AvailableAgent, askbridge: &str) -> String {
     let Some(variable) = found.agent.emacs else {
         // It is put before the command of every agent.
         return format!(
@@ -24,7 +24,7 @@ fn emacs(found: &Found, askbridge: &str) -> String {
     format!(";; agent-shell, in init.el\n(setq {variable}\n      '({}))\n", list(&command, " "))
 }
 
-fn neovim(found: &Found, askbridge: &str) -> String {
+fn neovim(found: &AvailableAgent, askbridge: &str) -> String {
     let launch = found.launch.wrapped(askbridge);
     let command: Vec<_> = std::iter::once(launch.command).chain(launch.args).collect();
     let adapter = found.agent.neovim.unwrap_or(found.agent.key);
@@ -57,18 +57,18 @@ mod tests {
     use super::*;
     use crate::setup::{agents, launch::Launch};
 
-    fn shown(client: Client, key: &str) -> String {
+    fn shown(client: SetupClient, key: &str) -> String {
         let agent = agents::named(key).unwrap();
         let launch = Launch::new("/b/\"x\"", &["--acp"]);
-        snippet(client, &Found { agent, launch, is_installed: true }, "/b/askbridge").unwrap()
+        snippet(client, &AvailableAgent { agent, launch, is_installed: true }, "/b/askbridge").unwrap()
     }
 
     #[test]
     fn a_snippet_has_the_whole_command() {
-        let emacs = shown(Client::Emacs, "claude");
+        let emacs = shown(SetupClient::Emacs, "claude");
         assert!(emacs.contains(r#"'("/b/askbridge" "run" "--" "/b/\"x\"" "--acp"))"#), "{emacs}");
-        assert!(shown(Client::Emacs, "grok").contains("agent-shell-command-prefix"));
-        let neovim = shown(Client::Neovim, "codex");
+        assert!(shown(SetupClient::Emacs, "grok").contains("agent-shell-command-prefix"));
+        let neovim = shown(SetupClient::Neovim, "codex");
         assert!(neovim.contains(r#"{ "/b/askbridge", "run", "--", "/b/\"x\"", "--acp" }"#), "{neovim}");
     }
 }

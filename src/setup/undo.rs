@@ -8,7 +8,7 @@ use super::{
 
 /// A change that was made, with the whole text before and after it.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct AppliedChange {
     /// The text before. `None` if there was no file.
     pub before: Option<String>,
     /// The text after, where it is still known.
@@ -21,7 +21,7 @@ pub struct Made {
 
 /// The settings without the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undone {
+pub struct UndoResult {
     /// The text. `None` if the file is to be removed.
     pub text: Option<String>,
     /// What could not be taken out, in sentences.
@@ -33,14 +33,14 @@ pub struct Undone {
 ///
 /// # Errors
 /// Says where the settings are broken.
-pub fn undo(current: &str, key: &str, made: &[Made]) -> Result<Undone, DocumentError> {
+pub fn undo(current: &str, key: &str, made: &[AppliedChange]) -> Result<UndoResult, DocumentError> {
     let mut text = current.to_owned();
     let mut notes = Vec::new();
     for made in made.iter().rev() {
         if made.after.as_ref() == Some(&text) {
             match &made.before {
                 Some(before) => text.clone_from(before),
-                None => return Ok(Undone { text: None, notes }),
+                None => return Ok(UndoResult { text: None, notes }),
             }
             continue;
         }
@@ -50,11 +50,11 @@ pub fn undo(current: &str, key: &str, made: &[Made]) -> Result<Undone, DocumentE
             document.remove_empty_agents();
         }
         if made.before.is_none() && document.is_empty() {
-            return Ok(Undone { text: None, notes });
+            return Ok(UndoResult { text: None, notes });
         }
         text = document.text();
     }
-    Ok(Undone { text: Some(text), notes })
+    Ok(UndoResult { text: Some(text), notes })
 }
 
 /// Takes one change out. Returns what to say if it is not there any more.
@@ -80,30 +80,30 @@ mod tests {
     use crate::setup::{
         agents,
         launch::Launch,
-        plan::{self, Found, Request},
+        plan::{self, AvailableAgent, SetupRequest},
     };
 
     const ZED: &str = include_str!("../../fixtures/setup/zed.jsonc");
     const KEY: &str = "agent_servers";
 
-    fn made(before: Option<&str>, agent: Option<&str>) -> Made {
+    fn made(before: Option<&str>, agent: Option<&str>) -> AppliedChange {
         let mut document = Document::parse(before.unwrap_or_default(), KEY).unwrap();
         let added_agents = !document.has_agents();
         let agent_found = agents::named("gemini").unwrap();
-        let found = [Found {
+        let found = [AvailableAgent {
             agent: agent_found,
             launch: Launch::new("/bin/gemini", &["--acp"]),
             is_installed: true,
         }];
         let request =
-            Request { askbridge: "/bin/askbridge", agent, found: &found, home: "/h", has_types: true };
+            SetupRequest { askbridge: "/bin/askbridge", agent, found: &found, home: "/h", has_types: true };
         let plan = plan::apply(&mut document, &request).unwrap();
         assert!(!plan.changes.is_empty());
         let after = Some(document.text());
-        Made { before: before.map(str::to_owned), after, added_agents, changes: plan.changes }
+        AppliedChange { before: before.map(str::to_owned), after, added_agents, changes: plan.changes }
     }
 
-    fn after(made: &Made) -> String {
+    fn after(made: &AppliedChange) -> String {
         made.after.clone().unwrap()
     }
 
@@ -113,7 +113,7 @@ mod tests {
         for before in [ZED, &bom, "{}", "", "{ \"agent_servers\": { } }", "// only\n{\n}\n"] {
             let made = made(Some(before), None);
             let undone = undo(&after(&made), KEY, &[made]).unwrap();
-            assert_eq!(undone, Undone { text: Some(before.to_owned()), notes: vec![] });
+            assert_eq!(undone, UndoResult { text: Some(before.to_owned()), notes: vec![] });
         }
         let made = made(None, None);
         assert_eq!(undo(&after(&made), KEY, &[made]).unwrap().text, None);

@@ -4,13 +4,13 @@
 use super::wrapped::{MEASURE, folded};
 use crate::{
     desk::{QuestionId, Record},
-    present::subject::About,
+    present::subject::SubjectText,
     question::Question,
 };
 
 /// What a line is in the change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum LineChange {
     /// It stays, or is not of a change.
     None,
     /// The change adds it.
@@ -21,36 +21,36 @@ pub(super) enum Change {
 
 /// The lines of one question at one width.
 #[derive(Clone, Debug)]
-pub(super) struct AboutLines {
+pub(super) struct SubjectLines {
     id: QuestionId,
     columns: usize,
-    lines: Vec<(String, Change)>,
+    lines: Vec<(String, LineChange)>,
 }
 
-impl AboutLines {
+impl SubjectLines {
     /// Makes the lines of this question.
     pub(super) fn new(record: &Record, columns: usize) -> Self {
-        AboutLines { id: record.id.clone(), columns, lines: lines(&record.question, columns) }
+        SubjectLines { id: record.id.clone(), columns, lines: subject_lines(&record.question, columns) }
     }
 
     /// Returns the lines, if they are those of this question and this width.
-    pub(super) fn of(&self, id: &QuestionId, columns: usize) -> Option<&[(String, Change)]> {
+    pub(super) fn of(&self, id: &QuestionId, columns: usize) -> Option<&[(String, LineChange)]> {
         (self.id == *id && self.columns == columns).then_some(&*self.lines)
     }
 }
 
 /// Returns what a permission is for, as lines of so many columns.
-pub(super) fn lines(question: &Question, columns: usize) -> Vec<(String, Change)> {
+pub(super) fn subject_lines(question: &Question, columns: usize) -> Vec<(String, LineChange)> {
     // The only escape sequences are those of our own colours: text of the agent is printable.
-    let about = About { question, columns: columns.min(MEASURE), colour: true }.to_string();
+    let about = SubjectText { question, columns: columns.min(MEASURE), colour: true }.to_string();
     about.lines().flat_map(|line| of_line(line, columns)).collect()
 }
 
-fn of_line(line: &str, columns: usize) -> impl Iterator<Item = (String, Change)> {
+fn of_line(line: &str, columns: usize) -> impl Iterator<Item = (String, LineChange)> {
     let change = match () {
-        () if line.contains("\x1b[31m") => Change::Removed,
-        () if line.contains("\x1b[32m") => Change::Added,
-        () => Change::None,
+        () if line.contains("\x1b[31m") => LineChange::Removed,
+        () if line.contains("\x1b[32m") => LineChange::Added,
+        () => LineChange::None,
     };
     let plain = line.replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
     let indent = plain.len() - plain.trim_start_matches(' ').len();

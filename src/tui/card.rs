@@ -7,9 +7,9 @@ use ratatui::{
 };
 
 use super::{
-    about::{self, Change},
+    about::{self, LineChange},
     draft::Draft,
-    event::Item,
+    event::QuestionItem,
     field::FieldView,
     line::CardLine,
     state::{App, name},
@@ -36,7 +36,7 @@ pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
         return nothing(app, theme, columns);
     };
     let mut writer =
-        Writer { theme, columns: columns.max(1), measure: columns.clamp(1, MEASURE), out: Vec::new() };
+        CardWriter { theme, columns: columns.max(1), measure: columns.clamp(1, MEASURE), out: Vec::new() };
     writer.head(item);
     writer.asked(item, app);
     let draft = Draft::new(&item.record);
@@ -62,14 +62,14 @@ fn nothing(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
 }
 
 /// Writes a question, line by line.
-struct Writer {
+struct CardWriter {
     theme: Theme,
     columns: usize,
     measure: usize,
     out: Vec<CardLine>,
 }
 
-impl Writer {
+impl CardWriter {
     fn text(&mut self, text: &str, indent: usize, style: Style) {
         let lines = lines(text, indent, self.measure);
         self.out.extend(lines.into_iter().map(|line| CardLine::new(line, style)));
@@ -79,7 +79,7 @@ impl Writer {
         self.out.push(CardLine::default());
     }
 
-    fn head(&mut self, item: &Item) {
+    fn head(&mut self, item: &QuestionItem) {
         let record = &item.record;
         self.text(&format!("{}, {}", name(item), record.id), 0, self.theme.muted());
         if record.is_open() {
@@ -103,7 +103,7 @@ impl Writer {
     }
 
     /// Writes what is asked: the heading, or what a permission is for.
-    fn asked(&mut self, item: &Item, app: &App) {
+    fn asked(&mut self, item: &QuestionItem, app: &App) {
         let question = &item.record.question;
         let heading = question.heading();
         let command = subject::command(question).filter(|_| item.is_permission());
@@ -133,7 +133,7 @@ impl Writer {
             let ready = app.about.as_ref().and_then(|about| about.of(&item.record.id, self.columns));
             match ready {
                 Some(ready) => self.about(ready),
-                None => self.about(&about::lines(question, self.columns)),
+                None => self.about(&about::subject_lines(question, self.columns)),
             }
         }
         if self.out.last().is_none_or(|last| last.line.width() > 0) {
@@ -142,18 +142,18 @@ impl Writer {
     }
 
     /// Writes what a permission is for, with changes of files coloured.
-    fn about(&mut self, lines: &[(String, Change)]) {
+    fn about(&mut self, lines: &[(String, LineChange)]) {
         let theme = self.theme;
-        let style = |change: Change| match change {
-            Change::Removed => theme.removed(),
-            Change::Added => theme.added(),
-            Change::None => Style::new(),
+        let style = |change: LineChange| match change {
+            LineChange::Removed => theme.removed(),
+            LineChange::Added => theme.added(),
+            LineChange::None => Style::new(),
         };
         self.out.extend(lines.iter().map(|(line, change)| CardLine::new(line.clone(), style(*change))));
     }
 
     /// Writes the field that is shown, or the review of all of them.
-    fn form(&mut self, item: &Item, draft: &Draft, app: &App) {
+    fn form(&mut self, item: &QuestionItem, draft: &Draft, app: &App) {
         let question = &item.record.question;
         if question.fields.len() > 1 {
             self.tabs(question, draft);
@@ -231,7 +231,7 @@ impl Writer {
     }
 
     /// Writes how it ended, and what the person had typed.
-    fn ended(&mut self, item: &Item, draft: &Draft) {
+    fn ended(&mut self, item: &QuestionItem, draft: &Draft) {
         let (record, question) = (&item.record, &item.record.question);
         let how = match record.settlement.as_deref() {
             Some(ended) => settlement(question, ended),

@@ -8,7 +8,7 @@ use crate::{
     desk::Record,
     form::{
         ask::default_of,
-        read::{self, Given},
+        read::{self, TypedText},
     },
     question::{Answer, Field, FieldError, Kind, Question, Value, check},
 };
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
     /// What is given for each field.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DraftField>,
     /// The field that is shown; one more than there are fields is the review of all of them.
     pub tab: usize,
     /// The line that is shown first; `None` follows the cursor.
@@ -32,7 +32,7 @@ pub struct Draft {
 
 /// What is given for one field.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Entry {
+pub struct DraftField {
     /// The places of the chosen options.
     pub chosen: BTreeSet<usize>,
     /// Whether the person's own text is chosen.
@@ -89,7 +89,7 @@ impl Draft {
         let entries = question.fields.iter().map(|field| {
             let kept = kept.and_then(|kept| kept.values.get(&field.name)).cloned();
             let note = record.kept.as_ref().and_then(|kept| kept.notes.get(&field.name));
-            let mut entry = Entry::new(field, kept.or_else(|| default_of(question, field)));
+            let mut entry = DraftField::new(field, kept.or_else(|| default_of(question, field)));
             if let Some(note) = note {
                 (entry.note, entry.has_note) = (Editor::new(note), true);
             }
@@ -106,7 +106,7 @@ impl Draft {
     }
 
     /// Returns the field that is shown, and what is given for it; `None` in the review.
-    pub fn at<'a>(&'a self, question: &'a Question) -> Option<(&'a Field, &'a Entry)> {
+    pub fn at<'a>(&'a self, question: &'a Question) -> Option<(&'a Field, &'a DraftField)> {
         Some((question.fields.get(self.tab)?, self.entries.get(self.tab)?))
     }
 
@@ -143,9 +143,9 @@ impl Draft {
     }
 }
 
-impl Entry {
+impl DraftField {
     fn new(field: &Field, value: Option<Value>) -> Self {
-        let mut entry = Entry::default();
+        let mut entry = DraftField::default();
         let place = |text: &String| field.kind.options().iter().position(|option| option.value == *text);
         match value {
             Some(Value::Text(text)) if field.kind.options().is_empty() => entry.text = Editor::new(&text),
@@ -247,7 +247,9 @@ impl Entry {
             }
             _ if typed.trim().is_empty() => None,
             Kind::Text { .. } => Some(Value::Text(typed.to_owned())),
-            Kind::Number { .. } | Kind::Unknown(_) => Some(read::value(field, &[Given::Value(typed)], "")?),
+            Kind::Number { .. } | Kind::Unknown(_) => {
+                Some(read::value(field, &[TypedText::Value(typed)], "")?)
+            }
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 
 /// A question, and what is known beside it.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct QuestionItem {
     /// The question.
     pub record: Arc<Record>,
     /// The agent that asks, if that is known.
@@ -18,7 +18,7 @@ pub struct Item {
     pub now: Timestamp,
 }
 
-impl Item {
+impl QuestionItem {
     /// Returns whether it is a permission.
     pub fn is_permission(&self) -> bool {
         self.record.question.purpose == Purpose::Permission
@@ -27,11 +27,11 @@ impl Item {
 
 /// The questions of the machine at one time.
 #[derive(Clone, Debug, Default)]
-pub struct World {
+pub struct InboxState {
     /// The open ones, oldest first.
-    pub open: Vec<Item>,
+    pub open: Vec<QuestionItem>,
     /// Those that were settled last, latest first.
-    pub settled: Vec<Item>,
+    pub settled: Vec<QuestionItem>,
     /// What is left out, a line for each reason.
     pub gaps: Vec<String>,
     /// How many bridges replied.
@@ -79,9 +79,9 @@ pub enum Key {
 
 /// One thing that happens.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum TuiEvent {
     /// The questions changed, or time passed.
-    World(World),
+    World(InboxState),
     /// The person pressed a key.
     Key(Key),
     /// The person pasted a text.

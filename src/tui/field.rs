@@ -7,7 +7,7 @@ use ratatui::{
 };
 
 use super::{
-    draft::{Entry, Row, is_many, labels},
+    draft::{DraftField, Row, is_many, labels},
     editor::Editor,
     line::CardLine,
     theme::Theme,
@@ -28,7 +28,7 @@ const PREVIEW: usize = 60;
 pub(super) struct FieldView<'a> {
     pub(super) question: &'a Question,
     pub(super) field: &'a Field,
-    pub(super) entry: &'a Entry,
+    pub(super) entry: &'a DraftField,
     pub(super) error: Option<&'a str>,
     pub(super) is_typing: bool,
     pub(super) theme: Theme,

@@ -3,7 +3,7 @@
 
 use super::{
     editor::Editor,
-    event::{Effect, Event, Key},
+    event::{Effect, Key, TuiEvent},
     state::{App, ListLine, Modal, Pane},
 };
 use crate::{
@@ -13,23 +13,23 @@ use crate::{
 
 impl App {
     /// Takes what happened, and returns what is to be done.
-    pub fn handle(&mut self, event: Event) -> Vec<Effect> {
+    pub fn handle(&mut self, event: TuiEvent) -> Vec<Effect> {
         let effects = self.take(event);
         self.prepare();
         effects
     }
 
-    fn take(&mut self, event: Event) -> Vec<Effect> {
+    fn take(&mut self, event: TuiEvent) -> Vec<Effect> {
         match event {
-            Event::World(world) => return self.update(world),
-            Event::Key(key) => return self.key(key),
-            Event::Paste(text) => self.pasted(&text),
-            Event::Submitted(id, result) => return self.submitted(&id, result),
-            Event::Read => self.is_fresh = false,
-            Event::Resize(columns, lines) => self.size = (columns, lines),
-            Event::Scroll(by) if self.pane == Pane::List => self.step(if by < 0 { -1 } else { 1 }),
-            Event::Scroll(by) => self.scroll(isize::try_from(by).unwrap_or_default()),
-            Event::Click(column, line) => return self.click(column, line),
+            TuiEvent::World(world) => return self.update(world),
+            TuiEvent::Key(key) => return self.key(key),
+            TuiEvent::Paste(text) => self.pasted(&text),
+            TuiEvent::Submitted(id, result) => return self.submitted(&id, result),
+            TuiEvent::Read => self.is_fresh = false,
+            TuiEvent::Resize(columns, lines) => self.size = (columns, lines),
+            TuiEvent::Scroll(by) if self.pane == Pane::List => self.step(if by < 0 { -1 } else { 1 }),
+            TuiEvent::Scroll(by) => self.scroll(isize::try_from(by).unwrap_or_default()),
+            TuiEvent::Click(column, line) => return self.click(column, line),
         }
         Vec::new()
     }

@@ -4,21 +4,21 @@ use crossterm::event::{
     Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use super::event::{Event, Key};
+use super::event::{Key, TuiEvent};
 
 /// Lines that one turn of the wheel scrolls by.
 const WHEEL: i32 = 3;
 
 /// Returns the event of the inbox; `None` for what means nothing to it.
-pub(super) fn event(input: Input) -> Option<Event> {
+pub(super) fn event(input: Input) -> Option<TuiEvent> {
     match input {
-        Input::Key(key) => Some(Event::Key(read(key)?)),
-        Input::Paste(text) => Some(Event::Paste(text)),
-        Input::Resize(columns, lines) => Some(Event::Resize(columns, lines)),
+        Input::Key(key) => Some(TuiEvent::Key(read(key)?)),
+        Input::Paste(text) => Some(TuiEvent::Paste(text)),
+        Input::Resize(columns, lines) => Some(TuiEvent::Resize(columns, lines)),
         Input::Mouse(MouseEvent { kind, column, row, .. }) => match kind {
-            MouseEventKind::Down(MouseButton::Left) => Some(Event::Click(column, row)),
-            MouseEventKind::ScrollDown => Some(Event::Scroll(WHEEL)),
-            MouseEventKind::ScrollUp => Some(Event::Scroll(-WHEEL)),
+            MouseEventKind::Down(MouseButton::Left) => Some(TuiEvent::Click(column, row)),
+            MouseEventKind::ScrollDown => Some(TuiEvent::Scroll(WHEEL)),
+            MouseEventKind::ScrollUp => Some(TuiEvent::Scroll(-WHEEL)),
             _ => None,
         },
         Input::FocusGained | Input::FocusLost => None,

@@ -4,10 +4,10 @@
 use ratatui::layout::Rect;
 
 use super::{
-    about::AboutLines,
+    about::SubjectLines,
     card::card,
     draft::{Draft, Row},
-    event::Item,
+    event::QuestionItem,
     line::CardLine,
     state::{App, ListLine, Pane},
     theme::Theme,
@@ -47,9 +47,9 @@ impl App {
     pub(super) fn prepare(&mut self) {
         let Some(columns) = self.areas().card.map(|area| usize::from(area.width).max(1)) else { return };
         let Some(item) = self.item().filter(|item| item.is_permission()) else { return };
-        let is_ready = |about: &AboutLines| about.of(&item.record.id, columns).is_some();
+        let is_ready = |about: &SubjectLines| about.of(&item.record.id, columns).is_some();
         if !self.about.as_ref().is_some_and(is_ready) {
-            self.about = Some(AboutLines::new(&item.record, columns));
+            self.about = Some(SubjectLines::new(&item.record, columns));
         }
     }
 
@@ -68,8 +68,8 @@ impl App {
         self.size.1.saturating_sub(2).into()
     }
 
-    fn in_view(&self) -> InView {
-        InView::new(self, self.lines(), self.height())
+    fn in_view(&self) -> Viewport {
+        Viewport::new(self, self.lines(), self.height())
     }
 
     /// Returns by how many lines the question is longer than its part of the screen.
@@ -119,7 +119,7 @@ impl App {
 }
 
 /// The lines of a question as they are in view: what scrolls, and below it what stays.
-pub(super) struct InView {
+pub(super) struct Viewport {
     /// What scrolls.
     pub(super) scrolled: Vec<CardLine>,
     /// The first line of that which is shown.
@@ -130,15 +130,15 @@ pub(super) struct InView {
     pub(super) pinned: Vec<CardLine>,
 }
 
-impl InView {
+impl Viewport {
     pub(super) fn new(app: &App, mut lines: Vec<CardLine>, height: usize) -> Self {
-        let is_long = lines.len() > height && app.open_item().is_some_and(Item::is_permission);
+        let is_long = lines.len() > height && app.open_item().is_some_and(QuestionItem::is_permission);
         let options = lines.iter().position(|line| line.row.is_some()).filter(|_| is_long);
         // Where the options alone would fill the screen, they scroll as well.
         let options = options.filter(|at| lines.len() - at <= height / 2);
         let pinned = options.map(|at| lines.split_off(at)).unwrap_or_default();
         let height = height - pinned.len();
-        InView { first: first_in_view(app, &lines, height), scrolled: lines, height, pinned }
+        Viewport { first: first_in_view(app, &lines, height), scrolled: lines, height, pinned }
     }
 }
 

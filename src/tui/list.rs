@@ -7,7 +7,7 @@ use ratatui::{
 };
 
 use super::{
-    event::Item,
+    event::QuestionItem,
     state::{App, ListLine, Pane},
     theme::Theme,
 };
@@ -40,12 +40,12 @@ fn drawn(app: &App, line: &ListLine, theme: Theme, columns: usize) -> Line<'stat
     }
 }
 
-fn is_current(app: &App, item: &Item) -> bool {
+fn is_current(app: &App, item: &QuestionItem) -> bool {
     app.current.as_ref() == Some(&item.record.id)
 }
 
 /// Returns an open question: what is asked, with marks before it and its time behind it.
-fn open(app: &App, item: &Item, theme: Theme, columns: usize) -> Line<'static> {
+fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
     let record = &item.record;
     let (time, time_style) = match (record.state == State::Delivering, record.deadline) {
         (true, _) => ("sent".to_owned(), theme.muted()),
@@ -84,7 +84,7 @@ fn open(app: &App, item: &Item, theme: Theme, columns: usize) -> Line<'static> {
     ])
 }
 
-fn settled(app: &App, item: &Item, theme: Theme, columns: usize) -> Line<'static> {
+fn settled(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
     let record = &item.record;
     let how = record.settlement.as_deref().map(|ended| settlement(&record.question, ended));
     let how = how.unwrap_or_else(|| "lost".to_owned());

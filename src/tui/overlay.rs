@@ -11,7 +11,7 @@ use ratatui::{
 
 use super::{
     editor::Editor,
-    event::Item,
+    event::QuestionItem,
     state::{App, Modal},
     theme::Theme,
     wrapped::lines,
@@ -46,7 +46,7 @@ const KEYS: [(&str, &str); 16] = [
 ];
 
 /// Lines, and the text that is typed below them.
-struct Front<'a> {
+struct Overlay<'a> {
     title: &'a str,
     lines: Vec<(String, Style)>,
     typed: Option<&'a Editor>,
@@ -54,7 +54,7 @@ struct Front<'a> {
 }
 
 /// Draws what stands in front, if anything does.
-pub(super) fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
+pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     let columns = usize::from(COLUMNS.min(app.size.0)).saturating_sub(4).max(1);
     let text = |text: &str, style: Style| lines(text, 0, columns).into_iter().map(move |line| (line, style));
     let front = match &app.modal {
@@ -67,10 +67,10 @@ pub(super) fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             let mut lines: Vec<_> = text(why, theme.danger()).collect();
             lines.extend(text(&asked, Style::new()).take(4));
             lines.push((format!("Type {WORD} and press Enter to go on:"), Style::new()));
-            Front { title: "Are you sure?", lines, typed: Some(typed), keys: "Esc goes back" }
+            Overlay { title: "Are you sure?", lines, typed: Some(typed), keys: "Esc goes back" }
         }
         Some(Modal::Reason(answer, typed)) => {
-            let is_permission = app.item().is_some_and(Item::is_permission);
+            let is_permission = app.item().is_some_and(QuestionItem::is_permission);
             let title = if is_permission || answer.is_some() { "Deny it" } else { "Skip the question" };
             let lines = text(
                 "The agent is told that you do not answer. Why? You may leave this empty:",
@@ -78,11 +78,11 @@ pub(super) fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
             );
             let denied = text("Why? You may leave this empty:", Style::new());
             let lines = if is_permission { denied.collect() } else { lines.collect() };
-            Front { title, lines, typed: Some(typed), keys: "Enter sends, Esc goes back" }
+            Overlay { title, lines, typed: Some(typed), keys: "Enter sends, Esc goes back" }
         }
         Some(Modal::Leave) => {
             let lines = text("You typed something that is not sent.", Style::new()).collect();
-            Front {
+            Overlay {
                 title: "Leave the question?",
                 lines,
                 typed: None,
@@ -92,7 +92,7 @@ pub(super) fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
         Some(Modal::Quit) => {
             let lines =
                 text("What you typed and did not send is lost. The questions stay open.", Style::new());
-            Front {
+            Overlay {
                 title: "Quit?",
                 lines: lines.collect(),
                 typed: None,
@@ -103,7 +103,7 @@ pub(super) fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     front.draw(app.size, theme, frame);
 }
 
-fn help(from: usize, columns: usize, height: u16) -> Front<'static> {
+fn help(from: usize, columns: usize, height: u16) -> Overlay<'static> {
     let column = KEYS.iter().map(|(key, _)| width(key)).max().unwrap_or_default() + 2;
     let all: Vec<_> = KEYS
         .iter()
@@ -119,10 +119,10 @@ fn help(from: usize, columns: usize, height: u16) -> Front<'static> {
     let room = usize::from(height).saturating_sub(4).max(1);
     let from = from.min(all.len().saturating_sub(room));
     let keys = if all.len() > room { "j, k scroll, Esc closes" } else { "Esc closes" };
-    Front { title: "Keys", lines: all.into_iter().skip(from).take(room).collect(), typed: None, keys }
+    Overlay { title: "Keys", lines: all.into_iter().skip(from).take(room).collect(), typed: None, keys }
 }
 
-impl Front<'_> {
+impl Overlay<'_> {
     fn draw(self, (columns, height): (u16, u16), theme: Theme, frame: &mut Frame<'_>) {
         let typed =
             self.typed.map(|typed| line_of(typed, usize::from(COLUMNS.min(columns)).saturating_sub(7)));

@@ -21,7 +21,7 @@ use tokio::{
 };
 
 use super::{
-    event::{Effect, Event, Item, Key, World},
+    event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
     keys,
     remembered::latest,
     screen::Screen,
@@ -35,7 +35,7 @@ use crate::{
     desk::{BridgeName, QuestionId, Record, Refusal},
     exit,
     machine::{Gaps, Machine, discovery},
-    present::{attention::Known, bridges::Bridges, gaps},
+    present::{attention::TerminalKind, bridges::Bridges, gaps},
     question::{Provenance, Responder},
     signals::Signals,
 };
@@ -62,7 +62,7 @@ pub struct TuiOptions {
 }
 
 /// What a submission came to.
-type Submitted = (QuestionId, Result<Arc<Record>, Refusal>);
+type SubmissionResult = (QuestionId, Result<Arc<Record>, Refusal>);
 
 /// Shows the inbox until the person leaves it, or until a signal ends it.
 pub async fn tui(options: &TuiOptions) -> Result<u8, CommandError> {
@@ -94,7 +94,7 @@ struct Session<'a> {
     stops: Signal,
     follower: Follower,
     left_out: watch::Receiver<Gaps>,
-    submissions: JoinSet<Submitted>,
+    submissions: JoinSet<SubmissionResult>,
     /// The bridges that were asked what they remember, and their replies.
     asked: Vec<BridgeName>,
     replies: JoinSet<Vec<Arc<Record>>>,
@@ -110,9 +110,9 @@ struct Session<'a> {
 }
 
 /// What the session goes on with.
-enum Next {
+enum LoopEvent {
     Input(Option<io::Result<Input>>),
-    Submitted(Submitted),
+    Submitted(SubmissionResult),
     Remembered(Vec<Arc<Record>>),
     World,
     Read,
@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let size = terminal.size()?;
-        let known = Known::of(|name| env::var(name).ok());
+        let known = TerminalKind::of(|name| env::var(name).ok());
         let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Ok(Session {
             machine,
@@ -149,33 +149,33 @@ impl<'a> Session<'a> {
 
     async fn run(&mut self) -> io::Result<()> {
         let world = self.world();
-        self.app.handle(Event::World(world));
+        self.app.handle(TuiEvent::World(world));
         loop {
             self.draw()?;
             self.watch();
             let effects = match self.next().await {
-                Next::Input(None) => return Ok(()),
-                Next::Input(Some(input)) => self.input(input?).await?,
-                Next::Submitted((id, result)) => {
-                    let mut effects = self.app.handle(Event::Submitted(id, result));
+                LoopEvent::Input(None) => return Ok(()),
+                LoopEvent::Input(Some(input)) => self.input(input?).await?,
+                LoopEvent::Submitted((id, result)) => {
+                    let mut effects = self.app.handle(TuiEvent::Submitted(id, result));
                     let world = self.world();
-                    effects.extend(self.app.handle(Event::World(world)));
+                    effects.extend(self.app.handle(TuiEvent::World(world)));
                     effects
                 }
-                Next::Read => {
+                LoopEvent::Read => {
                     self.read = None;
-                    self.app.handle(Event::Read)
+                    self.app.handle(TuiEvent::Read)
                 }
-                Next::Remembered(records) => {
+                LoopEvent::Remembered(records) => {
                     self.remembered = records;
                     let world = self.world();
-                    self.app.handle(Event::World(world))
+                    self.app.handle(TuiEvent::World(world))
                 }
-                Next::World => {
+                LoopEvent::World => {
                     let world = self.world();
-                    self.app.handle(Event::World(world))
+                    self.app.handle(TuiEvent::World(world))
                 }
-                Next::Stopped => self.stop()?,
+                LoopEvent::Stopped => self.stop()?,
             };
             if self.act(effects)? {
                 return Ok(());
@@ -193,17 +193,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    async fn next(&mut self) -> Next {
+    async fn next(&mut self) -> LoopEvent {
         let unread = self.read.map(|at| at.saturating_duration_since(Instant::now()));
         tokio::select! {
-            input = self.inputs.next() => Next::Input(input),
-            Some(Ok(submitted)) = self.submissions.join_next() => Next::Submitted(submitted),
-            Some(Ok(records)) = self.replies.join_next() => Next::Remembered(records),
-            Some(_) = self.follower.next() => Next::World,
-            Ok(()) = self.left_out.changed() => Next::World,
-            Some(()) = self.stops.recv() => Next::Stopped,
-            () = sleep(unread.unwrap_or_default()), if unread.is_some() => Next::Read,
-            () = sleep(REDRAW) => Next::World,
+            input = self.inputs.next() => LoopEvent::Input(input),
+            Some(Ok(submitted)) = self.submissions.join_next() => LoopEvent::Submitted(submitted),
+            Some(Ok(records)) = self.replies.join_next() => LoopEvent::Remembered(records),
+            Some(_) = self.follower.next() => LoopEvent::World,
+            Ok(()) = self.left_out.changed() => LoopEvent::World,
+            Some(()) = self.stops.recv() => LoopEvent::Stopped,
+            () = sleep(unread.unwrap_or_default()), if unread.is_some() => LoopEvent::Read,
+            () = sleep(REDRAW) => LoopEvent::World,
         }
     }
 
@@ -228,7 +228,7 @@ impl<'a> Session<'a> {
             Input::FocusGained => self.has_focus = true,
             Input::FocusLost => self.has_focus = false,
             input => match keys::event(input) {
-                Some(Event::Key(Key::Control('z'))) => return self.stop(),
+                Some(TuiEvent::Key(Key::Control('z'))) => return self.stop(),
                 Some(event) => return Ok(self.app.handle(event)),
                 None => {}
             },
@@ -243,7 +243,7 @@ impl<'a> Session<'a> {
         while let Ok(Some(input)) = timeout(AHEAD, self.inputs.next()).await {
             let input = input?;
             let is_interrupt =
-                matches!(keys::event(input.clone()), Some(Event::Key(Key::Control('c' | 'z'))));
+                matches!(keys::event(input.clone()), Some(TuiEvent::Key(Key::Control('c' | 'z'))));
             if is_interrupt || !matches!(input, Input::Key(_) | Input::Paste(_)) {
                 effects.extend(self.take(input)?);
             }
@@ -263,7 +263,7 @@ impl<'a> Session<'a> {
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
         self.titled = None;
         let world = self.world();
-        Ok(self.app.handle(Event::World(world)))
+        Ok(self.app.handle(TuiEvent::World(world)))
     }
 
     /// Does what is to be done; returns whether that is to end.
@@ -295,7 +295,7 @@ impl<'a> Session<'a> {
         }
         let size = self.terminal.size()?;
         if (size.width, size.height) != self.app.size {
-            self.app.handle(Event::Resize(size.width, size.height));
+            self.app.handle(TuiEvent::Resize(size.width, size.height));
         }
         self.terminal.draw(|frame| draw(&self.app, self.theme, frame))?;
         Ok(())
@@ -312,23 +312,23 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn world(&mut self) -> World {
+    fn world(&mut self) -> InboxState {
         let status = self.machine.status();
         self.ask(&status);
         let count = status.len();
         let bridges = Bridges::new(status);
         let item = |record: Arc<Record>| {
             let (agent, now) = (bridges.agent(&record), bridges.now(&record));
-            Item { record, agent, now }
+            QuestionItem { record, agent, now }
         };
         let (open, settled) = self.machine.store().read(|_, snapshot| {
             let settled: Vec<_> = snapshot.settled().rev().take(SETTLED).cloned().collect();
             (snapshot.open(), settled)
         });
-        World {
+        InboxState {
             open: open.into_iter().map(item).collect(),
             settled: latest(settled, &self.remembered, SETTLED).into_iter().map(item).collect(),
-            gaps: gaps::lines(&self.left_out.borrow_and_update()),
+            gaps: gaps::gap_lines(&self.left_out.borrow_and_update()),
             bridges: count,
         }
     }

@@ -8,7 +8,7 @@ use std::{
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-use crate::present::attention::Known;
+use crate::present::attention::TerminalKind;
 
 /// Switches to the alternate screen, hides the cursor, and asks for pastes and for the focus to be reported.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h";
@@ -28,13 +28,13 @@ static TAKEN: Mutex<Option<String>> = Mutex::new(None);
 
 /// The terminal, until this is dropped.
 pub(super) struct Screen {
-    known: Known,
+    known: TerminalKind,
     mouse: bool,
 }
 
 impl Screen {
     /// Takes the terminal. What ends the process has to be caught, so that this is dropped.
-    pub(super) fn enter(known: Known, mouse: bool) -> io::Result<Self> {
+    pub(super) fn enter(known: TerminalKind, mouse: bool) -> io::Result<Self> {
         give_back_on_panic();
         let screen = Screen { known, mouse };
         screen.take()?;
@@ -45,13 +45,13 @@ impl Screen {
         enable_raw_mode()?;
         *taken() = Some(self.leave());
         let mouse = if self.mouse { MOUSE } else { "" };
-        let title = if self.known == Known::Plain { "" } else { KEEP_TITLE };
+        let title = if self.known == TerminalKind::Plain { "" } else { KEEP_TITLE };
         let modifiers = if self.known.tells_modifiers() { MODIFIERS } else { "" };
         write(&format!("{title}{ENTER}{modifiers}{mouse}"))
     }
 
     fn leave(&self) -> String {
-        let title = if self.known == Known::Plain { "" } else { GIVE_TITLE_BACK };
+        let title = if self.known == TerminalKind::Plain { "" } else { GIVE_TITLE_BACK };
         let modifiers = if self.known.tells_modifiers() { NO_MODIFIERS } else { "" };
         format!("{modifiers}{LEAVE}{title}")
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_panic_gives_the_terminal_back_and_is_readable_there() {
         if std::env::var_os(PANICS).is_some() {
-            let _screen = Screen::enter(Known::Other, true).unwrap();
+            let _screen = Screen::enter(TerminalKind::Other, true).unwrap();
             panic!("of the test");
         }
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     editor::Editor,
-    event::{Effect, Item},
+    event::{Effect, QuestionItem},
     state::{App, Modal, Pane},
 };
 use crate::{
@@ -54,7 +54,7 @@ impl App {
     fn confirm(&mut self, record: &Arc<Record>, answer: Answer) -> Vec<Effect> {
         let question = &record.question;
         let is_refusal = role(question, &answer) == Some(Role::RejectOnce);
-        if is_refusal && permission::options(question, Role::RejectOnce).count() == 1 {
+        if is_refusal && permission::options_with_role(question, Role::RejectOnce).count() == 1 {
             self.modal = Some(Modal::Reason(Some(answer), Editor::default()));
             return Vec::new();
         }
@@ -149,7 +149,7 @@ impl App {
             item.record = Arc::clone(&record);
         }
         if let Some(item) = self.item().cloned().filter(|item| item.record.id == record.id) {
-            self.held = Some(Item { record, ..item });
+            self.held = Some(QuestionItem { record, ..item });
         }
         self.world.open.retain(|item| item.record.is_open());
     }

@@ -9,10 +9,10 @@ use std::{
 };
 
 use super::{
-    about::AboutLines,
+    about::SubjectLines,
     draft::Draft,
     editor::Editor,
-    event::{Effect, Item, World},
+    event::{Effect, InboxState, QuestionItem},
 };
 use crate::{
     desk::{QuestionId, Record, State},
@@ -49,7 +49,7 @@ pub enum Modal {
 
 /// A line that says what was done, or what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct StatusLine {
     /// The line.
     pub text: String,
     /// Whether something is wrong.
@@ -71,11 +71,11 @@ pub enum ListLine {
 #[derive(Debug)]
 pub struct App {
     /// The questions.
-    pub world: World,
+    pub world: InboxState,
     /// The current question.
     pub current: Option<QuestionId>,
     /// The current question, if the world has it no more.
-    pub held: Option<Item>,
+    pub held: Option<QuestionItem>,
     /// What keys act on.
     pub pane: Pane,
     /// What is given for questions so far.
@@ -85,7 +85,7 @@ pub struct App {
     /// What stands in front.
     pub modal: Option<Modal>,
     /// What was done last.
-    pub said: Option<Said>,
+    pub said: Option<StatusLine>,
     /// The questions that are being submitted to from here.
     pub sending: BTreeSet<QuestionId>,
     /// The columns and lines of the terminal.
@@ -96,7 +96,7 @@ pub struct App {
     /// The place of the current question in the order of the list.
     place: usize,
     /// What the current permission is for, as lines.
-    pub(super) about: Option<AboutLines>,
+    pub(super) about: Option<SubjectLines>,
     /// The open questions that were seen; `None` before the first.
     known: Option<BTreeSet<QuestionId>>,
 }
@@ -105,7 +105,7 @@ impl App {
     /// Begins without questions, on a terminal of this size.
     pub fn new(size: (u16, u16)) -> Self {
         App {
-            world: World::default(),
+            world: InboxState::default(),
             current: None,
             held: None,
             pane: Pane::List,
@@ -128,14 +128,14 @@ impl App {
     }
 
     /// Returns the current question.
-    pub fn item(&self) -> Option<&Item> {
+    pub fn item(&self) -> Option<&QuestionItem> {
         let id = self.current.as_ref()?;
         let mut all = self.world.open.iter().chain(&self.world.settled);
         all.find(|item| item.record.id == *id).or(self.held.as_ref().filter(|item| item.record.id == *id))
     }
 
     /// Returns the current question if it can be answered.
-    pub fn open_item(&self) -> Option<&Item> {
+    pub fn open_item(&self) -> Option<&QuestionItem> {
         self.item().filter(|item| item.record.is_open() && item.record.state != State::Delivering)
     }
 
@@ -159,16 +159,16 @@ impl App {
 
     /// Says what was done.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.said = Some(Said { text: text.into(), is_error: false });
+        self.said = Some(StatusLine { text: text.into(), is_error: false });
     }
 
     /// Says what is wrong.
     pub fn complain(&mut self, text: impl Into<String>) {
-        self.said = Some(Said { text: text.into(), is_error: true });
+        self.said = Some(StatusLine { text: text.into(), is_error: true });
     }
 
     /// Takes over the questions as they are now. Nothing that arrives moves the person to another question.
-    pub fn update(&mut self, world: World) -> Vec<Effect> {
+    pub fn update(&mut self, world: InboxState) -> Vec<Effect> {
         let before = self.item().cloned();
         self.world = world;
         let open: BTreeSet<_> = self.world.open.iter().map(|item| item.record.id.clone()).collect();
@@ -204,7 +204,7 @@ impl App {
     }
 
     /// Says how the current question ended, if it did so elsewhere.
-    fn follow(&mut self, before: Item) {
+    fn follow(&mut self, before: QuestionItem) {
         if !before.record.is_open() {
             return;
         }
@@ -298,7 +298,7 @@ impl App {
     }
 
     /// Returns the question of a line of the list.
-    pub fn of_line(&self, line: &ListLine) -> Option<&Item> {
+    pub fn of_line(&self, line: &ListLine) -> Option<&QuestionItem> {
         match line {
             ListLine::Heading(_) => None,
             ListLine::Open(place) => self.world.open.get(*place),
@@ -336,7 +336,7 @@ impl App {
 }
 
 /// Returns the agent that asks, and the project that it works in.
-pub fn name(item: &Item) -> String {
+pub fn name(item: &QuestionItem) -> String {
     let agent = item.agent.as_deref().map_or_else(|| "an agent".to_owned(), |agent| text::short(agent, 40));
     match text::project(&item.record.question) {
         Some(project) => format!("{agent} in {}", text::short(&project, 40)),

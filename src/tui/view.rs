@@ -11,7 +11,7 @@ use ratatui::{
 use super::{
     card::card,
     draft::{Row, is_multiline},
-    layout::InView,
+    layout::Viewport,
     line::CardLine,
     list::list,
     overlay,
@@ -37,12 +37,12 @@ pub fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
         draw_card(app, theme, area, frame);
     }
     frame.render_widget(Paragraph::new(footer(app, theme)), areas.footer);
-    overlay::draw(app, theme, frame);
+    overlay::draw_overlay(app, theme, frame);
 }
 
 fn draw_card(app: &App, theme: Theme, area: Rect, frame: &mut Frame<'_>) {
     let lines = card(app, theme, area.width.into());
-    let InView { scrolled, first, height, pinned } = InView::new(app, lines, area.height.into());
+    let Viewport { scrolled, first, height, pinned } = Viewport::new(app, lines, area.height.into());
     let below = scrolled.len().saturating_sub(first + height);
     let mut shown: Vec<_> = scrolled.into_iter().skip(first).take(height).collect();
     // Where there is hardly room, it is for the lines themselves.

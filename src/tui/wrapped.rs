@@ -59,7 +59,7 @@ pub(super) fn folded(line: &str, indent: usize, columns: usize) -> Vec<String> {
 /// Wraps a printable text that is being typed, behind the spaces, and what is longer than a line anywhere. Every space
 /// stays. Returns the lines, with the line and the column of the cursor, which is between the two parts.
 pub(super) fn typed_lines(before: &str, behind: &str, columns: usize) -> (Vec<String>, (usize, usize)) {
-    let mut typed = Typed { columns, lines: vec![String::new()], used: 0, marks: 0 };
+    let mut typed = TypedLines { columns, lines: vec![String::new()], used: 0, marks: 0 };
     typed.push(before);
     // The rest of a word may move it to the next line, and the cursor with it: it is found from the end of the line.
     let (line, text) = (typed.lines.len() - 1, typed.lines.last().map_or(0, String::len));
@@ -71,7 +71,7 @@ pub(super) fn typed_lines(before: &str, behind: &str, columns: usize) -> (Vec<St
 }
 
 /// Lines that become more as a text is added.
-struct Typed {
+struct TypedLines {
     columns: usize,
     lines: Vec<String>,
     /// The columns of the last line that are taken.
@@ -80,7 +80,7 @@ struct Typed {
     marks: usize,
 }
 
-impl Typed {
+impl TypedLines {
     fn push(&mut self, text: &str) {
         for c in text.chars() {
             let taken = c.width().unwrap_or(0);

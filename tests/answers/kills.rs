@@ -14,7 +14,7 @@ use std::{
 };
 
 use askbridge::{
-    control::{client::Client, protocol::Reply},
+    control::{client::Client, protocol::CallReply},
     desk::{Record, State, Submission},
     journal::{Filter, History},
     question::{Answer, Outcome, Provenance, Responder, Value},
@@ -239,7 +239,7 @@ impl Place {
         let deadline = Instant::now() + DEADLINE;
         loop {
             match self.runtime.block_on(running.client.get(&id)) {
-                Ok(Reply { value: Some(record), .. }) if holds(&record) => return Some(record),
+                Ok(CallReply { value: Some(record), .. }) if holds(&record) => return Some(record),
                 _ if !running.client.is_connected() || running.is_without_journal() => return None,
                 last => assert!(Instant::now() < deadline, "{last:?}"),
             }
@@ -320,7 +320,7 @@ impl Place {
         last.filter(|_| !running.is_without_journal())
     }
 
-    fn past(&self, session: &str) -> Vec<askbridge::journal::Past> {
+    fn past(&self, session: &str) -> Vec<askbridge::journal::PastQuestion> {
         let file = self.machine.path().join("state/askbridge/journal.db");
         let filter = Filter { session: Some(session.to_owned()), ..Filter::default() };
         // The first question may not be written yet.

@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 use askbridge::{
     desk::{Record, Submission, Timestamp},
     tui::{
-        event::{Effect, Event, Item, Key, World},
+        event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
         state::App,
         theme::Theme,
         view::draw,
@@ -27,7 +27,7 @@ fn ago(seconds: u64) -> String {
 }
 
 /// Returns a question that opened three minutes ago.
-fn item(number: u32, question: &Value, more: &Value) -> Item {
+fn item(number: u32, question: &Value, more: &Value) -> QuestionItem {
     let mut asked = json!({
         "questionId": "q", "message": "", "origin": "sandboxagent", "dangerous": false, "blocking": true,
         "agent": "Claude Code", "project": "/src/payments", "sessionId": "session-1",
@@ -39,11 +39,11 @@ fn item(number: u32, question: &Value, more: &Value) -> Item {
     json["question"] = asked;
     let record: Record = serde_json::from_value(json).unwrap();
     let agent = record.question.agent.as_deref().map(str::to_owned);
-    Item { record: Arc::new(record), agent, now: now() }
+    QuestionItem { record: Arc::new(record), agent, now: now() }
 }
 
-fn world(open: Vec<Item>) -> World {
-    World { open, bridges: 1, ..World::default() }
+fn world(open: Vec<QuestionItem>) -> InboxState {
+    InboxState { open, bridges: 1, ..InboxState::default() }
 }
 
 /// A scene: questions, and the keys that are pressed.
@@ -53,15 +53,15 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(size: (u16, u16), world: World) -> Self {
+    fn new(size: (u16, u16), world: InboxState) -> Self {
         let mut app = App::new(size);
-        let effects = app.handle(Event::World(world));
+        let effects = app.handle(TuiEvent::World(world));
         Scene { app, effects }
     }
 
     fn keys(&mut self, keys: &[Key]) {
         for key in keys {
-            self.effects.extend(self.app.handle(Event::Key(*key)));
+            self.effects.extend(self.app.handle(TuiEvent::Key(*key)));
         }
     }
 
@@ -95,7 +95,7 @@ fn text(buffer: &Buffer) -> String {
 
 /// Plays a scene at each size, and checks what is drawn against its file.
 #[track_caller]
-fn check(name: &str, world: impl Fn() -> World, play: impl Fn(&mut Scene)) {
+fn check(name: &str, world: impl Fn() -> InboxState, play: impl Fn(&mut Scene)) {
     let mut shown = String::new();
     for size in SIZES {
         let mut scene = Scene::new(size, world());
@@ -159,7 +159,7 @@ fn permission(dangerous: bool) -> Value {
     })
 }
 
-fn several() -> World {
+fn several() -> InboxState {
     let confirm = json!({ "name": "c", "label": "Deploy to production?", "kind": "confirm", "yes": "Deploy", "no": "Wait", "required": true });
     let soon = json!({ "deadline": ago(0).replace("00:00:00", "00:00:50"), "expiring": true });
     let settled = json!({
@@ -167,7 +167,7 @@ fn several() -> World {
         "settlement": { "outcome": { "status": "answered", "values": { "c": true } }, "by": { "responder": "client", "name": "Zed" }, "at": ago(20) },
     });
     let confirmed = json!({ "fields": [confirm], "project": "/src/shop", "agent": "Codex" });
-    World {
+    InboxState {
         open: vec![
             item(
                 1,
@@ -183,14 +183,14 @@ fn several() -> World {
     }
 }
 
-fn one(question: Value) -> World {
+fn one(question: Value) -> InboxState {
     world(vec![item(1, &question, &json!({}))])
 }
 
 #[test]
 fn the_list_has_what_waits_most_urgently_first() {
     check("list", several, |scene| scene.keys(&[Key::Char('j')]));
-    check("empty", World::default, |_| {});
+    check("empty", InboxState::default, |_| {});
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn what_acts_is_allowed_once_its_last_line_was_in_view() {
 }
 
 /// Three permissions that need no second step, so that two keys allow one.
-fn three() -> Vec<Item> {
+fn three() -> Vec<QuestionItem> {
     (1..=3).map(|number| item(number, &permission(false), &json!({}))).collect()
 }
 
@@ -326,9 +326,9 @@ fn allow_second(scene: &mut Scene, is_told_first: bool) {
         "settlement": { "outcome": { "status": "answered", "values": { "p": "once" } }, "by": { "responder": "terminal" }, "at": ago(0) },
     });
     let settled = item(2, &permission(false), &settled);
-    let told = World { settled: vec![settled.clone()], ..world(left) };
-    let submitted = Event::Submitted(id, Ok(settled.record));
-    let events = [Event::World(told.clone()), submitted.clone(), Event::World(told)];
+    let told = InboxState { settled: vec![settled.clone()], ..world(left) };
+    let submitted = TuiEvent::Submitted(id, Ok(settled.record));
+    let events = [TuiEvent::World(told.clone()), submitted.clone(), TuiEvent::World(told)];
     for event in events.into_iter().skip(usize::from(!is_told_first)) {
         scene.effects.extend(scene.app.handle(event));
     }
@@ -358,7 +358,7 @@ fn keys_that_follow_at_once_do_not_decide_the_next_question() {
         }
         assert!(text(&scene.drawn()).contains("this question has only just appeared"));
         scene.effects.clear();
-        scene.app.handle(Event::Read);
+        scene.app.handle(TuiEvent::Read);
         scene.keys(&[Key::Char('2'), Key::Enter]);
         assert!(matches!(&*scene.effects, [Effect::Submit(id, _)] if id.number == 3), "{:?}", scene.effects);
     }
@@ -376,8 +376,8 @@ fn a_question_that_the_person_goes_to_takes_keys_at_once() {
 /// What comes while nothing waits is shown, and takes no keys that were on their way.
 #[test]
 fn a_question_that_comes_into_an_empty_inbox_takes_no_keys_at_first() {
-    let mut scene = Scene::new((80, 24), World::default());
-    scene.effects.extend(scene.app.handle(Event::World(world(three()))));
+    let mut scene = Scene::new((80, 24), InboxState::default());
+    scene.effects.extend(scene.app.handle(TuiEvent::World(world(three()))));
     assert!(scene.effects.contains(&Effect::Pause), "{:?}", scene.effects);
     scene.effects.clear();
     scene.keys(&[Key::Char('2'), Key::Enter]);
@@ -385,11 +385,11 @@ fn a_question_that_comes_into_an_empty_inbox_takes_no_keys_at_first() {
     // A text takes what is typed, and is not sent by a key that was on its way.
     let asked = json!({ "fields": [{ "name": "t", "label": "Why?", "kind": "text", "default": "because" }] });
     for key in [Key::Send, Key::Control('s')] {
-        let mut scene = Scene::new((80, 24), World::default());
-        scene.app.handle(Event::World(one(asked.clone())));
+        let mut scene = Scene::new((80, 24), InboxState::default());
+        scene.app.handle(TuiEvent::World(one(asked.clone())));
         scene.keys(&[Key::Tab, Key::Char('2'), key]);
         assert_eq!(scene.effects, [Effect::Pause]);
-        scene.app.handle(Event::Read);
+        scene.app.handle(TuiEvent::Read);
         scene.keys(&[key]);
         assert!(matches!(scene.effects[1..], [Effect::Submit(..)]), "{:?}", scene.effects);
     }
@@ -454,24 +454,24 @@ fn an_answer_from_elsewhere_is_shown_beside_what_was_typed() {
         |scene| {
             scene.keys(&[Key::Enter, Key::Char('2'), Key::Tab, Key::Tab]);
             scene.types("my own words");
-            let world = World { settled: vec![item(1, &form, &settled)], ..world(Vec::new()) };
-            scene.app.handle(Event::World(world));
+            let world = InboxState { settled: vec![item(1, &form, &settled)], ..world(Vec::new()) };
+            scene.app.handle(TuiEvent::World(world));
             assert!(scene.app.said.as_ref().unwrap().text.contains("answered by the client (Zed)"));
             let mut seen = text(&scene.drawn());
             for _ in 0..10 {
-                scene.app.handle(Event::Key(Key::PageDown));
+                scene.app.handle(TuiEvent::Key(Key::PageDown));
                 seen += &text(&scene.drawn());
             }
             assert!(seen.contains("Notes: my own words"), "{seen}");
             for _ in 0..10 {
-                scene.app.handle(Event::Key(Key::PageUp));
+                scene.app.handle(TuiEvent::Key(Key::PageUp));
             }
         },
     );
 }
 
 /// Every text of an agent, as one that would do harm.
-fn hostile() -> World {
+fn hostile() -> InboxState {
     let evil = format!(
         "\x1b]0;x\x07\x1b[2J\u{9b}31m\u{202e}rm\r\n{}{}",
         "認".repeat(200),
@@ -489,7 +489,7 @@ fn hostile() -> World {
         question
     };
     let settled = json!({ "state": "settled", "settlement": { "outcome": { "status": "rejected", "reason": "user" }, "by": { "responder": "client", "name": evil }, "remark": evil, "at": ago(0) } });
-    World {
+    InboxState {
         open: vec![
             item(1, &with(json!({ "fields": fields })), &json!({})),
             item(
@@ -562,7 +562,7 @@ fn a_single_key_never_allows_what_is_dangerous() {
     scene.keys(&[Key::Enter]);
     read_to_its_end(&mut scene);
     scene.keys(&[Key::Char('2'), Key::Enter]);
-    scene.app.handle(Event::Paste("yes".to_owned()));
+    scene.app.handle(TuiEvent::Paste("yes".to_owned()));
     scene.keys(&[Key::Enter]);
     assert!(!scene.effects.iter().any(allows), "what is pasted confirms nothing");
     scene.keys(&[Key::Enter]);
@@ -580,10 +580,10 @@ fn what_arrives_moves_nothing_and_is_told_once() {
         let urgent = json!({ "deadline": ago(0), "expiring": true });
         world(vec![first, item(2, &json!({ "message": "Deploy?\x07", "fields": [database()] }), &urgent)])
     };
-    let effects = scene.app.handle(Event::World(more()));
+    let effects = scene.app.handle(TuiEvent::World(more()));
     let [Effect::Tell(told)] = &*effects else { panic!("{effects:?}") };
     assert_eq!(told, "Claude Code in payments asks: Deploy?␇");
-    assert_eq!(scene.app.handle(Event::World(more())), []);
+    assert_eq!(scene.app.handle(TuiEvent::World(more())), []);
     assert_eq!(scene.app.current.as_ref().unwrap().to_string(), "k3f9q2-1");
     // What is chosen stays while the person looks at another question.
     scene.keys(&[Key::Char('k'), Key::Char('j')]);
@@ -602,10 +602,10 @@ fn a_click_selects_a_question_and_chooses_an_option() {
         u16::try_from(text(&scene.drawn()).lines().position(|line| line.contains(what)).unwrap()).unwrap()
     };
     let row = line(&scene, "rm -rf build");
-    scene.app.handle(Event::Click(5, row));
+    scene.app.handle(TuiEvent::Click(5, row));
     assert_eq!(scene.app.current.as_ref().unwrap().to_string(), "k3f9q2-2");
     let row = line(&scene, "2  Allow ");
-    scene.app.handle(Event::Click(60, row));
+    scene.app.handle(TuiEvent::Click(60, row));
     assert!(text(&scene.drawn()).contains("(*) 2  Allow") && scene.effects.is_empty());
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use askbridge::{
     desk::{Record, Timestamp},
-    present::question::Shown,
+    present::question::QuestionText,
     terminal::width,
 };
 use serde_json::{Value, json};
@@ -48,7 +48,8 @@ fn record(question: &Value, more: &Value) -> Record {
 fn check(name: &str, record: &Record) {
     let mut shown = String::new();
     for (what, columns) in WIDTHS {
-        let text = Shown { record, status: None, now: now().into(), columns, colour: false }.to_string();
+        let text =
+            QuestionText { record, status: None, now: now().into(), columns, colour: false }.to_string();
         for line in text.lines().filter(|line| !line.starts_with("askbridge ")) {
             // Only a word that is longer than a line, and source code, are wider than the terminal.
             let is_whole = line.contains("SELECT")
@@ -187,7 +188,8 @@ fn changes_are_coloured_where_the_terminal_shows_colours() {
     let subject = json!({ "diffs": [{ "path": "a", "line": 1, "old": "1\n2\n", "new": "1\n3\n" }] });
     let record = record(&permission("Edit a", &subject), &json!({}));
     let coloured =
-        Shown { record: &record, status: None, now: now().into(), columns: 80, colour: true }.to_string();
+        QuestionText { record: &record, status: None, now: now().into(), columns: 80, colour: true }
+            .to_string();
     assert!(
         coloured.contains("\u{1b}[31m- 2\u{1b}[0m") && coloured.contains("\u{1b}[32m+ 3\u{1b}[0m"),
         "{coloured:?}"

@@ -11,10 +11,10 @@ use std::{
 };
 
 use askbridge::{
-    control::{Asked, BridgeInbox, Identity, Inbox, LocalDesk, Work},
+    control::{BridgeInbox, Identity, Inbox, LocalDesk, QuestionHandle, Work},
     desk::{Record, Refusal, Submission, Timestamp},
     machine::discovery::bridge_name,
-    mock::codex::daemon::{Answer, Daemon, Sample, Told},
+    mock::codex::daemon::{Answer, Daemon, RequestEnd, Sample},
     origin::codex::core::{Core, Effect},
     question::{self, Outcome, Provenance, Responder, Value},
 };
@@ -62,13 +62,13 @@ struct World {
     desk: LocalDesk,
     inbox: BridgeInbox,
     _work: Work,
-    asked: BTreeMap<u64, Asked>,
+    asked: BTreeMap<u64, QuestionHandle>,
     /// The tool calls that are looked up.
     looks: Vec<(u64, String)>,
     returned: BTreeMap<String, Json>,
     submitted: Vec<Submitted>,
     /// The requests that are over, and how they ended.
-    told: BTreeMap<u64, Told>,
+    told: BTreeMap<u64, RequestEnd>,
     /// The connections that broke.
     breaks: u64,
 }
@@ -326,8 +326,8 @@ impl World {
             let (from, to) = submitted.times;
             assert!(to - from <= Duration::from_millis(1100), "it was told {:?} later", to - from);
             let told = &self.told[&submitted.request];
-            let is_in_force = matches!(told, Told::Result(_, result) if *result == submitted.result);
-            let is_ours = matches!(told, Told::Result(Some(client), _) if *client != self.terminal);
+            let is_in_force = matches!(told, RequestEnd::Result(_, result) if *result == submitted.result);
+            let is_ours = matches!(told, RequestEnd::Result(Some(client), _) if *client != self.terminal);
             match verdict {
                 Ok(record) => {
                     counts.delivered += 1;

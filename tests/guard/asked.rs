@@ -93,7 +93,7 @@ fn read(request: &str, json: &str, project: &str) -> Option<Question> {
         "opencode" => {
             let event = format!(r#"{{"type":"permission.asked","properties":{json}}}"#);
             match opencode::read_event(event.as_bytes())?.event {
-                opencode::Event::Asked(request) => Some(request.question),
+                opencode::OpencodeEvent::Asked(request) => Some(request.question),
                 _ => None,
             }
         }
@@ -105,7 +105,7 @@ fn read(request: &str, json: &str, project: &str) -> Option<Question> {
 fn of_copilot(member: &str, json: &str) -> Option<Question> {
     let event = format!(r#"{{"type":"permission.requested","data":{{"requestId":"r","{member}":{json}}}}}"#);
     match copilot::read_event(&event) {
-        copilot::Event::Asked(request) => Some(request.question),
+        copilot::CopilotEvent::Asked(request) => Some(request.question),
         _ => None,
     }
 }

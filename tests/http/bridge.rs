@@ -13,7 +13,9 @@ use std::{
 use askbridge::{
     config::HttpSettings,
     control::{BridgeInbox, Identity, Inbox, Port, store::wait_until},
-    desk::{Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, Submitted},
+    desk::{
+        Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, TicketedSubmission,
+    },
     question::{Outcome, Provenance, Question, Reason},
     serve::Server,
 };
@@ -181,7 +183,7 @@ struct Played {
 /// What the bridge does next.
 enum Step {
     Obey(Order),
-    Judge(Submitted),
+    Judge(TicketedSubmission),
     HandedOver,
 }
 

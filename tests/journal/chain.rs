@@ -1,7 +1,7 @@
 //! The chain of settlements: every change, cut and gap is found, with its place.
 
 use askbridge::control::Ledger;
-use askbridge::journal::{Break, BreakKind, Verified, prune};
+use askbridge::journal::{Break, BreakKind, Verification, prune};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use rusqlite::{Connection, params, types::Value};
 
@@ -20,11 +20,11 @@ async fn written() -> Place {
     place
 }
 
-fn verified(place: &Place) -> Verified {
+fn verified(place: &Place) -> Verification {
     place.history().verify().expect("a chain")
 }
 
-fn kinds(verified: &Verified) -> Vec<(i64, BreakKind)> {
+fn kinds(verified: &Verification) -> Vec<(i64, BreakKind)> {
     verified.breaks.iter().map(|found| (found.seq, found.kind.clone())).collect()
 }
 

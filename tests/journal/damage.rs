@@ -8,7 +8,7 @@ use std::{
 use askbridge::{
     control::Ledger,
     desk::{Record, Settlement, Timestamp},
-    journal::{Filter, History, Journal, JournalError, Options, Past},
+    journal::{Filter, History, Journal, JournalError, Options, PastQuestion},
     question::Outcome,
 };
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
@@ -58,8 +58,8 @@ fn template() -> &'static [u8] {
 /// are settled.
 #[derive(Debug, PartialEq)]
 struct Seen {
-    listed: Vec<Past>,
-    found: Vec<Past>,
+    listed: Vec<PastQuestion>,
+    found: Vec<PastQuestion>,
     exported: Vec<serde_json::Value>,
     lost: usize,
     all: usize,

@@ -4,7 +4,7 @@
 use std::fs;
 
 use askbridge::{
-    dialect::{self, Asked, Reply},
+    dialect::{self, AgentQuestion, Reply},
     question::{Answer, Outcome, Reason, Value},
     wire::envelope::Message,
 };
@@ -25,7 +25,7 @@ fn recorded(agent: &str) -> Recorded {
 }
 
 impl Recorded {
-    fn asked(&self) -> Asked {
+    fn asked(&self) -> AgentQuestion {
         let line = self.asks.to_string();
         let message = Message::read(line.as_bytes()).expect("a message");
         let method = message.method.as_deref().expect("a method");
@@ -50,7 +50,7 @@ fn many(texts: &[&str]) -> Value {
 }
 
 /// Returns the result that the agent gets, without the bridge's own additions.
-fn told(asked: &Asked, outcome: &Outcome) -> Json {
+fn told(asked: &AgentQuestion, outcome: &Outcome) -> Json {
     let result = match outcome {
         Outcome::Answered(answer) => asked.reply_format.write_answer(&asked.question, answer),
         Outcome::Rejected(reason) => asked.reply_format.write_rejection((*reason).into()),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer},
-    desk::{Submission, Submitted, Ticket},
+    desk::{Submission, Ticket, TicketedSubmission},
     limits::{HOLD, STREAM},
     question::{Provenance, Responder},
 };
@@ -124,7 +124,7 @@ proptest! {
             if what == 0 && number > 0 {
                 let by = Provenance { responder: Responder::CommandLine, name: None };
                 let submission = Submission::Reject(None);
-                out.extend(stage.handle(Event::Submitted(Submitted { ticket: Ticket(1), number, submission, by })));
+                out.extend(stage.handle(Event::Submitted(TicketedSubmission { ticket: Ticket(1), number, submission, by })));
             }
             for peer in Peer::ALL {
                 got[peer as usize].extend(arrived(&out, peer));

@@ -10,7 +10,7 @@ use std::{
 
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer},
-    desk::{Notice, Submitted, Ticket},
+    desk::{Notice, Ticket, TicketedSubmission},
     question::{Provenance, Responder},
     wire::envelope::Message,
 };
@@ -209,7 +209,7 @@ impl World {
     fn submit(&mut self, which: usize, how: usize) {
         if let Some((number, submission)) = self.consent.submit(which, how) {
             let by = Provenance { responder: Responder::CommandLine, name: None };
-            self.happen(Event::Submitted(Submitted { ticket: Ticket(1), number, submission, by }));
+            self.happen(Event::Submitted(TicketedSubmission { ticket: Ticket(1), number, submission, by }));
         }
     }
 

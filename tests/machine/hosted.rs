@@ -8,7 +8,7 @@ use std::{
 };
 
 use askbridge::{
-    desk::{Notice, Submission, Submitted, Ticket},
+    desk::{Notice, Submission, Ticket, TicketedSubmission},
     engine::{Bridge, Config, Event, Output, Peer, Protocol},
     native::{ClaudeBridge, CodexBridge},
     question::{Answer, Provenance, Responder, Value},
@@ -295,7 +295,7 @@ impl<P: Protocol> Race<P> {
         self.tickets += 1;
         self.submitted.insert(self.tickets, (id, answer.to_owned()));
         let by = Provenance { responder: Responder::CommandLine, name: None };
-        let submitted = Submitted { ticket: Ticket(self.tickets), number, submission, by };
+        let submitted = TicketedSubmission { ticket: Ticket(self.tickets), number, submission, by };
         let out = self.stage.handle(Event::Submitted(submitted));
         self.comes_out(out);
     }

@@ -1,8 +1,8 @@
 //! Whatever an agent may take for a response to its question settles it, and nothing else does (I4).
 
 use askbridge::{
-    acp::{Bridge, Config, Event, Output, Peer, Tier, Unanswered},
-    desk::{Notice, Submission, Submitted, Ticket},
+    acp::{Bridge, Config, Event, Output, Peer, Tier, UnansweredReason},
+    desk::{Notice, Submission, Ticket, TicketedSubmission},
     question::{Outcome, Provenance, Reason, Responder},
 };
 
@@ -290,7 +290,8 @@ fn question_opens_elsewhere_where_the_client_is_not_asked() {
                 Out::Told(Output::Notice(Notice::Opened(record))) => Some(record.elsewhere),
                 _ => None,
             });
-            let is_unseen = |out: &Out| matches!(out, Out::Told(Output::Unanswered(_, Unanswered::NoWay)));
+            let is_unseen =
+                |out: &Out| matches!(out, Out::Told(Output::Unanswered(_, UnansweredReason::NoWay)));
             assert_eq!(opened, Some(out.iter().any(is_unseen)), "{tier:?} {params}");
             seen.extend(opened);
         }
@@ -311,7 +312,7 @@ fn response_to_two_requests_does_not_answer_the_settled_one() {
     }
     let by = Provenance { responder: Responder::CommandLine, name: None };
     let submission = Submission::Reject(None);
-    let submitted = Submitted { ticket: Ticket(1), number: 2, submission, by };
+    let submitted = TicketedSubmission { ticket: Ticket(1), number: 2, submission, by };
     assert_eq!(lines(&stage.handle(Event::Submitted(submitted)), Peer::Agent).len(), 1);
     let both = r#"{"id":1,"result":{"outcome":{"outcome":"selected","optionId":"a"}},"id":2}"#;
     assert_eq!(lines(&stage.line(Peer::Client, both), Peer::Agent), [""; 0]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer},
-    desk::{Notice, Submission, Submitted, Ticket},
+    desk::{Notice, Submission, Ticket, TicketedSubmission},
     question::{Outcome, Provenance, Reason, Responder},
 };
 
@@ -44,7 +44,7 @@ fn outputs(bridge: &mut Bridge) -> Vec<String> {
 fn rejects(bridge: &mut Bridge) {
     let by = Provenance { responder: Responder::CommandLine, name: None };
     let submission = Submission::Reject(None);
-    bridge.handle(Event::Submitted(Submitted { ticket: Ticket(1), number: 1, submission, by }), NOW);
+    bridge.handle(Event::Submitted(TicketedSubmission { ticket: Ticket(1), number: 1, submission, by }), NOW);
 }
 
 /// Returns what is to be written to the agent.

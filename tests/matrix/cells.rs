@@ -3,7 +3,7 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use askbridge::acp::Unanswered;
+use askbridge::acp::UnansweredReason;
 use serde_json::Value;
 
 use crate::{
@@ -125,8 +125,8 @@ fn answered(agent: Agent, client: Client) -> Cell {
 /// Checks that a question stays open for a reason that is reported, or because the client is silent.
 fn check_reason(client: Client, world: &World) {
     match (client, world.unanswered.last()) {
-        (Client::Silent, None) | (Client::NotAsked, Some(Unanswered::NoWay)) => {}
-        (Client::Prompts | Client::Approver, Some(Unanswered::Elsewhere(_))) => {}
+        (Client::Silent, None) | (Client::NotAsked, Some(UnansweredReason::NoWay)) => {}
+        (Client::Prompts | Client::Approver, Some(UnansweredReason::Elsewhere(_))) => {}
         (client, why) => panic!("{client:?} leaves it open: {why:?}"),
     }
 }
@@ -231,7 +231,7 @@ fn client_that_approves_everything_answers_no_question() {
         for case in cases(agent) {
             let world = World::new(agent, Client::Approver, &case.fields, Wish::Answer(case.given.clone()));
             assert!(world.heard().is_none() && world.is_open(), "{agent:?}: {}", case.name);
-            assert!(matches!(world.unanswered.last(), Some(Unanswered::Elsewhere(_))));
+            assert!(matches!(world.unanswered.last(), Some(UnansweredReason::Elsewhere(_))));
         }
     }
 }

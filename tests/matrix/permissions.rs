@@ -6,7 +6,7 @@ use std::{fs, path::Path, time::Duration};
 
 use askbridge::{
     acp::{Bridge, Config, Event, Output, Peer, Tier},
-    desk::{Notice, Submission, Submitted, Ticket},
+    desk::{Notice, Submission, Ticket, TicketedSubmission},
     question::{Answer, Outcome, Provenance, Purpose, Question, Responder, Role, Value as Given},
 };
 use serde_json::{Value, json};
@@ -94,7 +94,12 @@ impl World {
 
     fn submit(&mut self, submission: Submission) -> Vec<Out> {
         let by = Provenance { responder: Responder::CommandLine, name: None };
-        self.stage.handle(Event::Submitted(Submitted { ticket: Ticket(1), number: 1, submission, by }))
+        self.stage.handle(Event::Submitted(TicketedSubmission {
+            ticket: Ticket(1),
+            number: 1,
+            submission,
+            by,
+        }))
     }
 
     fn answers(&mut self, result: &Value, id: &Value) -> (String, Vec<Out>) {

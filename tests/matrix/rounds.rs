@@ -1,7 +1,7 @@
 //! Round trips: a random question of any dialect, shown to every kind of client and answered there. The agent receives
 //! exactly the choices, or nothing.
 
-use askbridge::acp::Unanswered;
+use askbridge::acp::UnansweredReason;
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
 use crate::{
@@ -63,7 +63,7 @@ proptest! {
             if !world.own {
                 prop_assert_eq!(world.heard(), None, "before {:?}", client);
                 prop_assert!(world.is_open());
-                let refused = |why: &Unanswered| matches!(why, Unanswered::DoesNotFit(_));
+                let refused = |why: &UnansweredReason| matches!(why, UnansweredReason::DoesNotFit(_));
                 prop_assert!(world.unanswered.iter().any(refused), "{:?}", world.unanswered);
             }
             world.end();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use askbridge::{
-    acp::{Bridge, Config, Output, Peer, Tier, Unanswered},
+    acp::{Bridge, Config, Output, Peer, Tier, UnansweredReason},
     limits,
 };
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub(crate) struct World {
     /// The responses to the agent's question.
     responses: Vec<Value>,
     /// Why the client did not answer, for each request to it.
-    pub(crate) unanswered: Vec<Unanswered>,
+    pub(crate) unanswered: Vec<UnansweredReason>,
     /// The number of cancellations sent to the client.
     pub(crate) taken_back: usize,
 }

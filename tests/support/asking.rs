@@ -3,7 +3,7 @@
 
 use askbridge::{
     dialect::{
-        self, Asked, Reply, elicitation,
+        self, AgentQuestion, Reply, elicitation,
         permission::{PromptFlow, PromptStep, Protocol},
         sandboxagent,
     },
@@ -43,7 +43,7 @@ const REASONS: [Reason; 10] = [
 
 /// Reads a request. If it is a question, asks and answers it in every way. The dice choose the answers, and are also
 /// used as the reply of a client.
-pub(crate) fn check_request(method: &str, params: &[u8], dice: &[u8]) -> Option<Asked> {
+pub(crate) fn check_request(method: &str, params: &[u8], dice: &[u8]) -> Option<AgentQuestion> {
     let asked = match dialect::read(method, params, "made-up") {
         Ok(asked) => asked?,
         Err(wrong) => {
@@ -51,7 +51,7 @@ pub(crate) fn check_request(method: &str, params: &[u8], dice: &[u8]) -> Option<
             return None;
         }
     };
-    let Asked { question, reply_format, .. } = &asked;
+    let AgentQuestion { question, reply_format, .. } = &asked;
     check_limits(question);
     for reason in REASONS {
         object(&reply_format.write_rejection(reason.into()));
@@ -108,15 +108,15 @@ fn check_native(question: &Question, dice: &[u8]) {
 fn check_form(question: &Question, answer: &Answer, dice: &[u8]) {
     let Some(format) = elicitation::form::reply_format(question) else { return };
     object(&elicitation::form::write(question, &format));
-    let (content, _) = elicitation::content::write(&format, question, answer);
+    let (content, _) = elicitation::content::write_content(&format, question, answer);
     let result = serde_json::json!({ "action": "accept", "content": content }).to_string();
-    match elicitation::reply::read(&format, question, result.as_bytes()) {
+    match elicitation::reply::read_reply(&format, question, result.as_bytes()) {
         Some(Outcome::Answered(read)) => {
             assert_eq!(filled(&read), filled(answer), "{result}");
         }
         other => panic!("{other:?} of {result}"),
     }
-    drop(elicitation::reply::read(&format, question, dice));
+    drop(elicitation::reply::read_reply(&format, question, dice));
 }
 
 /// The values that are not empty.

@@ -6,7 +6,7 @@ use askbridge::{
         self, Reply,
         sandboxagent::{
             reply,
-            response::{self, NativeResult},
+            response::{self, ExtensionResult},
         },
     },
     limits,
@@ -52,8 +52,8 @@ pub(crate) fn received(question: &Question, result: &[u8]) -> Option<Option<Vec<
         _ => return None,
     };
     match (response, outcome) {
-        (NativeResult::Answered { answers, .. }, Outcome::Answered(_)) => Some(Some(answers)),
-        (NativeResult::Rejected { .. }, Outcome::Rejected(_)) => Some(None),
+        (ExtensionResult::Answered { answers, .. }, Outcome::Answered(_)) => Some(Some(answers)),
+        (ExtensionResult::Rejected { .. }, Outcome::Rejected(_)) => Some(None),
         (response, outcome) => panic!("the agent receives {response:?}, and {outcome:?} is recorded"),
     }
 }
@@ -66,22 +66,23 @@ enum Bare {
     Rejected,
 }
 
-impl From<Bare> for NativeResult {
+impl From<Bare> for ExtensionResult {
     fn from(bare: Bare) -> Self {
         match bare {
-            Bare::Answered { answers } => NativeResult::Answered { answers, meta: None },
-            Bare::Rejected => NativeResult::Rejected { meta: None },
+            Bare::Answered { answers } => ExtensionResult::Answered { answers, meta: None },
+            Bare::Rejected => ExtensionResult::Rejected { meta: None },
         }
     }
 }
 
 /// Checks that a translated response is canonical, and is read as itself.
-fn check_again(question: &Question, response: &NativeResult) {
+fn check_again(question: &Question, response: &ExtensionResult) {
     let Ok(line) = serde_json::to_vec(response) else { panic!("{response:?} is not JSON") };
     let read = reply::read(&line, question);
     let Reply::Canonical(outcome) = read else { panic!("{response:?} is not canonical: {read:?}") };
-    if let (NativeResult::Answered { answers, .. }, Outcome::Answered(answer)) = (response, &outcome) {
-        let NativeResult::Answered { answers: again, .. } = response::write_answer(question, answer) else {
+    if let (ExtensionResult::Answered { answers, .. }, Outcome::Answered(answer)) = (response, &outcome) {
+        let ExtensionResult::Answered { answers: again, .. } = response::write_answer(question, answer)
+        else {
             panic!("an answer became a rejection");
         };
         assert_eq!(*answers, again);

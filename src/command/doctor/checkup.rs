@@ -8,7 +8,7 @@ use crate::{
         CommandError,
         run::{print, shown},
         screen::Room,
-        setup::around::Around,
+        setup::around::Environment,
     },
     exit,
     present::{
@@ -16,7 +16,7 @@ use crate::{
         text,
     },
     settings_files,
-    setup::clients::Client,
+    setup::clients::SetupClient,
 };
 
 /// What `doctor` prints.
@@ -32,23 +32,23 @@ pub struct DoctorOptions {
 /// Looks at everything, and says what does not work.
 pub async fn doctor(options: &DoctorOptions) -> Result<u8, CommandError> {
     let mut report = Report::new(env!("CARGO_PKG_VERSION"));
-    let around = Around::look();
+    let around = Environment::look();
     match &around {
-        Some(around) => program::look(around, &mut report),
+        Some(around) => program::look_at_program(around, &mut report),
         None => report.add("program", Level::Problem, "there is no home directory", Some("set HOME")),
     }
     let set = settings_files::read_here();
-    settings::look(&set, &mut report);
+    settings::look_at_settings(&set, &mut report);
     let statuses = sockets::look(around.as_ref(), &mut report).await;
     let inbox = server::look(&set, &statuses, &mut report);
     if let Some(around) = &around {
-        desktop::look(around, &inbox, &mut report);
+        desktop::look_at_desktop(around, &inbox, &mut report);
         // A test says more than a look.
         if !tries_notifiers(options) {
             ways::look(around, &set, &mut report);
         }
-        clients::look(around, &mut report);
-        terminals::look(around, &set, inbox.runs, &mut report);
+        clients::look_at_clients(around, &mut report);
+        terminals::look_at_terminals(around, &set, inbox.runs, &mut report);
         report.first = (!report.connected).then(|| first(around, inbox.runs));
     }
     #[cfg(feature = "notify")]
@@ -77,14 +77,14 @@ fn tries_notifiers(_: &DoctorOptions) -> bool {
 }
 
 /// Returns what to do first, where no agent's question would come here.
-fn first(around: &Around, inbox_runs: bool) -> String {
+fn first(around: &Environment, inbox_runs: bool) -> String {
     if around.program("claude").is_some() {
         return "`askbridge setup claude` connects Claude Code".to_owned();
     }
     if terminals::has_attachable(around) {
         return format!("{} connects the agents in your terminals", terminals::switching_on(inbox_runs));
     }
-    if Client::ALL.into_iter().any(|client| around.has(client)) {
+    if SetupClient::ALL.into_iter().any(|client| around.has(client)) {
         return "`askbridge setup` puts askbridge before the agents of your editor".to_owned();
     }
     "install an agent, such as Claude Code, or an editor that runs one; `askbridge demo` shows a question meanwhile"

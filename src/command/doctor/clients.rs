@@ -1,12 +1,12 @@
 //! The editors of this machine: whether their settings can be read, and which of their agents run through askbridge.
 
 use crate::{
-    command::setup::{around::Around, settings_file::SettingsFile},
+    command::setup::{around::Environment, settings_file::SettingsFile},
     present::doctor::{Level, Report},
     setup::{
         agents,
-        clients::Client,
-        document::{Document, Entry, Start},
+        clients::SetupClient,
+        document::{AgentEntry, Document, Start},
         launch::Launch,
     },
 };
@@ -15,9 +15,9 @@ const CLIENTS: &str = "editors";
 const AGENTS: &str = "agents";
 
 /// Looks at the editors and the agents.
-pub(super) fn look(around: &Around, report: &mut Report) {
+pub(super) fn look_at_clients(around: &Environment, report: &mut Report) {
     let before = report.findings.len();
-    for client in Client::ALL {
+    for client in SetupClient::ALL {
         match client.key() {
             Some(key) if around.place(client).is_some() => settings(around, client, key, report),
             None if around.has(client) => {
@@ -46,7 +46,7 @@ pub(super) fn look(around: &Around, report: &mut Report) {
     }
 }
 
-fn settings(around: &Around, client: Client, key: &str, report: &mut Report) {
+fn settings(around: &Environment, client: SetupClient, key: &str, report: &mut Report) {
     let Some(place) = around.place(client) else { return };
     let title = client.title();
     let read = SettingsFile::read(&place.file).map_err(|error| error.to_string());
@@ -63,7 +63,7 @@ fn settings(around: &Around, client: Client, key: &str, report: &mut Report) {
         }
     };
     // The extension keeps its agents in the settings of an editor that may be used for other things.
-    if entries.is_empty() && client == Client::VsCode && !around.has_extension() {
+    if entries.is_empty() && client == SetupClient::VsCode && !around.has_extension() {
         return;
     }
     if entries.is_empty() {
@@ -73,7 +73,7 @@ fn settings(around: &Around, client: Client, key: &str, report: &mut Report) {
     for entry in &entries {
         // Beside an agent of the client's registry, setup adds one that runs through askbridge.
         let has_other = match &entry.start {
-            Start::Registry(id) => entries.iter().filter_map(Entry::launch).any(|launch| {
+            Start::Registry(id) => entries.iter().filter_map(AgentEntry::launch).any(|launch| {
                 launch.is_wrapped()
                     && launch.known().is_some_and(|known| agents::registered(id) == Some(known))
             }),
@@ -85,7 +85,7 @@ fn settings(around: &Around, client: Client, key: &str, report: &mut Report) {
     }
 }
 
-fn agent(around: &Around, client: Client, entry: &Entry, report: &mut Report) {
+fn agent(around: &Environment, client: SetupClient, entry: &AgentEntry, report: &mut Report) {
     let (title, name) = (client.title(), &entry.name);
     let command = format!("askbridge setup {} {name:?}", client.name());
     match &entry.start {
@@ -115,7 +115,7 @@ fn agent(around: &Around, client: Client, entry: &Entry, report: &mut Report) {
 
 /// An agent of the client's registry has no command that could be wrapped: setup adds one beside it, if it knows how the
 /// agent is started.
-fn registered(around: &Around, client: Client, name: &str, id: &str, report: &mut Report) {
+fn registered(around: &Environment, client: SetupClient, name: &str, id: &str, report: &mut Report) {
     let add = format!("`askbridge setup {} {name:?}`", client.name());
     let advice = match agents::registered(id) {
         Some(agent) if around.agents().iter().any(|found| found.agent == agent) => {
@@ -136,6 +136,6 @@ fn registered(around: &Around, client: Client, name: &str, id: &str, report: &mu
 }
 
 /// Returns which of the two programs that a wrapped agent needs does not exist: askbridge, or the agent's own.
-fn missing(around: &Around, launch: &Launch) -> Option<String> {
+fn missing(around: &Environment, launch: &Launch) -> Option<String> {
     [launch.command.clone(), launch.agent().command].into_iter().find(|program| !around.has_program(program))
 }

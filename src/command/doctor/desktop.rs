@@ -4,27 +4,27 @@ use std::{env, os::unix::net::UnixStream, path::PathBuf};
 
 use super::server::{Inbox, reached};
 use crate::{
-    command::setup::around::Around,
+    command::setup::around::Environment,
     present::doctor::{Level, Report},
 };
 
-const AREA: &str = "desktop";
+const DESKTOP: &str = "desktop";
 
 /// Looks at the browser and the session bus.
-pub(super) fn look(around: &Around, inbox: &Inbox, report: &mut Report) {
+pub(super) fn look_at_desktop(around: &Environment, inbox: &Inbox, report: &mut Report) {
     browser(around, inbox, report);
     if cfg!(target_os = "linux") {
         match bus() {
-            Ok(found) => report.add(AREA, Level::Ok, format!("session bus: {found}"), None),
+            Ok(found) => report.add(DESKTOP, Level::Ok, format!("session bus: {found}"), None),
             Err(why) => {
                 let advice = "there are no desktop notifications without it";
-                report.add(AREA, Level::Note, why, Some(advice));
+                report.add(DESKTOP, Level::Note, why, Some(advice));
             }
         }
     }
 }
 
-fn browser(around: &Around, inbox: &Inbox, report: &mut Report) {
+fn browser(around: &Environment, inbox: &Inbox, report: &mut Report) {
     let named = set("BROWSER");
     let opener = ["xdg-open", "open", "wslview"].iter().find_map(|name| around.program(name));
     let has_display =
@@ -33,9 +33,9 @@ fn browser(around: &Around, inbox: &Inbox, report: &mut Report) {
         // It may be a list, and each of it a command with arguments.
         let first = named.split(':').next().unwrap_or_default();
         return match around.has_program(first.split_whitespace().next().unwrap_or_default()) {
-            true => report.add(AREA, Level::Ok, format!("browser: {named}, from BROWSER"), None),
+            true => report.add(DESKTOP, Level::Ok, format!("browser: {named}, from BROWSER"), None),
             false => report.add(
-                AREA,
+                DESKTOP,
                 Level::Warning,
                 format!("BROWSER is {named}, which is not a program"),
                 Some("correct it, or unset it"),
@@ -44,14 +44,14 @@ fn browser(around: &Around, inbox: &Inbox, report: &mut Report) {
     }
     match opener {
         Some(opener) if has_display => {
-            report.add(AREA, Level::Ok, format!("browser: by {}", opener.display()), None);
+            report.add(DESKTOP, Level::Ok, format!("browser: by {}", opener.display()), None);
         }
         _ => {
             let (at, port) = (reached(inbox.address), inbox.address.port());
             // A port that is any free one is known once the inbox runs.
             let tunnel = format!("from another machine, `ssh -L {port}:{at} HOST` reaches `askbridge inbox`");
             let advice = if port == 0 { None } else { Some(&*tunnel) };
-            report.add(AREA, Level::Note, "no browser can be opened here", advice);
+            report.add(DESKTOP, Level::Note, "no browser can be opened here", advice);
         }
     }
 }

@@ -10,25 +10,25 @@ use crate::{
     settings_files,
 };
 
-const AREA: &str = "notifiers";
+const NOTIFIERS: &str = "notifiers";
 
 /// Sends the tests, and says what came of each.
 pub(super) async fn try_out(report: &mut Report) {
     let folder = env::current_dir().ok();
     let settings = NotifySettings::of(&settings_files::read(folder.as_deref()), folder.as_deref());
     let Some(settings) = settings else {
-        return report.add(AREA, Level::Note, "nothing is told of this project", None);
+        return report.add(NOTIFIERS, Level::Note, "nothing is told of this project", None);
     };
     let trials = notifier::try_out(settings, own_terminal()).await;
     if trials.is_empty() {
-        report.add(AREA, Level::Note, "no notifier is set, so that no test was sent", None);
+        report.add(NOTIFIERS, Level::Note, "no notifier is set, so that no test was sent", None);
     }
     for trial in trials {
         match trial.told {
-            Ok(()) => report.add(AREA, Level::Ok, format!("{}: the test was sent", trial.way), None),
+            Ok(()) => report.add(NOTIFIERS, Level::Ok, format!("{}: the test was sent", trial.way), None),
             Err(error) => {
                 let advice = format!("correct it in [notify.{}]: `askbridge config edit`", trial.way);
-                report.add(AREA, Level::Problem, format!("{}: {error}", trial.way), Some(&advice));
+                report.add(NOTIFIERS, Level::Problem, format!("{}: {error}", trial.way), Some(&advice));
             }
         }
     }

@@ -3,34 +3,34 @@
 use crate::{
     log,
     present::doctor::{Level, Report},
-    settings::{Origin, Settings, keys},
+    settings::{Layer, Settings, keys},
     settings_files,
 };
 
-const AREA: &str = "settings";
+const SETTINGS: &str = "settings";
 
 /// Looks at the files and the environment that they come from.
-pub(super) fn look(settings: &Settings, report: &mut Report) {
+pub(super) fn look_at_settings(settings: &Settings, report: &mut Report) {
     let before = report.findings.len();
     for problem in settings.problems() {
         let advice = match &problem.origin {
-            Some(Origin::Project(place)) => format!("edit {}", place.path.display()),
-            Some(Origin::Environment(name)) => format!("correct {name}, or unset it"),
-            Some(Origin::User(_) | Origin::Default) | None => "`askbridge config edit`".to_owned(),
+            Some(Layer::Project(place)) => format!("edit {}", place.path.display()),
+            Some(Layer::Environment(name)) => format!("correct {name}, or unset it"),
+            Some(Layer::User(_) | Layer::Default) | None => "`askbridge config edit`".to_owned(),
         };
-        report.add(AREA, Level::Problem, problem.to_string(), Some(&advice));
+        report.add(SETTINGS, Level::Problem, problem.to_string(), Some(&advice));
     }
     if let Some(file) = settings.path(&keys::LOG_FILE)
         && let Err(error) = log::open(&file)
     {
         let text = format!("log.file: {}: {error}", file.display());
-        report.add(AREA, Level::Problem, text, Some("`askbridge config unset log.file` logs to stderr"));
+        report.add(SETTINGS, Level::Problem, text, Some("`askbridge config unset log.file` logs to stderr"));
     }
     if report.findings.len() == before {
         let text = match settings_files::user_file().filter(|file| file.exists()) {
             Some(file) => format!("{}: all of it counts", file.display()),
             None => "no file of your own: the defaults count".to_owned(),
         };
-        report.add(AREA, Level::Ok, text, None);
+        report.add(SETTINGS, Level::Ok, text, None);
     }
 }

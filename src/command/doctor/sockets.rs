@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    command::{inbox::SERVER, setup::around::Around},
+    command::{inbox::SERVER, setup::around::Environment},
     control::{BridgeStatus, Inbox, PeerStatus, Peers, client::Depth},
     desk::BridgeName,
     limits,
@@ -23,14 +23,14 @@ use crate::{
         text,
     },
     serve::Token,
-    setup::clients::Client,
+    setup::clients::SetupClient,
 };
 
 const FOLDER: &str = "folder";
 const BRIDGES: &str = "bridges";
 
 /// Looks at the folder and the bridges in it, and returns those that replied.
-pub(super) async fn look(around: Option<&Around>, report: &mut Report) -> Vec<BridgeStatus> {
+pub(super) async fn look(around: Option<&Environment>, report: &mut Report) -> Vec<BridgeStatus> {
     let folder = match discovery::folder() {
         Ok(folder) => folder,
         Err(error) => {
@@ -62,7 +62,7 @@ pub(super) async fn look(around: Option<&Around>, report: &mut Report) -> Vec<Br
 }
 
 /// Looks for bridges where they would be with another environment.
-fn elsewhere(around: Option<&Around>, folder: &Path, report: &mut Report) {
+fn elsewhere(around: Option<&Environment>, folder: &Path, report: &mut Report) {
     let runtime = env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty());
     let user = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
     let others = [around.map(|around| around.state.clone()), Some(user.join(env!("CARGO_PKG_NAME")))];
@@ -122,7 +122,7 @@ fn names(folder: &Path) -> BTreeSet<OsString> {
     entries.map(|entry| entry.file_name()).take(limits::LISTED).collect()
 }
 
-fn bridges(around: Option<&Around>, machine: &Machine, report: &mut Report) -> Vec<BridgeStatus> {
+fn bridges(around: Option<&Environment>, machine: &Machine, report: &mut Report) -> Vec<BridgeStatus> {
     let (statuses, gaps) = (machine.status(), machine.gaps().borrow().clone());
     statuses.iter().for_each(|status| bridge(status, report));
     for path in &gaps.unreachable {
@@ -144,7 +144,7 @@ fn bridges(around: Option<&Around>, machine: &Machine, report: &mut Report) -> V
         report.add(BRIDGES, Level::Warning, text, Some("update this program"));
     }
     if statuses.is_empty() && gaps.has_asked_all() {
-        let has_editor = |around: &Around| Client::ALL.into_iter().any(|client| around.has(client));
+        let has_editor = |around: &Environment| SetupClient::ALL.into_iter().any(|client| around.has(client));
         let advice = "start an agent in your editor; `askbridge setup` puts askbridge before it";
         let advice = Some(advice).filter(|_| around.is_some_and(has_editor));
         report.add(BRIDGES, Level::Note, "no bridge runs", advice);

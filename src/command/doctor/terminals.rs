@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     command::setup::{
-        around::Around,
+        around::Environment,
         claude::{Plugin, plugin},
     },
     present::doctor::{Level, Report},
@@ -19,7 +19,7 @@ const AREA: &str = "terminals";
 const MOST: u64 = 32 * 1024 * 1024;
 
 /// An agent that the inbox attaches to.
-struct Attachable {
+struct AttachableAgent {
     title: &'static str,
     /// Its program, which is also its name in `inbox.attach`.
     program: &'static str,
@@ -27,14 +27,23 @@ struct Attachable {
     started: Option<&'static str>,
 }
 
-const ATTACHABLE: [Attachable; 3] = [
-    Attachable { title: "Codex", program: "codex", started: None },
-    Attachable { title: "opencode", program: "opencode", started: Some("opencode --port 4096") },
-    Attachable { title: "Copilot CLI", program: "copilot", started: Some("copilot --ui-server --port 8850") },
+const ATTACHABLE: [AttachableAgent; 3] = [
+    AttachableAgent { title: "Codex", program: "codex", started: None },
+    AttachableAgent { title: "opencode", program: "opencode", started: Some("opencode --port 4096") },
+    AttachableAgent {
+        title: "Copilot CLI",
+        program: "copilot",
+        started: Some("copilot --ui-server --port 8850"),
+    },
 ];
 
 /// Looks at each agent that is installed. `inbox_runs` says whether an inbox that would attach to some does.
-pub(super) fn look(around: &Around, settings: &Settings, inbox_runs: bool, report: &mut Report) {
+pub(super) fn look_at_terminals(
+    around: &Environment,
+    settings: &Settings,
+    inbox_runs: bool,
+    report: &mut Report,
+) {
     let before = report.findings.len();
     claude(around, settings, report);
     for agent in ATTACHABLE.iter().filter(|agent| around.program(agent.program).is_some()) {
@@ -55,7 +64,7 @@ pub(super) fn look(around: &Around, settings: &Settings, inbox_runs: bool, repor
     report.add(AREA, Level::Note, "MCP: no agent has the tool of askbridge", Some(advice));
 }
 
-fn claude(around: &Around, settings: &Settings, report: &mut Report) {
+fn claude(around: &Environment, settings: &Settings, report: &mut Report) {
     let mut add = |level, text: &str, advice| {
         report.add(AREA, level, format!("Claude Code: {text}"), advice);
     };
@@ -88,8 +97,8 @@ fn claude(around: &Around, settings: &Settings, report: &mut Report) {
     }
 }
 
-fn attachable(agent: &Attachable, settings: &Settings, inbox_runs: bool, report: &mut Report) {
-    let Attachable { title, program, started } = agent;
+fn attachable(agent: &AttachableAgent, settings: &Settings, inbox_runs: bool, report: &mut Report) {
+    let AttachableAgent { title, program, started } = agent;
     let started = started.map(|started| format!(", where it is started by `{started}`")).unwrap_or_default();
     match (settings.get(&keys::INBOX_ATTACH).has(program), inbox_runs) {
         (true, true) => {
@@ -119,12 +128,12 @@ pub(super) fn switching_on(inbox_runs: bool) -> &'static str {
 }
 
 /// Returns whether the program of an agent that can be attached to is installed.
-pub(super) fn has_attachable(around: &Around) -> bool {
+pub(super) fn has_attachable(around: &Environment) -> bool {
     ATTACHABLE.iter().any(|agent| around.program(agent.program).is_some())
 }
 
 /// Returns the agents whose own settings have the MCP server of askbridge.
-fn with_tool(around: &Around) -> Vec<&'static str> {
+fn with_tool(around: &Environment) -> Vec<&'static str> {
     let (home, config) = (&around.folders.home, &around.folders.config);
     let json = |path: &Path| serde_json::from_str::<Value>(&text(path)?).ok();
     let in_json = |path: &Path, name: &str| {

@@ -5,9 +5,9 @@ use std::env;
 
 use super::desktop;
 use crate::{
-    command::setup::around::Around,
+    command::setup::around::Environment,
     present::doctor::{Level, Report},
-    settings::{Key, NotifySettings, Origin, Settings, key::AnyKey, keys, kinds::Command},
+    settings::{Key, Layer, NotifySettings, Settings, key::AnyKey, keys, kinds::Command},
 };
 
 const AREA: &str = "notifiers";
@@ -23,7 +23,7 @@ static COMMANDS: [(&str, &Key<Option<Command>>); 3] = [
 ];
 
 /// Looks at each way that is set.
-pub(super) fn look(around: &Around, settings: &Settings, report: &mut Report) {
+pub(super) fn look(around: &Environment, settings: &Settings, report: &mut Report) {
     let before = report.findings.len();
     if cfg!(not(feature = "notify")) {
         return report.add(AREA, Level::Note, "this askbridge was built without notifiers", None);
@@ -58,7 +58,7 @@ pub(super) fn look(around: &Around, settings: &Settings, report: &mut Report) {
 }
 
 fn command(
-    around: &Around,
+    around: &Environment,
     name: &str,
     key: &Key<Option<Command>>,
     settings: &Settings,
@@ -103,5 +103,5 @@ fn webhook(settings: &Settings, report: &mut Report) {
 
 /// Returns whether the person set it. A project may set some of them for people who have the way set up.
 fn is_own(settings: &Settings, key: &dyn AnyKey) -> bool {
-    matches!(settings.stored(key).origin, Origin::User(_) | Origin::Environment(_))
+    matches!(settings.stored(key).origin, Layer::User(_) | Layer::Environment(_))
 }

@@ -9,9 +9,9 @@ use std::{
 use crate::{
     setup::{
         agents::{AGENTS, KnownAgent},
-        clients::{Client, Folders, Place},
+        clients::{Folders, SettingsPath, SetupClient},
         launch::Launch,
-        plan::Found,
+        plan::AvailableAgent,
     },
     xdg,
 };
@@ -23,7 +23,7 @@ const EXTENSIONS: [&str; 3] = [".vscode/extensions", ".vscode-insiders/extension
 
 /// The machine as the environment of this process shows it.
 #[derive(Debug)]
-pub(in crate::command) struct Around {
+pub(in crate::command) struct Environment {
     pub(in crate::command) folders: Folders,
     /// Where this program remembers things.
     pub(in crate::command) state: PathBuf,
@@ -32,7 +32,7 @@ pub(in crate::command) struct Around {
     path: Vec<PathBuf>,
 }
 
-impl Around {
+impl Environment {
     /// Reads the environment. Returns `None` without a home directory.
     pub(in crate::command) fn look() -> Option<Self> {
         let (home, config) = (xdg::home()?, xdg::config()?);
@@ -43,7 +43,7 @@ impl Around {
         let (state, data) = (xdg::state()?.join("askbridge"), xdg::data()?.join("askbridge"));
         let path = env::var_os("PATH").unwrap_or_default();
         let path = env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
-        Some(Around { folders: Folders { home, config, applications }, state, data, path })
+        Some(Environment { folders: Folders { home, config, applications }, state, data, path })
     }
 
     /// Returns the first program of this name on `PATH`, with its symlinks as they are.
@@ -68,34 +68,34 @@ impl Around {
     }
 
     /// Returns the agents that can be started: by a program on `PATH`, or else by npx.
-    pub(in crate::command) fn agents(&self) -> Vec<Found> {
+    pub(in crate::command) fn agents(&self) -> Vec<AvailableAgent> {
         let npx = self.program("npx");
         AGENTS.iter().filter_map(|agent| self.agent(agent, npx.as_deref())).collect()
     }
 
-    fn agent(&self, agent: &'static KnownAgent, npx: Option<&Path>) -> Option<Found> {
+    fn agent(&self, agent: &'static KnownAgent, npx: Option<&Path>) -> Option<AvailableAgent> {
         if let Some(program) = agent.programs.iter().find_map(|name| self.program(name)) {
             let launch = Launch::new(program.to_str()?, agent.args);
-            return Some(Found { agent, launch, is_installed: true });
+            return Some(AvailableAgent { agent, launch, is_installed: true });
         }
         let args = [&["-y", agent.package?], agent.args].concat();
-        Some(Found { agent, launch: Launch::new(npx?.to_str()?, &args), is_installed: false })
+        Some(AvailableAgent { agent, launch: Launch::new(npx?.to_str()?, &args), is_installed: false })
     }
 
     /// Returns the settings file of a client: the one that exists, or the one that a client which has run would read.
-    pub(in crate::command) fn place(&self, client: Client) -> Option<Place> {
+    pub(in crate::command) fn place(&self, client: SetupClient) -> Option<SettingsPath> {
         let places = client.places(&self.folders);
         let existing = places.iter().find(|place| place.file.symlink_metadata().is_ok());
         existing.or_else(|| places.iter().find(|place| place.mark.exists())).cloned()
     }
 
     /// Returns whether the client is installed, as far as can be seen.
-    pub(in crate::command) fn has(&self, client: Client) -> bool {
+    pub(in crate::command) fn has(&self, client: SetupClient) -> bool {
         match client {
-            Client::Zed | Client::JetBrains => self.place(client).is_some(),
-            Client::VsCode => self.place(client).is_some() && self.has_extension(),
-            Client::Emacs => self.program("emacs").is_some(),
-            Client::Neovim => self.program("nvim").is_some(),
+            SetupClient::Zed | SetupClient::JetBrains => self.place(client).is_some(),
+            SetupClient::VsCode => self.place(client).is_some() && self.has_extension(),
+            SetupClient::Emacs => self.program("emacs").is_some(),
+            SetupClient::Neovim => self.program("nvim").is_some(),
         }
     }
 

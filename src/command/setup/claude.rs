@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    around::{Around, is_program},
+    around::{Environment, is_program},
     change::{confirm, show, tell},
     options::SetupOptions,
 };
@@ -42,7 +42,7 @@ const FILES: [(&str, &str); 3] = [
 ];
 
 /// Installs the plugin, or removes it.
-pub(super) fn setup(around: &Around, options: &SetupOptions) -> Result<u8, CommandError> {
+pub(super) fn setup(around: &Environment, options: &SetupOptions) -> Result<u8, CommandError> {
     if options.agent.is_some() || options.file.is_some() {
         let what = "`setup claude` installs a plugin: it takes no agent, and no settings file";
         return Err(CommandError::Usage(what.to_owned()));
@@ -61,7 +61,7 @@ pub(super) fn setup(around: &Around, options: &SetupOptions) -> Result<u8, Comma
 fn install(
     claude: &Path,
     folder: &Path,
-    around: &Around,
+    around: &Environment,
     options: &SetupOptions,
 ) -> Result<u8, CommandError> {
     let askbridge = around.askbridge();
@@ -167,7 +167,7 @@ pub(in crate::command) enum Plugin {
 }
 
 /// Reads from Claude Code's own files whether the plugin is installed.
-pub(in crate::command) fn plugin(around: &Around) -> Plugin {
+pub(in crate::command) fn plugin(around: &Environment) -> Plugin {
     let set = env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = set.unwrap_or_else(|| around.folders.home.join(".claude"));
     let json = |name: &str| {

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::{
-    around::Around,
+    around::Environment,
     change::{confirm, show, tell},
     claude,
-    keep::Keep,
+    keep::ChangeStore,
     options::{SetupOptions, broken},
     settings_file::SettingsFile,
     take_out,
@@ -19,9 +19,9 @@ use crate::{
     exit,
     setup::{
         agents,
-        clients::Client,
+        clients::SetupClient,
         document::Document,
-        plan::{self, Found, PlanError, Request},
+        plan::{self, AvailableAgent, PlanError, SetupRequest},
         record::Edit,
         snippet::snippet,
     },
@@ -30,21 +30,21 @@ use crate::{
 /// What every step has to know.
 struct Setup<'a> {
     options: &'a SetupOptions,
-    around: Around,
-    keep: Keep,
+    around: Environment,
+    keep: ChangeStore,
     askbridge: String,
-    found: Vec<Found>,
+    found: Vec<AvailableAgent>,
 }
 
 /// Puts askbridge between clients and their agents.
 pub async fn setup(options: &SetupOptions) -> Result<u8, CommandError> {
     let around =
-        Around::look().ok_or_else(|| CommandError::Setup("no home directory: set HOME".to_owned()))?;
+        Environment::look().ok_or_else(|| CommandError::Setup("no home directory: set HOME".to_owned()))?;
     if options.client.as_deref() == Some(claude::NAME) {
         return claude::setup(&around, options);
     }
     let client = options.client.as_deref().map(named).transpose()?;
-    let keep = Keep::new(&around.state);
+    let keep = ChangeStore::new(&around.state);
     if options.undo {
         return take_out::undo(&keep, client, options);
     }
@@ -59,9 +59,9 @@ pub async fn setup(options: &SetupOptions) -> Result<u8, CommandError> {
     }
 }
 
-fn named(name: &str) -> Result<Client, CommandError> {
-    Client::named(name).ok_or_else(|| {
-        let known = Client::ALL.map(Client::name).join(", ");
+fn named(name: &str) -> Result<SetupClient, CommandError> {
+    SetupClient::named(name).ok_or_else(|| {
+        let known = SetupClient::ALL.map(SetupClient::name).join(", ");
         CommandError::Usage(format!("no client {name:?}; known are {known}"))
     })
 }
@@ -69,9 +69,10 @@ fn named(name: &str) -> Result<Client, CommandError> {
 impl Setup<'_> {
     /// Goes through the clients that are installed.
     fn every(&self) -> Result<u8, CommandError> {
-        let installed: Vec<_> = Client::ALL.into_iter().filter(|client| self.around.has(*client)).collect();
+        let installed: Vec<_> =
+            SetupClient::ALL.into_iter().filter(|client| self.around.has(*client)).collect();
         if installed.is_empty() {
-            let known = Client::ALL.map(Client::name).join(", ");
+            let known = SetupClient::ALL.map(SetupClient::name).join(", ");
             return Err(CommandError::Setup(format!("no client was found; name one of {known}")));
         }
         let (mut code, mut failed) = (exit::OK, None);
@@ -93,7 +94,7 @@ impl Setup<'_> {
         Ok(failed.unwrap_or(code))
     }
 
-    fn client(&self, client: Client) -> Result<u8, CommandError> {
+    fn client(&self, client: SetupClient) -> Result<u8, CommandError> {
         let Some(key) = client.key() else { return self.snippet(client) };
         let usual = || client.places(&self.around.folders).into_iter().next();
         let place = self.around.place(client).or_else(usual).map(|place| place.file);
@@ -103,14 +104,14 @@ impl Setup<'_> {
         let file = SettingsFile::read(&path)?;
         let path = &file.path;
         tell(&format!("{}: {}", client.title(), path.display()))?;
-        if client == Client::VsCode && !self.around.has_extension() {
+        if client == SetupClient::VsCode && !self.around.has_extension() {
             tell("the extension ACP Client (formulahendry.acp-client) was not found: install it first")?;
         }
         let before = file.text.as_deref();
         let parse = |text: &str| Document::parse(text, key).map_err(|error| broken(path, &error));
         let mut document = parse(before.unwrap_or_default())?;
         let added_agents = !document.has_agents();
-        let request = Request {
+        let request = SetupRequest {
             askbridge: &self.askbridge,
             agent: self.options.agent.as_deref(),
             found: &self.found,
@@ -147,7 +148,7 @@ impl Setup<'_> {
     /// Writes the file, after what is needed to undo that.
     fn write(
         &self,
-        client: Client,
+        client: SetupClient,
         file: &SettingsFile,
         mut edit: Edit,
         after: &str,
@@ -160,7 +161,7 @@ impl Setup<'_> {
         if let Err(error) = file.replace(Some(after)) {
             records.edits.pop();
             self.keep.put(&records)?;
-            Keep::forget(&edit);
+            ChangeStore::forget(&edit);
             return Err(error.into());
         }
         tell(&format!("written; `askbridge setup {} --undo` takes it out again", client.name()))?;
@@ -171,7 +172,7 @@ impl Setup<'_> {
         Ok(exit::OK)
     }
 
-    fn snippet(&self, client: Client) -> Result<u8, CommandError> {
+    fn snippet(&self, client: SetupClient) -> Result<u8, CommandError> {
         let name = self.options.agent.as_deref();
         let found = match name {
             Some(name) => {
@@ -188,7 +189,7 @@ impl Setup<'_> {
         shown(print(&text))
     }
 
-    fn no_agent(&self, client: Client, error: PlanError) -> CommandError {
+    fn no_agent(&self, client: SetupClient, error: PlanError) -> CommandError {
         let PlanError::NoAgent(why) = error;
         match self.options.agent {
             Some(_) => CommandError::Usage(format!("{}: {why}", client.title())),

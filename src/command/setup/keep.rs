@@ -14,20 +14,20 @@ use crate::{
     machine::discovery,
     setup::{
         record::{Edit, Records},
-        undo::Made,
+        undo::AppliedChange,
     },
 };
 
 /// The folder of what is remembered.
 #[derive(Debug)]
-pub(super) struct Keep {
+pub(super) struct ChangeStore {
     folder: PathBuf,
 }
 
-impl Keep {
+impl ChangeStore {
     /// Remembers things in a folder of this one.
     pub(super) fn new(state: &Path) -> Self {
-        Keep { folder: state.join("setup") }
+        ChangeStore { folder: state.join("setup") }
     }
 
     fn file(&self) -> PathBuf {
@@ -82,14 +82,14 @@ impl Keep {
     }
 
     /// Returns a change with its texts, as far as they can still be read.
-    pub(super) fn made(edit: &Edit) -> Made {
+    pub(super) fn made(edit: &Edit) -> AppliedChange {
         let before = edit.before.as_deref();
         let text = before.map(settings_file::text);
         // Without the text before, the change is taken out of the text as it is now.
         let is_lost = matches!(text, Some(Err(_)));
         let after = settings_file::text(&edit.after).ok().filter(|_| !is_lost);
         let before = before.map(|_| text.and_then(Result::ok).unwrap_or_default());
-        Made { before, after, added_agents: edit.added_agents, changes: edit.changes.clone() }
+        AppliedChange { before, after, added_agents: edit.added_agents, changes: edit.changes.clone() }
     }
 
     /// Removes the texts of a change.

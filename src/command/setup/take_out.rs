@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{
     change::{confirm, show, tell},
-    keep::Keep,
+    keep::ChangeStore,
     options::{SetupOptions, broken},
     settings_file::SettingsFile,
 };
@@ -13,15 +13,19 @@ use crate::{
     exit,
     setup::{
         agents,
-        clients::Client,
+        clients::SetupClient,
         plan::Change,
         record::{Edit, Records},
-        undo::{self, Made},
+        undo::{self, AppliedChange},
     },
 };
 
 /// Takes out what was changed: all of it, or that of one client, of one file, or of one agent.
-pub(super) fn undo(keep: &Keep, client: Option<Client>, options: &SetupOptions) -> Result<u8, CommandError> {
+pub(super) fn undo(
+    keep: &ChangeStore,
+    client: Option<SetupClient>,
+    options: &SetupOptions,
+) -> Result<u8, CommandError> {
     let records = keep.records()?;
     let file = options.file.as_ref().map(|file| SettingsFile::read(file)).transpose()?;
     let is_meant = |edit: &&Edit| {
@@ -44,12 +48,12 @@ pub(super) fn undo(keep: &Keep, client: Option<Client>, options: &SetupOptions) 
     Ok(code)
 }
 
-fn undo_file(keep: &Keep, path: &PathBuf, options: &SetupOptions) -> Result<u8, CommandError> {
+fn undo_file(keep: &ChangeStore, path: &PathBuf, options: &SetupOptions) -> Result<u8, CommandError> {
     // Read anew for each file: the one before may have changed it.
     let records = keep.records()?;
     let agent = options.agent.as_deref();
     let (edits, others): (Vec<_>, Vec<_>) = records.edits.into_iter().partition(|edit| edit.file == *path);
-    let client = edits.last().and_then(|edit| Client::named(&edit.client));
+    let client = edits.last().and_then(|edit| SetupClient::named(&edit.client));
     let Some((client, key)) = client.and_then(|client| Some((client, client.key()?))) else {
         return Err(CommandError::Setup(format!("{}: changed for an unknown client", path.display())));
     };
@@ -58,10 +62,10 @@ fn undo_file(keep: &Keep, path: &PathBuf, options: &SetupOptions) -> Result<u8, 
     let Some(current) = &file.text else {
         tell("the file is gone, and so is the change")?;
         keep.put(&Records { edits: others })?;
-        edits.iter().for_each(Keep::forget);
+        edits.iter().for_each(ChangeStore::forget);
         return Ok(exit::OK);
     };
-    let mut made: Vec<Made> = edits.iter().map(Keep::made).collect();
+    let mut made: Vec<AppliedChange> = edits.iter().map(ChangeStore::made).collect();
     for made in &mut made {
         let count = made.changes.len();
         made.changes.retain(|change| concerns(change, agent));
@@ -93,14 +97,19 @@ fn undo_file(keep: &Keep, path: &PathBuf, options: &SetupOptions) -> Result<u8, 
 }
 
 /// Forgets the changes that were taken out.
-fn forget(keep: &Keep, edits: Vec<Edit>, others: Vec<Edit>, agent: Option<&str>) -> Result<(), CommandError> {
+fn forget(
+    keep: &ChangeStore,
+    edits: Vec<Edit>,
+    others: Vec<Edit>,
+    agent: Option<&str>,
+) -> Result<(), CommandError> {
     let (mut kept, mut forgotten) = (others, Vec::new());
     for mut edit in edits {
         edit.changes.retain(|change| !concerns(change, agent));
         if edit.changes.is_empty() { forgotten.push(edit) } else { kept.push(edit) }
     }
     keep.put(&Records { edits: kept })?;
-    forgotten.iter().for_each(Keep::forget);
+    forgotten.iter().for_each(ChangeStore::forget);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Given {
+pub(super) enum ModelSubmission {
     Answer(&'static str, Option<&'static str>),
     Reject,
     Extend(Duration),
@@ -33,7 +33,7 @@ pub(super) enum Step {
         weight: usize,
         timeout: Option<Duration>,
     },
-    Submit(u64, Given),
+    Submit(u64, ModelSubmission),
     End(u64, End),
     Close(u64, Duration),
     Leave(u64, usize),
@@ -48,14 +48,14 @@ pub(super) enum Step {
 }
 
 /// What is told to a submission to a question that ended like this.
-pub(super) fn late(end: End, given: Given) -> &'static str {
+pub(super) fn late(end: End, given: ModelSubmission) -> &'static str {
     match (end, given) {
-        (End::Answered(text, secret), Given::Answer(other, other_secret))
+        (End::Answered(text, secret), ModelSubmission::Answer(other, other_secret))
             if (text, secret) == (other, other_secret) =>
         {
             "ok"
         }
-        (End::ByUser, Given::Reject) => "ok",
+        (End::ByUser, ModelSubmission::Reject) => "ok",
         (End::Gone(_), _) => "gone",
         _ => "conflict",
     }
@@ -74,13 +74,13 @@ fn any_time() -> impl Strategy<Value = Duration> {
     prop_oneof![(0..12u64).prop_map(Duration::from_nanos), (0..12u64).prop_map(Duration::from_secs)]
 }
 
-fn any_given() -> impl Strategy<Value = Given> {
+fn any_given() -> impl Strategy<Value = ModelSubmission> {
     let secret = prop::option::of(prop::sample::select(vec!["x", "y"]));
     prop_oneof![
         4 => (prop::sample::select(vec!["a", "b", "long"]), secret)
-            .prop_map(|(text, secret)| Given::Answer(text, secret)),
-        2 => Just(Given::Reject),
-        2 => any_time().prop_map(Given::Extend),
+            .prop_map(|(text, secret)| ModelSubmission::Answer(text, secret)),
+        2 => Just(ModelSubmission::Reject),
+        2 => any_time().prop_map(ModelSubmission::Extend),
     ]
 }
 

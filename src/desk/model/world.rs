@@ -3,11 +3,11 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::steps::{End, Given, Step, late, outcome};
+use super::steps::{End, ModelSubmission, Step, late, outcome};
 use crate::{
     desk::{
-        Desk, Event, EventLog, Notice, Opening, QuestionId, Record, Snapshot, State, Submission, Submitted,
-        Ticket,
+        Desk, Event, EventLog, Notice, Opening, QuestionId, Record, Snapshot, State, Submission, Ticket,
+        TicketedSubmission,
         samples::{answer, desk, name, question},
     },
     limits,
@@ -22,7 +22,7 @@ enum Life {
     Over(End),
 }
 
-struct Asked {
+struct ModelQuestion {
     life: Life,
     session: String,
     weight: usize,
@@ -30,10 +30,10 @@ struct Asked {
     since: Duration,
     deadline: Option<Duration>,
     warning: Option<Duration>,
-    parked: Vec<(Ticket, Given)>,
+    parked: Vec<(Ticket, ModelSubmission)>,
 }
 
-impl Asked {
+impl ModelQuestion {
     fn is_over(&self) -> bool {
         matches!(self.life, Life::Over(_))
     }
@@ -49,7 +49,7 @@ impl Asked {
 pub(super) struct World {
     desk: Desk,
     now: Duration,
-    asked: Vec<Asked>,
+    asked: Vec<ModelQuestion>,
     tickets: u64,
     expected: BTreeMap<Ticket, &'static str>,
     heard: BTreeMap<Ticket, &'static str>,
@@ -82,7 +82,7 @@ impl World {
         (self.asked.len() as u64 + 1).saturating_sub(place)
     }
 
-    fn asked(&mut self, number: u64) -> Option<&mut Asked> {
+    fn asked(&mut self, number: u64) -> Option<&mut ModelQuestion> {
         self.asked.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
@@ -123,7 +123,7 @@ impl World {
         }
         let question = question("Why?", named);
         let number = self.desk.open(Opening { question, weight, timeout, elsewhere: false }, self.now);
-        let mut asked = Asked {
+        let mut asked = ModelQuestion {
             life: Life::Open,
             session: session.to_owned(),
             weight,
@@ -140,34 +140,34 @@ impl World {
         assert_eq!(number, self.asked.len() as u64);
     }
 
-    fn submit(&mut self, number: u64, given: Given) {
+    fn submit(&mut self, number: u64, given: ModelSubmission) {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         let submission = match given {
-            Given::Answer(text, secret) => Submission::Answer(answer(text, secret)),
-            Given::Reject => Submission::Reject(None),
-            Given::Extend(time) => Submission::Extend(time),
+            ModelSubmission::Answer(text, secret) => Submission::Answer(answer(text, secret)),
+            ModelSubmission::Reject => Submission::Reject(None),
+            ModelSubmission::Extend(time) => Submission::Extend(time),
         };
         let is_remembered = self.desk.memory.iter().any(|(known, _)| known == number);
-        let submitted = Submitted { ticket, number, submission, by: Provenance::bridge() };
+        let submitted = TicketedSubmission { ticket, number, submission, by: Provenance::bridge() };
         let settled = self.desk.submit(submitted, self.now).is_some();
         let mut settles = None;
         let told = match self.asked(number) {
             None => Some("not_found"),
-            Some(Asked { life: Life::Over(end), .. }) if is_remembered => Some(late(*end, given)),
-            Some(Asked { life: Life::Over(_), .. }) => Some("unavailable"),
-            Some(asked @ Asked { life: Life::Open, .. }) => match (given, asked.deadline) {
-                (Given::Answer(text, _), _) if text.len() > 3 => Some("does_not_fit"),
-                (Given::Answer(text, secret), _) => {
+            Some(ModelQuestion { life: Life::Over(end), .. }) if is_remembered => Some(late(*end, given)),
+            Some(ModelQuestion { life: Life::Over(_), .. }) => Some("unavailable"),
+            Some(asked @ ModelQuestion { life: Life::Open, .. }) => match (given, asked.deadline) {
+                (ModelSubmission::Answer(text, _), _) if text.len() > 3 => Some("does_not_fit"),
+                (ModelSubmission::Answer(text, secret), _) => {
                     settles = Some(End::Answered(text, secret));
                     None
                 }
-                (Given::Reject, _) => {
+                (ModelSubmission::Reject, _) => {
                     settles = Some(End::ByUser);
                     None
                 }
-                (Given::Extend(_), None) => Some("no_deadline"),
-                (Given::Extend(time), Some(deadline)) => {
+                (ModelSubmission::Extend(_), None) => Some("no_deadline"),
+                (ModelSubmission::Extend(time), Some(deadline)) => {
                     asked.set_deadline(deadline + time);
                     Some("ok")
                 }
@@ -243,8 +243,8 @@ impl World {
         (asked.deadline, asked.warning) = (None, None);
         if let Life::Delivering(before, Some(ticket)) = asked.life {
             let given = match before {
-                End::Answered(text, secret) => Given::Answer(text, secret),
-                _ => Given::Reject,
+                End::Answered(text, secret) => ModelSubmission::Answer(text, secret),
+                _ => ModelSubmission::Reject,
             };
             self.expected.insert(ticket, late(end, given));
         }

@@ -40,7 +40,7 @@ pub enum ClaudeReply {
 /// The decision that allows a call. What it repeats of the call stands in it byte for byte.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Allow<'a> {
+struct AllowDecision<'a> {
     behavior: &'static str,
     updated_input: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ impl ClaudeReply {
 /// Returns the decision that allows a call with its own input: for some tools, one without input decides nothing.
 fn allow(input: &RawValue, permission: Option<&RawValue>) -> Box<RawValue> {
     let updated_permissions = permission.map(|permission| [permission]);
-    raw(&Allow { behavior: "allow", updated_input: input, updated_permissions })
+    raw(&AllowDecision { behavior: "allow", updated_input: input, updated_permissions })
 }
 
 fn deny(message: &str) -> Box<RawValue> {

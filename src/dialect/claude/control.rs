@@ -137,14 +137,14 @@ pub fn result(line: &[u8]) -> Option<&[u8]> {
 
 /// The requests that the agent says, in its response to a repeated `initialize`, it still waits for.
 #[derive(Debug, Default, Deserialize)]
-pub struct Waiting<'a> {
+pub struct PendingRequests<'a> {
     #[serde(borrow, default)]
     pending_permission_requests: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     pending_elicitation_requests: Vec<&'a RawValue>,
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> PendingRequests<'a> {
     /// Reads a whole response. The lists stand beside its result.
     pub fn read(line: &'a [u8]) -> Self {
         let response = member(line, "response").unwrap_or_default();
@@ -248,11 +248,11 @@ mod tests {
         let line = br#"{"type":"control_response","response":{"subtype":"success","request_id":"i2","response":{},
             "pending_permission_requests":[{"type":"control_request","request_id":"a","request":{"subtype":"x"}}],
             "pending_user_dialog_requests":[{"request_id":"b","request":{}}]}}"#;
-        let waiting = Waiting::read(line);
+        let waiting = PendingRequests::read(line);
         let ids: Vec<_> = waiting.requests().filter_map(Request::read).map(|request| request.id).collect();
         assert_eq!(ids, ["\"a\""]);
         assert_eq!(responded_id(line), Some("\"i2\""));
-        assert_eq!(Waiting::read(b"{}").requests().count(), 0);
+        assert_eq!(PendingRequests::read(b"{}").requests().count(), 0);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::{
 pub struct ClaudeForm(FormReply);
 
 /// Reads a form: the members of the control request, or those of the hook's input, which have the same names.
-pub fn read(form: &Json, fallback_id: &str) -> Option<(Question, ClaudeForm)> {
+pub fn read_form(form: &Json, fallback_id: &str) -> Option<(Question, ClaudeForm)> {
     let message = form["message"].as_str().unwrap_or_default();
     let params = json!({
         "message": message,
@@ -49,7 +49,7 @@ impl ClaudeForm {
 
     /// Writes an answer that fits the form.
     pub fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {
-        let (content, _) = content::write(&self.0, question, answer);
+        let (content, _) = content::write_content(&self.0, question, answer);
         raw(&json!({ "action": "accept", "content": content }))
     }
 
@@ -61,6 +61,6 @@ impl ClaudeForm {
 
     /// Reads the result of another that was asked as well.
     pub fn read(&self, question: &Question, result: &[u8]) -> Option<Outcome> {
-        reply::read(&self.0, question, result)
+        reply::read_reply(&self.0, question, result)
     }
 }

@@ -64,7 +64,7 @@ pub enum HookEvent {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct HookInput {
     session_id: String,
     transcript_path: Option<String>,
     cwd: Option<String>,
@@ -79,13 +79,13 @@ struct Input {
 /// What a hook prints of a tool call. The decision stands in it byte for byte.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Output<'a> {
-    hook_specific_output: Decided<'a>,
+struct HookOutput<'a> {
+    hook_specific_output: HookDecision<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Decided<'a> {
+struct HookDecision<'a> {
     decision: &'a RawValue,
     hook_event_name: &'static str,
 }
@@ -103,7 +103,7 @@ pub enum HookReply {
 impl HookCall {
     /// Reads what a hook gets on stdin. Returns `None` for what is not understood.
     pub fn read(stdin: &[u8]) -> Option<Self> {
-        let input: Input = serde_json::from_slice(stdin).ok()?;
+        let input: HookInput = serde_json::from_slice(stdin).ok()?;
         let event = match (input.hook_event_name.as_str(), input.tool_name, input.tool_input) {
             (PERMISSION_REQUEST, Some(tool), Some(raw)) => {
                 HookEvent::Permission { tool, input: raw, suggestions: input.permission_suggestions }
@@ -142,7 +142,7 @@ impl HookCall {
                 (question, HookReply::Call(reply))
             }
             HookEvent::Elicitation(json) => {
-                let (question, reply) = form::read(json, fallback_id)?;
+                let (question, reply) = form::read_form(json, fallback_id)?;
                 (question, HookReply::Form(reply))
             }
             _ => return None,
@@ -182,8 +182,8 @@ impl HookReply {
             HookReply::Call(reply) => {
                 let decision = reply.write(question, outcome, remark)?;
                 let hook_specific_output =
-                    Decided { decision: &decision, hook_event_name: PERMISSION_REQUEST };
-                serde_json::to_string(&Output { hook_specific_output }).ok()
+                    HookDecision { decision: &decision, hook_event_name: PERMISSION_REQUEST };
+                serde_json::to_string(&HookOutput { hook_specific_output }).ok()
             }
             HookReply::Form(reply) => {
                 let mut output: Json = serde_json::from_str(reply.write(question, outcome)?.get()).ok()?;

@@ -8,7 +8,7 @@ use super::{
     tool_call::{EXIT_PLAN_MODE, ToolCall},
 };
 use crate::{
-    dialect::{once, permission::Described},
+    dialect::{once, permission::PermissionDescription},
     question::{Answer, FieldOption, Origin, Question, Role, Value},
 };
 
@@ -17,9 +17,9 @@ pub(super) const ALLOW: &str = "allow";
 const DENY: &str = "deny";
 
 /// The lasting permissions, by the values of their options.
-pub(super) type Lasting = Vec<(String, Box<RawValue>)>;
+pub(super) type LastingPermissions = Vec<(String, Box<RawValue>)>;
 
-pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, Lasting)> {
+pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, LastingPermissions)> {
     let input = once::from_slice(call.input.as_bytes())?;
     let is_plan = call.tool == EXIT_PLAN_MODE;
     // Without a plan there is nothing to judge, and Claude Code takes no decision without one.
@@ -30,23 +30,27 @@ pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<(Question, Lasting)>
         true => ("Yes, carry out the plan", "No, keep planning"),
         false => ("Allow once", "Deny"),
     };
-    let suggestions: Vec<_> =
-        call.suggestions.iter().take(suggestion::MOST).filter_map(|raw| suggestion::read(raw)).collect();
+    let suggestions: Vec<_> = call
+        .suggestions
+        .iter()
+        .take(suggestion::MOST_SUGGESTIONS)
+        .filter_map(|raw| suggestion::read_suggestion(raw))
+        .collect();
     let lasting = |(place, suggestion): (usize, &Suggestion<'_>)| {
         option(&suggestion_value(place), suggestion.label.clone(), Role::AllowAlways)
     };
     let mut options = vec![option(ALLOW, yes.to_owned(), Role::AllowOnce)];
     options.extend(suggestions.iter().enumerate().map(lasting));
     options.push(option(DENY, no.to_owned(), Role::RejectOnce));
-    let (title, mut subject) = subject::read(call.tool, &input, call.input);
+    let (title, mut subject) = subject::read_subject(call.tool, &input, call.input);
     subject.description = subject.description.or_else(|| call.description.map(str::to_owned));
-    let described = Described {
+    let described = PermissionDescription {
         tool_call: call.id.map(str::to_owned),
         title,
         subject,
         is_marked: call.is_marked,
         options,
-        ..Described::default()
+        ..PermissionDescription::default()
     };
     let question = described.question(Origin::Claude, id)?;
     let lasting = suggestions.iter().enumerate();

@@ -13,13 +13,13 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-struct Input {
-    questions: Vec<Asking>,
+struct AskInput {
+    questions: Vec<AskQuestion>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asking {
+struct AskQuestion {
     question: String,
     header: Option<String>,
     #[serde(default)]
@@ -42,8 +42,8 @@ struct Annotation<'a> {
 }
 
 pub(super) fn read(call: &ToolCall<'_>, id: &str) -> Option<Question> {
-    let Input { questions } = serde_json::from_str(call.input).ok()?;
-    let is_twice = |(place, asking): (usize, &Asking)| {
+    let AskInput { questions } = serde_json::from_str(call.input).ok()?;
+    let is_twice = |(place, asking): (usize, &AskQuestion)| {
         questions[..place].iter().any(|other| other.question == asking.question)
     };
     // The answer is keyed by the text.
@@ -69,7 +69,7 @@ impl AnswerKey {
     }
 }
 
-impl Asking {
+impl AskQuestion {
     fn into_field(self, place: usize) -> Field {
         let options = self.options.into_iter().map(Choice::into_option).collect();
         Field::at(place, self.question, self.header, Kind::choice(options, self.multi_select, true))

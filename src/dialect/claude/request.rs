@@ -73,7 +73,7 @@ pub fn read(request: Request<'_>) -> Option<(Question, ControlReply)> {
     match &*request.subtype()? {
         CAN_USE_TOOL => can_use_tool(&serde_json::from_slice(request.body).ok()?, &id),
         ELICITATION => {
-            let (question, reply) = form::read(&serde_json::from_slice(request.body).ok()?, &id)?;
+            let (question, reply) = form::read_form(&serde_json::from_slice(request.body).ok()?, &id)?;
             Some((question, ControlReply::Form(reply)))
         }
         _ => None,

@@ -18,7 +18,7 @@ const LOOKS: u8 = 2;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written<'a> {
+struct StatusFile<'a> {
     session_id: &'a str,
     status: &'a str,
 }
@@ -32,7 +32,7 @@ impl Status {
     /// Reads the file. Returns whether a dialog of this session waited before, and none waits any more.
     pub fn has_ended(&mut self, session: &str, file: &[u8]) -> bool {
         // What is just being written is read the next time.
-        let written = serde_json::from_slice::<Written<'_>>(file).ok();
+        let written = serde_json::from_slice::<StatusFile<'_>>(file).ok();
         match written.filter(|written| written.session_id == session).map(|written| written.status) {
             Some("waiting") => *self = Status { has_waited: true, looks: 0 },
             Some("busy" | "idle") if self.has_waited => self.looks = self.looks.saturating_add(1),

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Returns the title of a call, where one says more than its subject, and the subject.
-pub(super) fn read(tool: &str, input: &Json, raw: &str) -> (Option<String>, Subject) {
+pub(super) fn read_subject(tool: &str, input: &Json, raw: &str) -> (Option<String>, Subject) {
     let text = |name: &str| input[name].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let of_kind = |kind: &str| Subject { kind: Some(kind.to_owned()), ..Subject::default() };
     let raw = || Some(raw.to_owned()).filter(|raw| !matches!(raw.as_str(), "{}" | "null"));

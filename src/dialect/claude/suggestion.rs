@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Suggestions that are read. Claude Code makes up to three.
-pub(super) const MOST: usize = 8;
+pub(super) const MOST_SUGGESTIONS: usize = 8;
 
 /// A suggestion, and what it says to the person.
 pub(super) struct Suggestion<'a> {
@@ -28,7 +28,7 @@ struct Rule {
     rule_content: Option<String>,
 }
 
-pub(super) fn read(raw: &RawValue) -> Option<Suggestion<'_>> {
+pub(super) fn read_suggestion(raw: &RawValue) -> Option<Suggestion<'_>> {
     let label = match serde_json::from_str(raw.get()).ok()? {
         Update::AddRules { rules, behavior, destination } if behavior == "allow" && !rules.is_empty() => {
             let rules: Vec<_> = rules.iter().map(Rule::name).collect();

@@ -3,7 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use super::{HookCall, HookReply};
-use crate::question::{Answer, Kind, Outcome, Purpose, Question, Reason, Role, Value, permission::options};
+use crate::question::{
+    Answer, Kind, Outcome, Purpose, Question, Reason, Role, Value, permission::options_with_role,
+};
 
 const QUESTIONS: &str = r#"{"session_id":"0623b82d","transcript_path":"/t.jsonl","cwd":"/src/project","permission_mode":"auto","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which database should we use?","header":"Database","options":[{"label":"Postgres","description":"Relational"},{"label":"SQLite","description":"Embedded","preview":"`x`"}],"multiSelect":false},{"question":"Which \"parts\"?","header":"Parts","options":[{"label":"Auth"},{"label":"Search, and more"}],"multiSelect":true}],"metadata":{"source":1.50}}}"#;
 
@@ -118,7 +120,8 @@ fn a_command_is_allowed_once_or_from_now_on_or_denied() {
     );
     assert_eq!(subject.description.as_deref(), Some("Touch a file"));
     assert_eq!(question.purpose, Purpose::Permission);
-    let labels: Vec<_> = options(&question, Role::AllowAlways).map(|option| option.label.as_str()).collect();
+    let labels: Vec<_> =
+        options_with_role(&question, Role::AllowAlways).map(|option| option.label.as_str()).collect();
     assert_eq!(
         labels,
         [

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What an item that changes files says of its type.
-const FILE_CHANGE: &str = "fileChange";
+const ITEM_TYPE: &str = "fileChange";
 
 /// The last items that change files, as JSON, oldest first.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Changes(VecDeque<Box<[u8]>>);
 impl Changes {
     /// Takes in an item. One that changes no files, or that is longer than the limit, is left out.
     pub fn push(&mut self, item: &[u8]) {
-        let is_change = member(item, "type").and_then(text).is_some_and(|kind| kind == FILE_CHANGE);
+        let is_change = member(item, "type").and_then(text).is_some_and(|kind| kind == ITEM_TYPE);
         let Some(id) = member(item, "id").filter(|_| is_change) else { return };
         self.0.retain(|other| member(other, "id") != Some(id));
         if item.len() > limits::CODEX_CHANGE {

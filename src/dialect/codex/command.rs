@@ -10,10 +10,10 @@ use super::{
     CodexReply,
     decision::{Decision, approval},
     permissions, shell,
-    text::text,
+    text::non_empty_text,
 };
 use crate::{
-    dialect::permission::{Described, command},
+    dialect::permission::{PermissionDescription, command},
     question::{Question, Role, Subject},
 };
 
@@ -41,7 +41,7 @@ struct CommandParams {
 
 pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let read: CommandParams = serde_json::from_slice(params).ok()?;
-    let host = text(&read.network_approval_context["host"]);
+    let host = non_empty_text(&read.network_approval_context["host"]);
     let offered = match &read.available_decisions {
         Some(offered) => offered.clone(),
         None => fallback(&read),
@@ -49,12 +49,12 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
     let mut decisions: Vec<_> =
         offered.iter().filter_map(|offered| decision(offered, host.as_deref())).collect();
     number(&mut decisions);
-    let described = Described {
+    let described = PermissionDescription {
         session: read.thread_id.clone(),
         tool_call: read.item_id.clone(),
         title: title(&read, host.as_deref()),
         subject: subject(&read, host.is_some()),
-        ..Described::default()
+        ..PermissionDescription::default()
     };
     approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
 }
@@ -107,7 +107,7 @@ fn decision(offered: &Json, host: Option<&str>) -> Option<Decision> {
         return Some(Decision::new(value, label, Role::AllowAlways, offered.clone()));
     }
     let amendment = offered.pointer("/applyNetworkPolicyAmendment/network_policy_amendment")?;
-    let host = text(&amendment["host"])?;
+    let host = non_empty_text(&amendment["host"])?;
     let (label, role) = match amendment["action"].as_str()? {
         "allow" => (format!("Allow access to {host}, and do not ask again"), Role::AllowAlways),
         "deny" => (format!("Block access to {host}, and do not ask again"), Role::RejectAlways),
@@ -135,27 +135,28 @@ fn number(decisions: &mut [Decision]) {
 fn title(read: &CommandParams, host: Option<&str>) -> Option<String> {
     match (shell::command(&read.command), host) {
         (None, Some(host)) => Some(format!("Allow access to {host}?")),
-        (None, None) => text(&read.reason),
+        (None, None) => non_empty_text(&read.reason),
         (Some(_), _) => None,
     }
 }
 
 fn subject(read: &CommandParams, is_network: bool) -> Subject {
     let command = shell::command(&read.command);
-    let protocol = text(&read.network_approval_context["protocol"]);
-    let host = text(&read.network_approval_context["host"]);
+    let protocol = non_empty_text(&read.network_approval_context["protocol"]);
+    let host = non_empty_text(&read.network_approval_context["host"]);
     let network = host.map(|host| match protocol {
         Some(protocol) => format!("It needs access to {host} over {protocol}."),
         None => format!("It needs access to {host}."),
     });
     let more = Some(&read.additional_permissions).filter(|more| !more.is_null());
-    let more = more.map(|more| format!("It needs further permissions:\n{}", permissions::lines(more)));
+    let more =
+        more.map(|more| format!("It needs further permissions:\n{}", permissions::permission_lines(more)));
     let content: Vec<_> = network.into_iter().chain(more).collect();
     Subject {
         kind: Some(if is_network && command.is_none() { "fetch" } else { "execute" }.to_owned()),
         command,
-        folder: text(&read.cwd),
-        description: text(&read.reason),
+        folder: non_empty_text(&read.cwd),
+        description: non_empty_text(&read.reason),
         content: (!content.is_empty()).then(|| content.join("\n")),
         raw_input: beside(read),
         ..Subject::default()

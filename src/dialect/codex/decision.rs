@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::CodexReply;
 use crate::{
-    dialect::permission::Described,
+    dialect::permission::PermissionDescription,
     question::{FieldOption, Origin, Question, Role},
 };
 
@@ -55,7 +55,7 @@ impl Decision {
 /// Returns an approval as a question with these options. `cancelled` is the result for every end that the person did not
 /// choose.
 pub(super) fn approval(
-    described: Described,
+    described: PermissionDescription,
     decisions: Vec<Decision>,
     cancelled: Json,
     fallback_id: &str,
@@ -69,7 +69,7 @@ pub(super) fn approval(
         role: Some(Box::new(decision.role)),
         ..FieldOption::default()
     });
-    let described = Described { options: options.collect(), ..described };
+    let described = PermissionDescription { options: options.collect(), ..described };
     let question = described.question(Origin::Codex, fallback_id)?;
     let results = decisions.into_iter().map(|decision| (decision.value, decision.result)).collect();
     Some((question, CodexReply::Decision { results, reject, cancelled }))

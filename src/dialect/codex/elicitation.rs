@@ -7,10 +7,10 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     CodexReply,
     decision::{DECLINE, Decision, approval},
-    text::text,
+    text::non_empty_text,
 };
 use crate::{
-    dialect::{elicitation::request, permission::Described},
+    dialect::{elicitation::request, permission::PermissionDescription},
     question::{Origin, Question, Role, Subject},
     wire::method::ELICITATION_CREATE,
 };
@@ -78,16 +78,16 @@ fn consent(read: ElicitationParams, is_tool: bool, fallback_id: &str) -> Option<
     }
     decisions.push(refuse("decline", DECLINE));
     let server = read.server_name.map(|server| format!("The MCP server {server} asks."));
-    let described = Described {
+    let described = PermissionDescription {
         session: read.thread_id,
         title: Some(read.message).filter(|message| !message.is_empty()),
         subject: Subject {
             kind: is_tool.then(|| "other".to_owned()),
-            description: text(&read.meta["tool_description"]).or(server),
+            description: non_empty_text(&read.meta["tool_description"]).or(server),
             raw_input: Some(&read.meta["tool_params"]).filter(|it| !it.is_null()).map(Json::to_string),
             ..Subject::default()
         },
-        ..Described::default()
+        ..PermissionDescription::default()
     };
     let cancelled = json!({ "action": "cancel", "content": null, "_meta": null });
     approval(described, decisions, cancelled, fallback_id)

@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 use super::{
     CodexReply,
     decision::{Decision, approval},
-    text::text,
+    text::non_empty_text,
 };
 use crate::{
-    dialect::{once, permission::Described},
+    dialect::{once, permission::PermissionDescription},
     question::{Diff, Question, Role, Subject},
 };
 
@@ -35,26 +35,26 @@ struct FileChangeParams {
 
 pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let FileChangeParams { thread_id, item_id, reason, grant_root } = serde_json::from_slice(params).ok()?;
-    let root = text(&grant_root);
+    let root = non_empty_text(&grant_root);
     let decisions = vec![
         Decision::named("accept", "Allow these changes", Role::AllowOnce),
         Decision::named("acceptForSession", for_session(root.as_deref()), Role::AllowAlways),
         Decision::decline(),
         Decision::cancel(),
     ];
-    let described = Described {
+    let described = PermissionDescription {
         session: thread_id,
         tool_call: item_id,
         title: Some(TITLE.to_owned()),
         subject: Subject {
             kind: Some(EDIT.to_owned()),
-            description: text(&reason),
+            description: non_empty_text(&reason),
             locations: root.into_iter().collect(),
             ..Subject::default()
         },
         // A wrong answer can do harm until the changes are known.
         is_marked: true,
-        ..Described::default()
+        ..PermissionDescription::default()
     };
     approval(described, decisions, json!({ "decision": "cancel" }), fallback_id)
 }

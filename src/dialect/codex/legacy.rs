@@ -7,10 +7,10 @@ use super::{
     CodexReply,
     decision::{CANCEL, DECLINE, Decision, approval},
     file_change, shell,
-    text::text,
+    text::non_empty_text,
 };
 use crate::{
-    dialect::{once, permission::Described},
+    dialect::{once, permission::PermissionDescription},
     question::{Question, Role, Subject},
 };
 
@@ -31,25 +31,25 @@ struct LegacyParams {
     grant_root: Json,
 }
 
-pub(super) fn read_command(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
+pub(super) fn read_legacy_command(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let read: LegacyParams = serde_json::from_slice(params).ok()?;
     let subject = Subject {
         kind: Some("execute".to_owned()),
         command: Some(shell::command(&read.command)?),
-        folder: text(&read.cwd),
-        description: text(&read.reason),
+        folder: non_empty_text(&read.cwd),
+        description: non_empty_text(&read.reason),
         ..Subject::default()
     };
-    let described = Described { subject, ..Described::default() };
+    let described = PermissionDescription { subject, ..PermissionDescription::default() };
     legacy(read, described, "Allow for the rest of this session".to_owned(), fallback_id)
 }
 
-pub(super) fn read_patch(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
+pub(super) fn read_legacy_patch(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let read: LegacyParams = serde_json::from_slice(params).ok()?;
-    let root = text(&read.grant_root);
+    let root = non_empty_text(&read.grant_root);
     let mut subject = Subject {
         kind: Some(file_change::EDIT.to_owned()),
-        description: text(&read.reason),
+        description: non_empty_text(&read.reason),
         locations: root.iter().cloned().collect(),
         ..Subject::default()
     };
@@ -60,13 +60,13 @@ pub(super) fn read_patch(params: &[u8], fallback_id: &str) -> Option<(Question, 
     }
     let title = Some(file_change::TITLE.to_owned());
     let is_marked = root.is_some() || !are_known;
-    let described = Described { title, subject, is_marked, ..Described::default() };
+    let described = PermissionDescription { title, subject, is_marked, ..PermissionDescription::default() };
     legacy(read, described, file_change::for_session(root.as_deref()), fallback_id)
 }
 
 fn legacy(
     read: LegacyParams,
-    described: Described,
+    described: PermissionDescription,
     for_session: String,
     fallback_id: &str,
 ) -> Option<(Question, CodexReply)> {
@@ -77,6 +77,7 @@ fn legacy(
         Decision::named("denied", DECLINE, Role::RejectOnce),
         Decision::named("abort", CANCEL, Role::RejectOnce),
     ];
-    let described = Described { session: read.conversation_id, tool_call: read.call_id, ..described };
+    let described =
+        PermissionDescription { session: read.conversation_id, tool_call: read.call_id, ..described };
     approval(described, decisions, json!({ "decision": "abort" }), fallback_id)
 }

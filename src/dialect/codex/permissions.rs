@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 use super::{
     CodexReply,
     decision::{Decision, approval},
-    text::text,
+    text::non_empty_text,
 };
 use crate::{
-    dialect::permission::Described,
+    dialect::permission::PermissionDescription,
     question::{Question, Role, Subject},
 };
 
@@ -25,7 +25,7 @@ struct PermissionsParams {
     permissions: Json,
 }
 
-pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
+pub(super) fn read_permissions(params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
     let read: PermissionsParams = serde_json::from_slice(params).ok()?;
     let mut granted = read.permissions.as_object()?.clone();
     // What is granted has no members that are null.
@@ -55,27 +55,27 @@ pub(super) fn read(params: &[u8], fallback_id: &str) -> Option<(Question, CodexR
             result: refused.clone(),
         },
     ];
-    let described = Described {
+    let described = PermissionDescription {
         session: read.thread_id,
         tool_call: read.item_id,
         title: Some("Grant permissions?".to_owned()),
         subject: Subject {
             kind: Some("other".to_owned()),
-            description: text(&read.reason),
-            folder: text(&read.cwd),
-            content: Some(lines(&read.permissions)),
+            description: non_empty_text(&read.reason),
+            folder: non_empty_text(&read.cwd),
+            content: Some(permission_lines(&read.permissions)),
             raw_input: Some(read.permissions.to_string()),
             ..Subject::default()
         },
         // They are beyond what the sandbox allows.
         is_marked: true,
-        ..Described::default()
+        ..PermissionDescription::default()
     };
     approval(described, decisions, refused, fallback_id)
 }
 
 /// Returns a line for each permission that is asked for.
-pub(super) fn lines(permissions: &Json) -> String {
+pub(super) fn permission_lines(permissions: &Json) -> String {
     let mut lines = Vec::new();
     match permissions["network"]["enabled"].as_bool().or(permissions["network"].as_bool()) {
         Some(true) => lines.push("Network: yes".to_owned()),

@@ -45,7 +45,7 @@ impl CodexReply {
                 params::json(result.unwrap_or(cancelled))
             }
             CodexReply::Form(format) => {
-                let (content, _) = content::write(format, question, answer);
+                let (content, _) = content::write_content(format, question, answer);
                 params::json(&json!({ "action": "accept", "content": content, "_meta": null }))
             }
         }
@@ -84,7 +84,7 @@ impl CodexReply {
                     None => None,
                 }
             }
-            CodexReply::Form(format) => reply::read(format, question, result),
+            CodexReply::Form(format) => reply::read_reply(format, question, result),
         }
     }
 }

@@ -33,10 +33,10 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Option<(Question,
         USER_INPUT => user_input::read(params, fallback_id).map(|it| (it, CodexReply::UserInput)),
         COMMAND => command::read(params, fallback_id),
         FILE_CHANGE => file_change::read(params, fallback_id),
-        PERMISSIONS => permissions::read(params, fallback_id),
+        PERMISSIONS => permissions::read_permissions(params, fallback_id),
         ELICITATION => elicitation::read(params, fallback_id),
-        LEGACY_PATCH => legacy::read_patch(params, fallback_id),
-        LEGACY_COMMAND => legacy::read_command(params, fallback_id),
+        LEGACY_PATCH => legacy::read_legacy_patch(params, fallback_id),
+        LEGACY_COMMAND => legacy::read_legacy_command(params, fallback_id),
         _ => None,
     }?;
     question.check_limits().ok().map(|()| (question, reply))

@@ -3,6 +3,6 @@
 use serde_json::Value as Json;
 
 /// Returns a text that is not empty. Anything else is none.
-pub(super) fn text(json: &Json) -> Option<String> {
+pub(super) fn non_empty_text(json: &Json) -> Option<String> {
     json.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }

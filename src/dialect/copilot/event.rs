@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, value::RawValue};
 
-use super::{ending::Ending, request::Request};
+use super::{ending::Ending, request::CopilotRequest};
 
 /// The types of events that tell what is open. The log is asked for these alone.
 pub const EVENTS: [&str; 8] = [
@@ -20,9 +20,9 @@ pub const EVENTS: [&str; 8] = [
 /// What an event tells.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum CopilotEvent {
     /// Something is asked.
-    Asked(Box<Request>),
+    Asked(Box<CopilotRequest>),
     /// Something that was asked has ended.
     Ended {
         /// Its ID.
@@ -37,7 +37,7 @@ pub enum Event {
 }
 
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct EventEnvelope<'a> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(borrow)]
@@ -47,7 +47,7 @@ struct Envelope<'a> {
 /// The data of all events that tell of an end.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Completed {
+struct Completion {
     request_id: String,
     action: Option<String>,
     #[serde(default)]
@@ -69,22 +69,22 @@ struct Context {
 }
 
 /// Reads an event.
-pub fn read(event: &str) -> Event {
-    let Ok(Envelope { kind, data: Some(data) }) = serde_json::from_str(event) else { return Event::Other };
+pub fn read_event(event: &str) -> CopilotEvent {
+    let Ok(EventEnvelope { kind, data: Some(data) }) = serde_json::from_str(event) else {
+        return CopilotEvent::Other;
+    };
     match kind.rsplit_once('.') {
-        Some(("session", "context_changed")) => {
-            serde_json::from_str(data.get()).map_or(Event::Other, |Context { cwd }| Event::Moved(cwd))
-        }
-        Some((asked, "completed")) => completed(asked, data.get()).unwrap_or(Event::Other),
-        Some((_, "requested")) => {
-            Request::read(&kind, data.get()).map_or(Event::Other, |request| Event::Asked(Box::new(request)))
-        }
-        _ => Event::Other,
+        Some(("session", "context_changed")) => serde_json::from_str(data.get())
+            .map_or(CopilotEvent::Other, |Context { cwd }| CopilotEvent::Moved(cwd)),
+        Some((asked, "completed")) => completed(asked, data.get()).unwrap_or(CopilotEvent::Other),
+        Some((_, "requested")) => CopilotRequest::read(&kind, data.get())
+            .map_or(CopilotEvent::Other, |request| CopilotEvent::Asked(Box::new(request))),
+        _ => CopilotEvent::Other,
     }
 }
 
-fn completed(asked: &str, data: &str) -> Option<Event> {
-    let end: Completed = serde_json::from_str(data).ok()?;
+fn completed(asked: &str, data: &str) -> Option<CopilotEvent> {
+    let end: Completion = serde_json::from_str(data).ok()?;
     let ending = match asked {
         "elicitation" => Ending::Form { action: end.action, content: end.content.unwrap_or_default() },
         "user_input" => Ending::Text(end.answer),
@@ -92,7 +92,7 @@ fn completed(asked: &str, data: &str) -> Option<Event> {
         "exit_plan_mode" => Ending::Plan { approved: end.approved, action: end.selected_action },
         _ => return None,
     };
-    Some(Event::Ended { id: end.request_id, ending })
+    Some(CopilotEvent::Ended { id: end.request_id, ending })
 }
 
 #[cfg(test)]
@@ -105,16 +105,16 @@ mod tests {
         question::{Answer, Kind, Outcome, Purpose, Reason, Role},
     };
 
-    fn asked(kind: &str, data: Json) -> Option<Request> {
-        match super::read(&json!({ "id": "e", "type": kind, "data": data }).to_string()) {
-            Event::Asked(request) => Some(*request),
+    fn asked(kind: &str, data: Json) -> Option<CopilotRequest> {
+        match super::read_event(&json!({ "id": "e", "type": kind, "data": data }).to_string()) {
+            CopilotEvent::Asked(request) => Some(*request),
             _ => None,
         }
     }
 
     fn ending(kind: &str, data: Json) -> Ending {
-        match super::read(&json!({ "type": kind, "data": data }).to_string()) {
-            Event::Ended { id, ending } if id == "r" => ending,
+        match super::read_event(&json!({ "type": kind, "data": data }).to_string()) {
+            CopilotEvent::Ended { id, ending } if id == "r" => ending,
             event => panic!("{event:?}"),
         }
     }
@@ -126,7 +126,7 @@ mod tests {
         })
     }
 
-    fn form() -> Request {
+    fn form() -> CopilotRequest {
         asked(
             "elicitation.requested",
             json!({ "requestId": "r", "message": "Which database?", "toolCallId": "t", "requestedSchema": {
@@ -136,7 +136,7 @@ mod tests {
         .expect("a form")
     }
 
-    fn permission(prompt: Json) -> Option<Request> {
+    fn permission(prompt: Json) -> Option<CopilotRequest> {
         asked(
             "permission.requested",
             json!({ "requestId": "r", "permissionRequest": {}, "promptRequest": prompt }),
@@ -308,9 +308,9 @@ mod tests {
     #[test]
     fn a_session_that_works_in_another_folder_says_so() {
         let moved =
-            |data: &str| super::read(&format!(r#"{{"type":"session.context_changed","data":{data}}}"#));
-        assert_eq!(moved(r#"{"cwd":"/p","branch":"main"}"#), Event::Moved("/p".to_owned()));
-        assert_eq!(moved("{}"), Event::Other);
+            |data: &str| super::read_event(&format!(r#"{{"type":"session.context_changed","data":{data}}}"#));
+        assert_eq!(moved(r#"{"cwd":"/p","branch":"main"}"#), CopilotEvent::Moved("/p".to_owned()));
+        assert_eq!(moved("{}"), CopilotEvent::Other);
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
         ] {
             assert_eq!(asked(kind, data), None, "{kind}");
         }
-        assert_eq!(super::read("<html>"), Event::Other);
-        assert_eq!(super::read(r#"{"type":"assistant.message","data":{}}"#), Event::Other);
+        assert_eq!(super::read_event("<html>"), CopilotEvent::Other);
+        assert_eq!(super::read_event(r#"{"type":"assistant.message","data":{}}"#), CopilotEvent::Other);
     }
 }

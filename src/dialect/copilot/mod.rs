@@ -16,5 +16,5 @@ mod request;
 mod event;
 
 pub use ending::Ending;
-pub use event::{EVENTS, Event, read as read_event};
-pub use request::{Call, Pending, Request, pending, was_taken};
+pub use event::{CopilotEvent, EVENTS, read_event};
+pub use request::{Call, CopilotRequest, OpenPermissions, pending, was_taken};

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::{
-    dialect::permission::Described,
+    dialect::permission::PermissionDescription,
     question::{Answer, FieldOption, Origin, Outcome, Question, Reason, Role, Subject, Value},
 };
 
@@ -59,7 +59,7 @@ pub(super) fn read(prompt: &str, id: &str) -> Option<(Question, Option<Json>)> {
     let once = option(ONCE, "Allow once", Role::AllowOnce);
     let options = [Some(once), for_session, Some(option(REJECT, "Reject", Role::RejectOnce))];
     let (title, subject) = prompt.described()?;
-    let described = Described {
+    let described = PermissionDescription {
         title: title.filter(|title| !title.is_empty()),
         subject,
         is_marked: prompt.request_sandbox_bypass || prompt.warning.is_some(),

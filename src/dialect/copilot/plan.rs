@@ -8,7 +8,7 @@ use super::{
     permission::{REJECT, option},
 };
 use crate::{
-    dialect::permission::Described,
+    dialect::permission::PermissionDescription,
     question::{Answer, Origin, Outcome, Question, Reason, Role, Subject, Value},
 };
 
@@ -33,7 +33,7 @@ const ACTIONS: [(&str, &str, Role); 4] = [
     ("autopilot_fleet", "Carry it out without asking, with several agents", Role::AllowAlways),
 ];
 /// Reads a plan.
-pub(super) fn read(data: &str, id: &str) -> Option<Question> {
+pub(super) fn read_plan(data: &str, id: &str) -> Option<Question> {
     let ExitPlanMode { summary, plan_content, actions } = serde_json::from_str(data).ok()?;
     let offered = ACTIONS.iter().filter(|(action, ..)| actions.iter().any(|name| name == action));
     let mut options: Vec<_> = offered.map(|(action, label, role)| option(action, label, *role)).collect();
@@ -44,12 +44,13 @@ pub(super) fn read(data: &str, id: &str) -> Option<Question> {
     let title = if summary.is_empty() { "Carry out this plan?".to_owned() } else { summary };
     let subject =
         Subject { kind: Some("switch_mode".to_owned()), plan: Some(plan_content), ..Subject::default() };
-    let described = Described { title: Some(title), subject, options, ..Described::default() };
+    let described =
+        PermissionDescription { title: Some(title), subject, options, ..PermissionDescription::default() };
     described.question(Origin::Copilot, id)
 }
 
 /// Writes an outcome as the reply to a plan. Only its own option approves it (I12).
-pub(super) fn reply(outcome: &Outcome, remark: Option<&str>) -> (Json, Ending) {
+pub(super) fn plan_reply(outcome: &Outcome, remark: Option<&str>) -> (Json, Ending) {
     let chosen = match outcome {
         Outcome::Answered(Answer { values, .. }) => values.values().next(),
         _ => None,
@@ -68,7 +69,7 @@ pub(super) fn reply(outcome: &Outcome, remark: Option<&str>) -> (Json, Ending) {
 }
 
 /// Returns the outcome that the end of a plan means.
-pub(super) fn outcome(question: &Question, approved: Option<bool>, action: Option<&str>) -> Outcome {
+pub(super) fn plan_outcome(question: &Question, approved: Option<bool>, action: Option<&str>) -> Outcome {
     if approved == Some(false) {
         return Outcome::Rejected(Reason::User);
     }

@@ -68,7 +68,7 @@ pub(super) fn form_reply(format: &FormReply, question: &Question, outcome: &Outc
 }
 
 fn content_of(format: &FormReply, question: &Question, answer: &Answer) -> Map<String, Json> {
-    let (entries, _) = content::write(format, question, answer);
+    let (entries, _) = content::write_content(format, question, answer);
     entries.0.into_iter().collect()
 }
 
@@ -80,7 +80,7 @@ pub(super) fn form_outcome(
     content: &Map<String, Json>,
 ) -> Outcome {
     match action {
-        Some("accept") => Outcome::Answered(content::read(format, question, content)),
+        Some("accept") => Outcome::Answered(content::read_content(format, question, content)),
         Some("decline") => Outcome::Rejected(Reason::User),
         Some("cancel") => Outcome::Rejected(Reason::Cancelled),
         // Older versions do not say.
@@ -106,5 +106,5 @@ pub(super) fn text_reply(question: &Question, outcome: &Outcome, remark: Option<
 /// Returns the outcome that an answer with this text means.
 pub(super) fn text_outcome(question: &Question, text: Option<&str>) -> Outcome {
     let selections = text.map(|text| Some(vec![text.to_owned()])).into_iter().collect();
-    Outcome::Answered(typed::answer(question, selections, Default::default()))
+    Outcome::Answered(typed::answer_from_texts(question, selections, Default::default()))
 }

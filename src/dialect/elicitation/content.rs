@@ -10,7 +10,11 @@ use crate::{
 };
 
 /// Writes an answer as content. Also returns the places of the fields whose notes have no place in the content.
-pub fn write(format: &FormReply, question: &Question, answer: &Answer) -> (Entries<Json>, Vec<usize>) {
+pub fn write_content(
+    format: &FormReply,
+    question: &Question,
+    answer: &Answer,
+) -> (Entries<Json>, Vec<usize>) {
     let mut content = Vec::new();
     let mut left_over = Vec::new();
     for (place, field) in question.fields.iter().enumerate() {
@@ -77,7 +81,7 @@ fn json(value: &Value, kind: &Kind) -> Json {
 }
 
 /// Reads content as an answer. A value of the wrong type is kept as a text, which the check then refuses.
-pub fn read(format: &FormReply, question: &Question, content: &Map<String, Json>) -> Answer {
+pub fn read_content(format: &FormReply, question: &Question, content: &Map<String, Json>) -> Answer {
     let mut answer = Answer::default();
     for (place, field) in question.fields.iter().enumerate() {
         let companion = format.companions.get(place).unwrap_or(&Companion::None);
@@ -165,13 +169,13 @@ mod tests {
         assert_eq!(written(properties, answer), (content.to_owned(), Vec::new()));
         let (question, format) = form(properties);
         let content: Map<String, Json> = serde_json::from_str(content).expect("an object");
-        assert_eq!(serde_json::to_value(read(&format, &question, &content)).expect("JSON"), *answer);
+        assert_eq!(serde_json::to_value(read_content(&format, &question, &content)).expect("JSON"), *answer);
     }
 
     fn written(properties: &str, answer: &Json) -> (String, Vec<usize>) {
         let (question, format) = form(properties);
         let answer: Answer = serde_json::from_value(answer.clone()).expect("an answer");
-        let (content, left_over) = write(&format, &question, &answer);
+        let (content, left_over) = write_content(&format, &question, &answer);
         (serde_json::to_string(&content).expect("JSON"), left_over)
     }
 
@@ -241,13 +245,13 @@ mod tests {
             (r#"{"n":5.0}"#, json!({ "n": 5.0 })),
         ] {
             let content = serde_json::from_str(content).expect("an object");
-            let answer = read(&format, &question, &content);
+            let answer = read_content(&format, &question, &content);
             assert_eq!(serde_json::to_value(&answer.values).expect("JSON"), expected, "{content:?}");
         }
         // An empty companion is ignored, and so is one that repeats a choice.
         let (question, format) = form(CLAUDE);
         let content = serde_json::from_str(r#"{"a":"A","a_custom":"","b":["C"],"b_custom":"C"}"#);
-        let answer = read(&format, &question, &content.expect("an object"));
+        let answer = read_content(&format, &question, &content.expect("an object"));
         let expected = json!({ "values": { "a": "A", "b": ["C"] } });
         assert_eq!(serde_json::to_value(&answer).expect("JSON"), expected);
     }
@@ -264,7 +268,7 @@ mod tests {
         let values = chosen.map(|chosen| (key.to_owned(), Value::Text(chosen.to_owned())));
         let notes = [(key.to_owned(), "careful".to_owned())].into();
         let answer = Answer { values: values.into_iter().collect(), notes };
-        let (content, left_over) = write(&format, &question, &answer);
+        let (content, left_over) = write_content(&format, &question, &answer);
         (serde_json::to_value(content).expect("JSON"), left_over)
     }
 

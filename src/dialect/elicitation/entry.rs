@@ -34,6 +34,6 @@ impl AgentDialect for FormReply {
     }
 
     fn read_reply(&self, question: &Question, result: &[u8]) -> Reply {
-        reply::read(self, question, result).map_or(Reply::Unknown, Reply::Canonical)
+        reply::read_reply(self, question, result).map_or(Reply::Unknown, Reply::Canonical)
     }
 }

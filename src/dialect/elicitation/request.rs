@@ -27,7 +27,7 @@ use crate::{
 /// The `params` of a form. The schema is read separately, so that an error in it gets its own path.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ElicitationParams<'a> {
+struct FormRequestParams<'a> {
     session_id: Option<String>,
     #[serde(borrow)]
     request_id: Option<&'a RawValue>,
@@ -54,8 +54,8 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Qu
         return Err(format!("a form has at most {} bytes, this one has {}", limits::QUESTION, params.len()));
     }
     check_object(params)?;
-    let ElicitationParams { session_id, request_id, tool_call_id, message, requested_schema, meta } =
-        serde_json::from_slice(params).map_err(|_| explain::<ElicitationParams<'_>>("params", params))?;
+    let FormRequestParams { session_id, request_id, tool_call_id, message, requested_schema, meta } =
+        serde_json::from_slice(params).map_err(|_| explain::<FormRequestParams<'_>>("params", params))?;
     let message = message.unwrap_or_default();
     let schema = requested_schema.ok_or("params.requestedSchema is missing")?.get();
     let schema = read_schema(schema)?;

@@ -10,7 +10,7 @@ use crate::{
     question::{Answer, Question, Reason},
 };
 
-/// The `result` of a form.
+/// The `form_result` of a form.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum FormResult {
@@ -35,17 +35,20 @@ pub struct FormResultBody {
 
 /// Writes an answer as a result.
 pub fn write_answer(format: &FormReply, question: &Question, answer: &Answer) -> FormResult {
-    let (content, left_over) = content::write(format, question, answer);
+    let (content, left_over) = content::write_content(format, question, answer);
     let meta = ReplyMeta::of_notes(question, answer, |place| left_over.contains(&place));
-    result(format, FormResultBody { action: "accept", content: Some(content), meta })
+    form_result(format, FormResultBody { action: "accept", content: Some(content), meta })
 }
 
 /// Writes a rejection as a result. Only the user declines a form; every other reason cancels it.
 pub fn write_rejection(format: &FormReply, rejection: Rejection<'_>) -> FormResult {
     let action = if rejection.reason == Reason::User { "decline" } else { "cancel" };
-    result(format, FormResultBody { action, content: None, meta: Some(ReplyMeta::of_rejection(rejection)) })
+    form_result(
+        format,
+        FormResultBody { action, content: None, meta: Some(ReplyMeta::of_rejection(rejection)) },
+    )
 }
 
-fn result(format: &FormReply, body: FormResultBody) -> FormResult {
+fn form_result(format: &FormReply, body: FormResultBody) -> FormResult {
     if format.nested { FormResult::Nested { action: body } } else { FormResult::Flat(body) }
 }

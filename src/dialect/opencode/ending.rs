@@ -45,7 +45,7 @@ impl Ending {
         match self {
             Ending::Answered(answers) => {
                 let selections = answers.iter().cloned().map(Some).collect();
-                Outcome::Answered(typed::answer(question, selections, Default::default()))
+                Outcome::Answered(typed::answer_from_texts(question, selections, Default::default()))
             }
             Ending::Rejected | Ending::Decided(Decision::Reject) => Outcome::Rejected(Reason::User),
             Ending::Decided(decision) => {

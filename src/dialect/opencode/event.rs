@@ -5,15 +5,15 @@ use serde_json::value::RawValue;
 
 use super::{
     ending::{Decision, Ending},
-    request::Request,
+    request::OpencodeRequest,
 };
 
 /// What an event tells.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum OpencodeEvent {
     /// A question or a permission is open.
-    Asked(Box<Request>),
+    Asked(Box<OpencodeRequest>),
     /// A question or a permission has ended.
     Ended {
         /// Its ID.
@@ -29,16 +29,16 @@ pub enum Event {
 
 /// An event, and where it belongs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Located {
+pub struct LocatedEvent {
     /// The folder of the project, where the stream is of all projects.
     pub directory: Option<String>,
     /// The event.
-    pub event: Event,
+    pub event: OpencodeEvent,
 }
 
 /// An event of `/event`, or the envelope of one in `/global/event`.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct EventEnvelope<'a> {
     directory: Option<String>,
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
@@ -49,7 +49,7 @@ struct Envelope<'a> {
 }
 
 #[derive(Deserialize)]
-struct Replied {
+struct ReplyProperties {
     #[serde(rename = "requestID")]
     id: String,
     answers: Option<Vec<Vec<String>>>,
@@ -57,29 +57,34 @@ struct Replied {
 }
 
 /// Reads the data of an event. Returns `None` for what is none.
-pub fn read(data: &[u8]) -> Option<Located> {
-    let Envelope { directory, payload, kind, properties } = serde_json::from_slice(data).ok()?;
+pub fn read_event(data: &[u8]) -> Option<LocatedEvent> {
+    let EventEnvelope { directory, payload, kind, properties } = serde_json::from_slice(data).ok()?;
     let (kind, properties) = match payload {
         Some(payload) => {
-            let inner: Envelope<'_> = serde_json::from_str(payload.get()).ok()?;
+            let inner: EventEnvelope<'_> = serde_json::from_str(payload.get()).ok()?;
             (inner.kind?, inner.properties)
         }
         None => (kind?, properties),
     };
-    let event = properties.and_then(|properties| of_kind(&kind, properties.get())).unwrap_or(Event::Other);
-    Some(Located { directory, event })
+    let event =
+        properties.and_then(|properties| of_kind(&kind, properties.get())).unwrap_or(OpencodeEvent::Other);
+    Some(LocatedEvent { directory, event })
 }
 
-fn of_kind(kind: &str, properties: &str) -> Option<Event> {
-    let replied = || serde_json::from_str::<Replied>(properties).ok();
-    let ended = |id: String, ending| Some(Event::Ended { id, ending });
+fn of_kind(kind: &str, properties: &str) -> Option<OpencodeEvent> {
+    let replied = || serde_json::from_str::<ReplyProperties>(properties).ok();
+    let ended = |id: String, ending| Some(OpencodeEvent::Ended { id, ending });
     match kind {
-        "question.asked" => Request::question(properties).map(|request| Event::Asked(Box::new(request))),
-        "permission.asked" => Request::permission(properties).map(|request| Event::Asked(Box::new(request))),
+        "question.asked" => {
+            OpencodeRequest::question(properties).map(|request| OpencodeEvent::Asked(Box::new(request)))
+        }
+        "permission.asked" => {
+            OpencodeRequest::permission(properties).map(|request| OpencodeEvent::Asked(Box::new(request)))
+        }
         "question.replied" => replied().and_then(|end| ended(end.id, Ending::Answered(end.answers?))),
         "question.rejected" => replied().and_then(|end| ended(end.id, Ending::Rejected)),
         "permission.replied" => replied().and_then(|end| ended(end.id, Ending::Decided(end.reply?))),
-        "server.instance.disposed" => Some(Event::Disposed),
+        "server.instance.disposed" => Some(OpencodeEvent::Disposed),
         _ => None,
     }
 }
@@ -91,18 +96,18 @@ mod tests {
     use super::*;
     use crate::question::{Answer, Outcome, Reason};
 
-    fn read(json: Json) -> Located {
-        super::read(json.to_string().as_bytes()).expect("an event")
+    fn read(json: Json) -> LocatedEvent {
+        super::read_event(json.to_string().as_bytes()).expect("an event")
     }
 
-    fn asked(json: Json) -> Request {
+    fn asked(json: Json) -> OpencodeRequest {
         match read(json).event {
-            Event::Asked(request) => *request,
+            OpencodeEvent::Asked(request) => *request,
             event => panic!("{event:?}"),
         }
     }
 
-    fn question() -> Request {
+    fn question() -> OpencodeRequest {
         asked(json!({ "id": "evt_1", "type": "question.asked", "properties": {
             "id": "que_1", "sessionID": "ses_1", "tool": { "messageID": "m", "callID": "call_1" },
             "questions": [
@@ -148,16 +153,16 @@ mod tests {
         } }));
         assert_eq!(replied.directory.as_deref(), Some("/p"));
         let ending = request.call(&outcome, None).ending;
-        assert_eq!(replied.event, Event::Ended { id: "que_1".to_owned(), ending: ending.clone() });
+        assert_eq!(replied.event, OpencodeEvent::Ended { id: "que_1".to_owned(), ending: ending.clone() });
         assert_eq!(ending.outcome(&request.question), outcome);
         let rejected =
             json!({ "type": "question.rejected", "properties": { "sessionID": "s", "requestID": "q" } });
         let rejected = read(rejected).event;
-        assert_eq!(rejected, Event::Ended { id: "q".to_owned(), ending: Ending::Rejected });
+        assert_eq!(rejected, OpencodeEvent::Ended { id: "q".to_owned(), ending: Ending::Rejected });
         assert_eq!(Ending::Rejected.outcome(&request.question), Outcome::Rejected(Reason::User));
     }
 
-    fn permission(permission: &str, patterns: Json, metadata: Json, always: Json) -> Request {
+    fn permission(permission: &str, patterns: Json, metadata: Json, always: Json) -> OpencodeRequest {
         asked(json!({ "id": "e", "type": "permission.asked", "properties": {
             "id": "per_1", "sessionID": "s", "permission": permission, "patterns": patterns,
             "metadata": metadata, "always": always,
@@ -222,7 +227,7 @@ mod tests {
             ("reject", Outcome::Rejected(Reason::User)),
         ] {
             let event = json!({ "type": "permission.replied", "properties": { "requestID": "per_1", "reply": reply } });
-            let Event::Ended { ending, .. } = read(event).event else { panic!("no end") };
+            let OpencodeEvent::Ended { ending, .. } = read(event).event else { panic!("no end") };
             assert_eq!(ending.outcome(&request.question), outcome);
         }
     }
@@ -239,10 +244,14 @@ mod tests {
             ("permission.replied", json!({ "requestID": "p", "reply": "maybe" })),
             ("message.part.updated", json!({})),
         ] {
-            assert_eq!(read(json!({ "type": kind, "properties": properties })).event, Event::Other, "{kind}");
+            assert_eq!(
+                read(json!({ "type": kind, "properties": properties })).event,
+                OpencodeEvent::Other,
+                "{kind}"
+            );
         }
         for text in ["", "<!doctype html>", "[]", "{}", r#"{"payload":5}"#] {
-            assert_eq!(super::read(text.as_bytes()), None, "{text}");
+            assert_eq!(super::read_event(text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -18,7 +18,7 @@ mod event;
 mod project;
 
 pub use ending::Ending;
-pub use event::{Event, Located, read as read_event};
+pub use event::{LocatedEvent, OpencodeEvent, read_event};
 pub use path::encode;
 pub use project::used_since;
-pub use request::{Call, Request, Verdict, list, verdict};
+pub use request::{Call, OpencodeRequest, Verdict, list, verdict};

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, value::RawValue};
 
 use super::{ending::Decision, question::ToolReference};
 use crate::{
-    dialect::{once, permission::Described},
+    dialect::{once, permission::PermissionDescription},
     limits,
     question::{FieldOption, Origin, Question, Role, Subject, subject::cut},
 };
@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Metadata {
 impl PermissionRequest {
     /// Returns the permission as a question. `None` for one that this program cannot hold.
     pub(super) fn into_question(self) -> Option<Question> {
-        let described = Described {
+        let described = PermissionDescription {
             title: self.title(),
             subject: self.subject(),
             options: self.options(),

@@ -16,7 +16,7 @@ use crate::{
 
 /// An open question or permission.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct OpencodeRequest {
     /// The question, with opencode's ID.
     pub question: Question,
     is_permission: bool,
@@ -46,7 +46,7 @@ pub enum Verdict {
     Unclear(String),
 }
 
-impl Request {
+impl OpencodeRequest {
     /// Reads the properties of `question.asked` or an entry of `GET /question`.
     pub(super) fn question(json: &str) -> Option<Self> {
         Self::read(json, false, |json| serde_json::from_str::<QuestionRequest>(json).ok()?.into_question())
@@ -60,7 +60,7 @@ impl Request {
     fn read(json: &str, is_permission: bool, read: impl Fn(&str) -> Option<Question>) -> Option<Self> {
         let question = Some(json).filter(|json| json.len() <= limits::QUESTION).and_then(read)?;
         // A reply to an empty ID would be answered by the web page with 200.
-        is_id(&question.id).then_some(Request { question, is_permission })
+        is_id(&question.id).then_some(OpencodeRequest { question, is_permission })
     }
 
     /// Returns the call that answers or rejects it. `remark` is why it is rejected, in the person's own words.
@@ -112,9 +112,9 @@ fn is_id(id: &str) -> bool {
 
 /// Reads the body of `GET /question` or `GET /permission`. An entry that is not understood is left out. `None` where the
 /// body is no list, such as the web page that opencode returns for an unknown path.
-pub fn list(body: &[u8], permissions: bool) -> Option<Vec<Request>> {
+pub fn list(body: &[u8], permissions: bool) -> Option<Vec<OpencodeRequest>> {
     let entries: Vec<&RawValue> = serde_json::from_slice(body).ok()?;
-    let read = if permissions { Request::permission } else { Request::question };
+    let read = if permissions { OpencodeRequest::permission } else { OpencodeRequest::question };
     Some(entries.into_iter().filter_map(|entry| read(entry.get())).collect())
 }
 

@@ -9,7 +9,7 @@ use crate::{
 
 /// What a dialect knows of a permission.
 #[derive(Debug, Default)]
-pub(in crate::dialect) struct Described {
+pub(in crate::dialect) struct PermissionDescription {
     /// The session that it belongs to.
     pub session: Option<String>,
     /// The tool call that waits for it.
@@ -24,12 +24,12 @@ pub(in crate::dialect) struct Described {
     pub options: Vec<FieldOption>,
 }
 
-impl Described {
+impl PermissionDescription {
     /// Returns the permission as a question. Texts that are too long are cut.
     ///
     /// Returns `None` without options, and where two options have the same value: an answer could not name its option.
     pub(in crate::dialect) fn question(self, origin: Origin, fallback_id: &str) -> Option<Question> {
-        let Described { session, tool_call, title, subject, is_marked, mut options } = self;
+        let PermissionDescription { session, tool_call, title, subject, is_marked, mut options } = self;
         let is_known = |(place, option): (usize, &FieldOption)| {
             options[..place].iter().any(|other| other.value == option.value)
         };

@@ -15,7 +15,10 @@ use crate::{
 };
 
 /// Reads a permission.
-pub(super) fn read(params: PermissionParams<'_>, fallback_id: &str) -> Option<(Question, PermissionReply)> {
+pub(super) fn read_permission(
+    params: PermissionParams<'_>,
+    fallback_id: &str,
+) -> Option<(Question, PermissionReply)> {
     let about = params.subject();
     let mut draft = match (params.tool_call, about) {
         (Some(tool_call), _) => Draft::of_tool_call(tool_call),
@@ -30,8 +33,8 @@ pub(super) fn read(params: PermissionParams<'_>, fallback_id: &str) -> Option<(Q
     let tool_call = draft.tool_call.take();
     let (message, subject) = draft.with_heading(params.title, params.description);
     let message = subject::cut(&message, limits::TEXT);
-    let reject = rejecting(&params.options);
-    let options = params.options.into_iter().map(option).collect();
+    let reject = rejecting_option(&params.options);
+    let options = params.options.into_iter().map(permission_option).collect();
     let field = Field::at(0, message.clone(), None, Kind::choice(options, false, false));
     let question = Question {
         session: params.session_id,
@@ -56,13 +59,13 @@ fn has_same_ids(options: &[PermissionOption]) -> bool {
 }
 
 /// Returns the option that refuses: this time, or else from now on.
-fn rejecting(options: &[PermissionOption]) -> Option<String> {
+fn rejecting_option(options: &[PermissionOption]) -> Option<String> {
     let with = |role: Role| options.iter().find(|option| option.kind == role);
     let option = with(Role::RejectOnce).or_else(|| with(Role::RejectAlways))?;
     Some(option.option_id.clone())
 }
 
-fn option(option: PermissionOption) -> FieldOption {
+fn permission_option(option: PermissionOption) -> FieldOption {
     FieldOption {
         value: option.option_id,
         label: option.name,

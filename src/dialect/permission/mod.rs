@@ -26,7 +26,7 @@ pub mod prompt_flow;
 
 mod entry;
 
-pub(in crate::dialect) use described::Described;
+pub(in crate::dialect) use described::PermissionDescription;
 pub use prompt::Protocol;
 pub use prompt_flow::{PromptFlow, PromptStep};
 pub use reply::PermissionReply;

@@ -63,13 +63,13 @@ pub enum Protocol {
 struct PromptParams<'a> {
     session_id: &'a str,
     #[serde(flatten)]
-    about: PromptAbout<'a>,
+    about: PromptBody<'a>,
     options: Vec<PromptOption>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum PromptAbout<'a> {
+enum PromptBody<'a> {
     V1 {
         tool_call: PromptToolCall<'a>,
     },
@@ -170,7 +170,7 @@ impl Prompt<'_> {
         let asked = asked(self.field, question);
         let (title, text) = (self.title(&asked, question), self.text(&asked, question));
         let about = match protocol {
-            Protocol::V1 => PromptAbout::V1 {
+            Protocol::V1 => PromptBody::V1 {
                 tool_call: PromptToolCall {
                     tool_call_id: tool_call.unwrap_or(&fallback_id),
                     title,
@@ -180,7 +180,7 @@ impl Prompt<'_> {
                         .collect(),
                 },
             },
-            Protocol::V2 => PromptAbout::V2 {
+            Protocol::V2 => PromptBody::V2 {
                 title,
                 description: text,
                 subject: tool_call

@@ -59,7 +59,7 @@ pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, Permis
             return Ok(asked);
         }
     }
-    Ok(grant::read(read, fallback_id))
+    Ok(grant::read_permission(read, fallback_id))
 }
 
 /// Returns the choices of a question, and the option that skips it.

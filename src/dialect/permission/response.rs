@@ -72,14 +72,14 @@ fn text(value: &Value) -> String {
 /// Reads what a client chose for a permission. Its words go on to the agent, whatever they mean.
 pub fn read_reply(format: &PermissionReply, question: &Question, result: &[u8]) -> Reply {
     #[derive(Deserialize)]
-    struct Chosen {
+    struct ChosenOption {
         outcome: PermissionOutcome,
     }
 
     if !matches!(format, PermissionReply::Grant { .. }) {
         return Reply::Unknown;
     }
-    let Ok(Chosen { outcome }) = serde_json::from_slice(result) else { return Reply::Unknown };
+    let Ok(ChosenOption { outcome }) = serde_json::from_slice(result) else { return Reply::Unknown };
     let field = question.fields.first();
     match (outcome, field) {
         (PermissionOutcome::Cancelled, _) => Reply::Canonical(Outcome::Rejected(Reason::Cancelled)),

@@ -44,7 +44,7 @@ pub(super) struct Draft {
 /// What is known of the input of tools.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Input {
+struct RawInput {
     command: Json,
     cmd: Json,
     cwd: Json,
@@ -242,7 +242,7 @@ impl Subject {
         if !matches!(raw.get(), "null" | "{}") {
             self.raw_input = Some(raw.get().to_owned());
         }
-        let input: Input = serde_json::from_str(raw.get()).unwrap_or_default();
+        let input: RawInput = serde_json::from_str(raw.get()).unwrap_or_default();
         self.command = command(&input.command).or_else(|| command(&input.cmd));
         self.folder = [&input.cwd, &input.workdir, &input.directory].into_iter().find_map(text);
         self.description = text(&input.description);

@@ -17,37 +17,37 @@ use crate::{
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct NativeParams<'a> {
+struct ExtensionParams<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,
     question_id: &'a str,
     #[serde(flatten)]
-    form: NativeForm<'a>,
+    form: ExtensionForm<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
     #[serde(rename = "_meta")]
-    meta: NativeMeta<'a>,
+    meta: ExtensionMeta<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum NativeForm<'a> {
+enum ExtensionForm<'a> {
     Canonical { prompt: String, options: Vec<(&'a str, &'a str)> },
-    Questions { prompt: &'a str, questions: Vec<NativeQuestion<'a>> },
+    Questions { prompt: &'a str, questions: Vec<ExtensionQuestion<'a>> },
 }
 
 #[derive(Serialize)]
-struct NativeQuestion<'a> {
+struct ExtensionQuestion<'a> {
     question: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     header: Option<&'a str>,
-    options: Vec<NativeOption<'a>>,
+    options: Vec<ExtensionOption<'a>>,
     multiple: bool,
     custom: bool,
 }
 
 #[derive(Serialize)]
-struct NativeOption<'a> {
+struct ExtensionOption<'a> {
     value: &'a str,
     label: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,13 +55,13 @@ struct NativeOption<'a> {
 }
 
 #[derive(Serialize)]
-struct NativeMeta<'a> {
-    askbridge: NativeAdditions<'a>,
+struct ExtensionMeta<'a> {
+    askbridge: ExtensionAdditions<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct NativeAdditions<'a> {
+struct ExtensionAdditions<'a> {
     fields: &'a [Field],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dangerous: bool,
@@ -71,27 +71,27 @@ struct NativeAdditions<'a> {
 
 /// Writes a question as the `params` of a native request.
 pub fn write(question: &Question) -> Box<RawValue> {
-    let additions = NativeAdditions {
+    let additions = ExtensionAdditions {
         fields: &question.fields,
         dangerous: question.dangerous,
         timeout_ms: question.timeout.map(|time| time.as_millis().try_into().unwrap_or(u64::MAX)),
     };
-    params::json(&NativeParams {
+    params::json(&ExtensionParams {
         session_id: question.session.as_deref(),
         question_id: &question.id,
         form: form(question),
         tool_call_id: question.tool_call.as_deref(),
-        meta: NativeMeta { askbridge: additions },
+        meta: ExtensionMeta { askbridge: additions },
     })
 }
 
-fn form(question: &Question) -> NativeForm<'_> {
+fn form(question: &Question) -> ExtensionForm<'_> {
     match &*question.fields {
         [field] if is_canonical(field) => {
             let options = choices(field).into_iter().map(|choice| (choice.value, choice.label));
-            NativeForm::Canonical { prompt: prompt(question, field), options: options.collect() }
+            ExtensionForm::Canonical { prompt: prompt(question, field), options: options.collect() }
         }
-        fields => NativeForm::Questions {
+        fields => ExtensionForm::Questions {
             prompt: question.heading(),
             questions: fields.iter().map(question_of).collect(),
         },
@@ -113,8 +113,8 @@ fn prompt(question: &Question, field: &Field) -> String {
     if heading.contains(&*field.label) { heading.to_owned() } else { format!("{heading}\n{}", field.label) }
 }
 
-fn question_of(field: &Field) -> NativeQuestion<'_> {
-    NativeQuestion {
+fn question_of(field: &Field) -> ExtensionQuestion<'_> {
+    ExtensionQuestion {
         question: &field.label,
         header: field.header.as_deref(),
         options: choices(field),
@@ -123,9 +123,9 @@ fn question_of(field: &Field) -> NativeQuestion<'_> {
     }
 }
 
-fn choices(field: &Field) -> Vec<NativeOption<'_>> {
-    fn plain<'a>(value: &'a str, label: &'a str) -> NativeOption<'a> {
-        NativeOption { value, label, description: None }
+fn choices(field: &Field) -> Vec<ExtensionOption<'_>> {
+    fn plain<'a>(value: &'a str, label: &'a str) -> ExtensionOption<'a> {
+        ExtensionOption { value, label, description: None }
     }
     match &field.kind {
         Kind::Boolean { .. } => vec![plain("true", YES), plain("false", NO)],
@@ -133,7 +133,7 @@ fn choices(field: &Field) -> Vec<NativeOption<'_>> {
         kind => {
             let options = kind.options().iter();
             options
-                .map(|FieldOption { value, label, description, .. }| NativeOption {
+                .map(|FieldOption { value, label, description, .. }| ExtensionOption {
                     value,
                     label,
                     description: description.as_deref(),

@@ -14,13 +14,13 @@ use crate::{
 
 /// The reply format of the native dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NativeReply;
+pub struct ExtensionReply;
 
-impl AgentDialect for NativeReply {
+impl AgentDialect for ExtensionReply {
     const METHODS: &'static [&'static str] = &[REQUEST_QUESTION];
 
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
-        Ok(Some((request::read(params, fallback_id)?, NativeReply)))
+        Ok(Some((request::read(params, fallback_id)?, ExtensionReply)))
     }
 
     fn write_answer(&self, question: &Question, answer: &Answer) -> Box<RawValue> {

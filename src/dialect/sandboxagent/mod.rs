@@ -11,4 +11,4 @@ pub mod reply;
 
 mod entry;
 
-pub use entry::NativeReply;
+pub use entry::ExtensionReply;

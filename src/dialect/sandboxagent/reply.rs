@@ -148,7 +148,7 @@ fn answered(question: &Question, selections: Selections, notes: BTreeMap<String,
     if beyond.any(|texts| !texts.is_empty()) {
         return None;
     }
-    Some(Outcome::Answered(typed::answer(question, selections, notes)))
+    Some(Outcome::Answered(typed::answer_from_texts(question, selections, notes)))
 }
 
 /// Reads `[["a"],["b","c"]]`, with one entry for each field.

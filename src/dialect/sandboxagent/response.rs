@@ -13,7 +13,7 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", schemars(title = "RequestQuestionResult"))]
-pub enum NativeResult {
+pub enum ExtensionResult {
     /// There is an answer.
     Answered {
         /// For each field in its order, the values of the chosen options, or what was typed.
@@ -31,18 +31,18 @@ pub enum NativeResult {
 }
 
 /// Writes an answer as a result.
-pub fn write_answer(question: &Question, answer: &Answer) -> NativeResult {
+pub fn write_answer(question: &Question, answer: &Answer) -> ExtensionResult {
     let answers = question
         .fields
         .iter()
         .map(|field| answer.values.get(&field.name).map(|value| texts(value, &field.kind)));
     let meta = ReplyMeta::of_notes(question, answer, |_| true);
-    NativeResult::Answered { answers: answers.map(Option::unwrap_or_default).collect(), meta }
+    ExtensionResult::Answered { answers: answers.map(Option::unwrap_or_default).collect(), meta }
 }
 
 /// Writes a rejection and its reason as a result.
-pub fn write_rejection(rejection: Rejection<'_>) -> NativeResult {
-    NativeResult::Rejected { meta: Some(ReplyMeta::of_rejection(rejection)) }
+pub fn write_rejection(rejection: Rejection<'_>) -> ExtensionResult {
+    ExtensionResult::Rejected { meta: Some(ReplyMeta::of_rejection(rejection)) }
 }
 
 fn texts(value: &Value, kind: &Kind) -> Vec<String> {

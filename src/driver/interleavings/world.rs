@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::moves::{BEGUN, Move, begun, is, reply, request, submission, wrong};
 use crate::{
     acp::{Bridge, Config, Event, Output, Peer, Tier},
-    control::{bridge_inbox::BridgeInbox, handover::Port, inbox::Inbox, protocol::Identity},
+    control::{bridge_inbox::BridgeInbox, handover::Port, inbox::Inbox, traffic::Identity},
     desk::{Asker, BridgeName, Notice, QuestionId, Record, Refusal, Submission, Timestamp},
     limits,
     question::{Outcome, Provenance, Reason, Responder},

@@ -11,11 +11,11 @@ use tokio::{
 /// The hooks of a plugin, by their events.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Hooks {
-    hooks: BTreeMap<String, Vec<Matched>>,
+    hooks: BTreeMap<String, Vec<HookMatcher>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Matched {
+struct HookMatcher {
     #[serde(default)]
     matcher: Option<String>,
     hooks: Vec<Hook>,
@@ -37,7 +37,7 @@ impl Hooks {
 
     /// Returns the commands for an event of this tool.
     pub fn of<'a>(&'a self, event: &str, tool: &'a str) -> impl Iterator<Item = &'a str> {
-        let fits = move |matched: &&Matched| match matched.matcher.as_deref() {
+        let fits = move |matched: &&HookMatcher| match matched.matcher.as_deref() {
             None | Some("" | "*") => true,
             Some(matcher) => matcher.split('|').any(|name| name == tool),
         };

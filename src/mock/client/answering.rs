@@ -9,7 +9,7 @@ use super::{
     answers::NextInput, conversation::Conversation, draft::Draft, error::ClientError, form::TypedLine,
     request::AgentRequest,
 };
-use crate::mock::{Consented, message};
+use crate::mock::{ConsentReply, message};
 
 impl<W: Write> Conversation<W> {
     /// Sends the response to a request.
@@ -98,13 +98,13 @@ impl<W: Write> Conversation<W> {
     }
 
     /// Does what the person decided on a permission.
-    fn consented(&mut self, consented: Consented) -> Result<(), ClientError> {
+    fn consented(&mut self, consented: ConsentReply) -> Result<(), ClientError> {
         let values = match consented {
-            Consented::Say(lines) => {
+            ConsentReply::Say(lines) => {
                 return Ok(lines.iter().try_for_each(|line| self.screen.say("", line))?);
             }
-            Consented::Option(option) => vec![option],
-            Consented::Denied => Vec::new(),
+            ConsentReply::Option(option) => vec![option],
+            ConsentReply::Denied => Vec::new(),
         };
         let Some(draft) = self.draft.take() else { return Ok(()) };
         self.settle(message::response(&draft.request.id, draft.request.result(&[values]))?)

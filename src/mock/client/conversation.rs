@@ -156,7 +156,7 @@ impl<W: Write> Conversation<W> {
             }
             match self.next(None)? {
                 Some((id, outcome)) if id == Some(prompt) => {
-                    let Ended { stop_reason } = read_result("session/prompt", outcome)?;
+                    let PromptResult { stop_reason } = read_result("session/prompt", outcome)?;
                     self.caught_up = false;
                     ended = Some(stop_reason);
                 }
@@ -320,6 +320,6 @@ struct NewSession {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Ended {
+struct PromptResult {
     stop_reason: String,
 }

@@ -12,9 +12,9 @@ pub(in crate::mock) enum ClientError {
     Start { peer: &'static str, source: io::Error },
     #[error("cannot show anything: {0}")]
     Screen(#[from] io::Error),
-    #[error("the {peer} ended before the turn did, with {}", Ending(*.status))]
+    #[error("the {peer} ended before the turn did, with {}", ExitText(*.status))]
     Ended { peer: &'static str, status: ExitStatus },
-    #[error("the turn ended well, but the {peer} ended with {}", Ending(*.status))]
+    #[error("the turn ended well, but the {peer} ended with {}", ExitText(*.status))]
     BadEnd { peer: &'static str, status: ExitStatus },
     #[error("the connection closed before the turn ended")]
     Gone,
@@ -37,9 +37,9 @@ pub(in crate::mock) enum ClientError {
 }
 
 /// An exit status in words.
-struct Ending(ExitStatus);
+struct ExitText(ExitStatus);
 
-impl fmt::Display for Ending {
+impl fmt::Display for ExitText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use std::os::unix::process::ExitStatusExt;
         match (self.0.code(), self.0.signal()) {

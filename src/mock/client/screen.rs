@@ -22,12 +22,12 @@ pub(in crate::mock) struct Screen<W> {
     output: W,
     colour: bool,
     /// The owner of the last line, if it has no newline yet.
-    unfinished: Option<Unfinished>,
+    unfinished: Option<OpenLine>,
 }
 
 /// A line without a newline yet.
 #[derive(PartialEq)]
-enum Unfinished {
+enum OpenLine {
     /// A message of the agent, by its ID, and the number of its trailing newlines that are not shown yet.
     Message(Option<String>, usize),
     /// The line of the keyboard input.
@@ -61,7 +61,7 @@ impl<W: Write> Screen<W> {
     /// Shows a chunk of a message of the agent, after earlier chunks of the same message.
     pub(super) fn say_chunk(&mut self, message: Option<&str>, text: &str) -> io::Result<()> {
         let (mut held, text) = match &self.unfinished {
-            Some(Unfinished::Message(last, held)) if last.as_deref() == message => (*held, text),
+            Some(OpenLine::Message(last, held)) if last.as_deref() == message => (*held, text),
             _ => {
                 self.finish_line()?;
                 self.gutter("agent", "│")?;
@@ -80,7 +80,7 @@ impl<W: Write> Screen<W> {
             // Held back until more text follows, so that no message ends in an empty line.
             held += usize::from(line.ends_with('\n'));
         }
-        self.unfinished = Some(Unfinished::Message(message.map(str::to_owned), held));
+        self.unfinished = Some(OpenLine::Message(message.map(str::to_owned), held));
         self.output.flush()
     }
 
@@ -150,7 +150,7 @@ impl<W: Write> Screen<W> {
         self.gutter("you", ">")?;
         let (dim, plain) = (self.style(DIM), self.style(PLAIN));
         write!(self.output, " {dim}{hint}:{plain} ")?;
-        self.unfinished = Some(Unfinished::Typing);
+        self.unfinished = Some(OpenLine::Typing);
         self.output.flush()
     }
 
@@ -165,7 +165,7 @@ impl<W: Write> Screen<W> {
 
     /// Returns whether the last line is the input line.
     pub(super) fn is_typing(&self) -> bool {
-        self.unfinished == Some(Unfinished::Typing)
+        self.unfinished == Some(OpenLine::Typing)
     }
 
     /// Shows a line of the protocol.

@@ -14,7 +14,7 @@ pub use super::samples::Sample;
 
 /// How a request ended for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum RequestEnd {
     /// It got this result, from this client; from none of them where the person answered at the keyboard.
     Result(Option<u64>, Value),
     /// It got nothing, because this client sent an error.
@@ -36,11 +36,11 @@ struct Thread {
     record: Option<String>,
     turns: u64,
     is_at_work: bool,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, OpenRequest>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenRequest {
     sample: Sample,
     item: String,
     params: Value,
@@ -56,7 +56,7 @@ pub struct Daemon {
     next_request: u64,
     outgoing: VecDeque<(u64, String)>,
     /// The requests that are over, and how.
-    told: VecDeque<(u64, Told)>,
+    told: VecDeque<(u64, RequestEnd)>,
     /// Lines for the records of threads: the tool call, and what it returned.
     returned: VecDeque<(String, Value)>,
 }
@@ -68,7 +68,7 @@ impl Daemon {
     }
 
     /// Returns the next request that is over, and how it ended.
-    pub fn poll_told(&mut self) -> Option<(u64, Told)> {
+    pub fn poll_told(&mut self) -> Option<(u64, RequestEnd)> {
         self.told.pop_front()
     }
 
@@ -124,7 +124,7 @@ impl Daemon {
         let (turn, item) = (format!("turn-{}", known.turns), format!("item-{id}"));
         let params = sample.params(thread, &turn, &item, &known.cwd);
         let begun = sample.item(&item, &known.cwd);
-        known.open.insert(id, Open { sample, item, params: params.clone() });
+        known.open.insert(id, OpenRequest { sample, item, params: params.clone() });
         if let Some(begun) = begun {
             self.tell(thread, "item/started", &json!({ "item": begun, "threadId": thread, "turnId": turn }));
         }
@@ -146,7 +146,7 @@ impl Daemon {
             Answer::Decline => open.sample.result(false),
             Answer::Text(text) => json!({ "answers": { "db": { "answers": [text] } } }),
         };
-        self.settle(thread, id, Told::Result(None, result));
+        self.settle(thread, id, RequestEnd::Result(None, result));
         true
     }
 
@@ -164,7 +164,7 @@ impl Daemon {
             self.tell_completed(thread, &turn, "interrupted");
         }
         for id in open.keys() {
-            self.told.push_back((*id, Told::Interrupted));
+            self.told.push_back((*id, RequestEnd::Interrupted));
             self.tell_resolved(thread, *id);
         }
         if told_first {
@@ -235,20 +235,20 @@ impl Daemon {
         // A late response is ignored without a reply.
         let Some((thread, _)) = self.threads.iter().find(has_it) else { return };
         let told = match message.get("error") {
-            Some(_) => Told::Error(client),
-            None => Told::Result(Some(client), message["result"].clone()),
+            Some(_) => RequestEnd::Error(client),
+            None => RequestEnd::Result(Some(client), message["result"].clone()),
         };
         self.settle(&thread.clone(), id, told);
     }
 
-    fn settle(&mut self, thread: &str, id: u64, told: Told) {
+    fn settle(&mut self, thread: &str, id: u64, told: RequestEnd) {
         let Some(known) = self.threads.get_mut(thread) else { return };
         let Some(open) = known.open.remove(&id) else { return };
         let turn = format!("turn-{}", known.turns);
         let is_over = known.open.is_empty();
         known.is_at_work = !is_over;
-        let is_declined = matches!(&told, Told::Result(_, result) if ["decline", "cancel"].map(Value::from).contains(&result["decision"]));
-        if let (Sample::Question, Told::Result(_, result)) = (open.sample, &told) {
+        let is_declined = matches!(&told, RequestEnd::Result(_, result) if ["decline", "cancel"].map(Value::from).contains(&result["decision"]));
+        if let (Sample::Question, RequestEnd::Result(_, result)) = (open.sample, &told) {
             self.returned.push_back((open.item.clone(), result.clone()));
         }
         self.told.push_back((id, told));

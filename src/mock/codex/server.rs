@@ -20,7 +20,7 @@ use tokio::{
 };
 use tokio_tungstenite::{WebSocketStream, accept_async, tungstenite::Message};
 
-use super::daemon::{Answer, Daemon, Sample, Told};
+use super::daemon::{Answer, Daemon, RequestEnd, Sample};
 use crate::{
     exit,
     mock::keyboard::{self, say},
@@ -276,10 +276,10 @@ impl Server {
         }
         while let Some((id, told)) = self.daemon.poll_told() {
             say(&match told {
-                Told::Result(None, result) => format!("told {id} result keyboard {result}"),
-                Told::Result(Some(client), result) => format!("told {id} result {client} {result}"),
-                Told::Error(client) => format!("told {id} error {client}"),
-                Told::Interrupted => format!("told {id} interrupted"),
+                RequestEnd::Result(None, result) => format!("told {id} result keyboard {result}"),
+                RequestEnd::Result(Some(client), result) => format!("told {id} result {client} {result}"),
+                RequestEnd::Error(client) => format!("told {id} error {client}"),
+                RequestEnd::Interrupted => format!("told {id} interrupted"),
             })?;
         }
         Ok(())

@@ -55,7 +55,7 @@ impl Sample {
 
 /// Something that is open.
 #[derive(Clone, Debug)]
-struct Open {
+struct OpenRequest {
     id: String,
     sample: Sample,
     session: String,
@@ -64,7 +64,7 @@ struct Open {
 
 /// An event, and the session that it happens in.
 #[derive(Clone, Debug)]
-pub struct Happened {
+pub struct CopilotEvent {
     /// The session.
     pub session: String,
     /// The event.
@@ -76,17 +76,18 @@ pub struct Happened {
 pub struct Core {
     asked: u64,
     events: u64,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, OpenRequest>,
     /// The events that are still known.
-    log: Vec<Happened>,
+    log: Vec<CopilotEvent>,
 }
 
 impl Core {
     /// Asks something in a session. Returns its ID, and the event that tells of it.
-    pub fn ask(&mut self, sample: Sample, session: &str) -> (String, Happened) {
+    pub fn ask(&mut self, sample: Sample, session: &str) -> (String, CopilotEvent) {
         self.asked += 1;
         let id = format!("req-{}", self.asked);
-        let open = Open { id: id.clone(), sample, session: session.to_owned(), data: data(sample, &id) };
+        let open =
+            OpenRequest { id: id.clone(), sample, session: session.to_owned(), data: data(sample, &id) };
         let happened = self.happened(&open, "requested", open.data.clone());
         self.open.insert(self.asked, open);
         (id, happened)
@@ -121,8 +122,8 @@ impl Core {
     }
 
     /// Ends something by this answer. Returns the event that tells of it, or `None` where it is not open.
-    pub fn end(&mut self, id: &str, sample: Sample, by: &Value, is_keyboard: bool) -> Option<Happened> {
-        let is_meant = |open: &&Open| open.id == id && open.sample == sample;
+    pub fn end(&mut self, id: &str, sample: Sample, by: &Value, is_keyboard: bool) -> Option<CopilotEvent> {
+        let is_meant = |open: &&OpenRequest| open.id == id && open.sample == sample;
         let number = self.open.iter().find(|(_, open)| is_meant(open)).map(|(number, _)| *number)?;
         let open = self.open.remove(&number)?;
         let mut data = json!({ "requestId": id });
@@ -143,11 +144,11 @@ impl Core {
         Some(self.happened(&open, "completed", data))
     }
 
-    fn happened(&mut self, open: &Open, what: &str, data: Value) -> Happened {
+    fn happened(&mut self, open: &OpenRequest, what: &str, data: Value) -> CopilotEvent {
         self.events += 1;
         let (id, kind) = (format!("event-{}", self.events), format!("{}.{what}", open.sample.kind()));
         let event = json!({ "id": id, "type": kind, "data": data });
-        let happened = Happened { session: open.session.clone(), event };
+        let happened = CopilotEvent { session: open.session.clone(), event };
         self.log.push(happened.clone());
         happened
     }

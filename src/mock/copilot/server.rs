@@ -17,7 +17,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    core::{Core, Happened, Sample},
+    core::{CopilotEvent, Core, Sample},
     frame,
 };
 use crate::{
@@ -225,7 +225,7 @@ impl State {
                 self.cwd = rest.into();
                 let event = json!({ "type": "session.context_changed", "data": { "cwd": rest } });
                 for session in self.sessions.clone() {
-                    self.tell(&Happened { session, event: event.clone() });
+                    self.tell(&CopilotEvent { session, event: event.clone() });
                 }
                 say("cd")
             }
@@ -289,7 +289,7 @@ impl State {
     }
 
     /// Tells the clients that have joined the session.
-    fn tell(&mut self, Happened { session, event }: &Happened) {
+    fn tell(&mut self, CopilotEvent { session, event }: &CopilotEvent) {
         let params = json!({ "sessionId": session, "event": event });
         self.notify("session.event", &params, |client| client.joined.contains(session));
     }

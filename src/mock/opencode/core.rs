@@ -38,7 +38,7 @@ impl Sample {
 
 /// Something that is open.
 #[derive(Clone, Debug)]
-struct Pending {
+struct PendingRequest {
     directory: String,
     request: Value,
     is_permission: bool,
@@ -46,7 +46,7 @@ struct Pending {
 
 /// An event, and the project that it happens in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Happened {
+pub struct OpencodeEvent {
     /// The folder of the project.
     pub directory: String,
     /// The event, as it stands in `/event`.
@@ -58,17 +58,18 @@ pub struct Happened {
 pub struct Core {
     asked: u64,
     events: u64,
-    open: BTreeMap<String, Pending>,
+    open: BTreeMap<String, PendingRequest>,
 }
 
 impl Core {
     /// Asks something in a project. Returns its ID, and the event that tells of it.
-    pub fn ask(&mut self, sample: Sample, directory: &str) -> (String, Happened) {
+    pub fn ask(&mut self, sample: Sample, directory: &str) -> (String, OpencodeEvent) {
         self.asked += 1;
         let is_permission = sample.is_permission();
         let id = format!("{}_{:03}", if is_permission { "per" } else { "que" }, self.asked);
         let request = request(sample, &id, directory);
-        let pending = Pending { directory: directory.to_owned(), request: request.clone(), is_permission };
+        let pending =
+            PendingRequest { directory: directory.to_owned(), request: request.clone(), is_permission };
         self.open.insert(id.clone(), pending);
         let kind = if is_permission { "permission.asked" } else { "question.asked" };
         let happened = self.happened(directory, kind, &request);
@@ -90,11 +91,11 @@ impl Core {
 
     /// Ends something that is open in a project, by `{"answers": …}`, `{"reply": …}` or `null`, which rejects a question.
     /// Returns the event that tells of it, or `None` where it is not open there.
-    pub fn end(&mut self, id: &str, directory: Option<&str>, by: &Value) -> Option<Happened> {
-        let is_there = |open: &&Pending| directory.is_none_or(|directory| open.directory == directory);
-        let fits = |open: &&Pending| open.is_permission == by.get("reply").is_some();
+    pub fn end(&mut self, id: &str, directory: Option<&str>, by: &Value) -> Option<OpencodeEvent> {
+        let is_there = |open: &&PendingRequest| directory.is_none_or(|directory| open.directory == directory);
+        let fits = |open: &&PendingRequest| open.is_permission == by.get("reply").is_some();
         self.open.get(id).filter(is_there).filter(fits)?;
-        let Pending { directory, request, is_permission } = self.open.remove(id)?;
+        let PendingRequest { directory, request, is_permission } = self.open.remove(id)?;
         let mut properties = json!({ "sessionID": request["sessionID"], "requestID": id });
         let kind = match (is_permission, by.get("answers")) {
             (true, _) => {
@@ -110,10 +111,10 @@ impl Core {
         Some(self.happened(&directory, kind, &properties))
     }
 
-    fn happened(&mut self, directory: &str, kind: &str, properties: &Value) -> Happened {
+    fn happened(&mut self, directory: &str, kind: &str, properties: &Value) -> OpencodeEvent {
         self.events += 1;
         let event = json!({ "id": format!("evt_{}", self.events), "type": kind, "properties": properties });
-        Happened { directory: directory.to_owned(), event }
+        OpencodeEvent { directory: directory.to_owned(), event }
     }
 }
 

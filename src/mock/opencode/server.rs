@@ -18,7 +18,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use super::{
-    core::{Core, Happened, Sample},
+    core::{Core, OpencodeEvent, Sample},
     http::{self, Request},
 };
 use crate::{
@@ -269,8 +269,8 @@ impl State {
     }
 
     /// Tells all clients. One that does not read is dropped.
-    fn tell(&mut self, happened: &Happened) {
-        let Happened { directory, event } = happened;
+    fn tell(&mut self, happened: &OpencodeEvent) {
+        let OpencodeEvent { directory, event } = happened;
         self.streams.retain(|(is_global, stream)| {
             let told = match is_global {
                 true => json!({ "directory": directory, "payload": event }),

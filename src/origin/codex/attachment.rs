@@ -16,24 +16,24 @@ use tokio::{
 };
 
 use super::{
-    connection::{Connection, ConnectionError},
+    connection::{CodexConnection, ConnectionError},
     core::{Core, Effect},
     record,
     request::NAME,
 };
 use crate::{
-    control::{Asked, LocalDesk},
+    control::{LocalDesk, QuestionHandle},
     desk::Settlement,
     limits,
     origin::{
-        Who,
-        attach::{Retry, SharedHosts},
+        AgentIdentity,
+        attach::{Retry, SharedInboxes},
     },
 };
 
 /// Attaches to the app server at this socket, until it is gone. `home` is the folder that it is shown with.
-pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedHosts) {
-    let mut connection = match Connection::open(&path).await {
+pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedInboxes) {
+    let mut connection = match CodexConnection::open(&path).await {
         Ok(connection) => connection,
         Err(error) => return tracing::debug!(%error, socket = %path.display(), "Codex cannot be reached"),
     };
@@ -41,13 +41,13 @@ pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedHosts) {
     loop {
         // Another process at the same socket gets an inbox of its own: what belongs to an agent is told by its process.
         let pid = connection.pid();
-        let who = Who { agent: NAME.to_owned(), folder: home.clone(), pid };
+        let who = AgentIdentity { agent: NAME.to_owned(), folder: home.clone(), pid };
         let hosted = match hosts.host(who) {
             Ok(hosted) => hosted,
             Err(error) => return tracing::warn!(%error, "questions of Codex are not shown"),
         };
         tracing::info!(?pid, socket = %path.display(), "attached to Codex");
-        let mut client = Client {
+        let mut client = AppServerClient {
             core: Core::default(),
             asked: BTreeMap::new(),
             desk: hosted.desk.clone(),
@@ -62,25 +62,25 @@ pub(super) async fn attach(path: PathBuf, home: PathBuf, hosts: SharedHosts) {
 }
 
 /// A client of one app server.
-struct Client {
+struct AppServerClient {
     core: Core,
     /// The questions that are on the desk, by their keys.
-    asked: BTreeMap<u64, Asked>,
+    asked: BTreeMap<u64, QuestionHandle>,
     desk: LocalDesk,
     /// What looks into the records of threads. Their number is bounded by that of the questions.
     looking: JoinSet<Option<(u64, String)>>,
     started: Instant,
 }
 
-impl Client {
+impl AppServerClient {
     /// Serves one process through all its connections. Returns a connection to another process at the same socket.
     async fn serve(
         &mut self,
-        mut connection: Connection,
+        mut connection: CodexConnection,
         path: &Path,
         pid: Option<u32>,
         retry: &mut Retry,
-    ) -> Option<Connection> {
+    ) -> Option<CodexConnection> {
         loop {
             self.core.connected();
             let error = self.converse(&mut connection).await;
@@ -95,7 +95,7 @@ impl Client {
         }
     }
 
-    async fn converse(&mut self, connection: &mut Connection) -> ConnectionError {
+    async fn converse(&mut self, connection: &mut CodexConnection) -> ConnectionError {
         let mut checks = interval(limits::PING);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -124,7 +124,7 @@ impl Client {
     }
 
     /// Connects again, for as long as questions stay open without a connection.
-    async fn reconnect(&mut self, path: &Path, retry: &mut Retry) -> Option<Connection> {
+    async fn reconnect(&mut self, path: &Path, retry: &mut Retry) -> Option<CodexConnection> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
         let mut connecting = pin!(connect_again(path, retry));
         loop {
@@ -149,7 +149,10 @@ impl Client {
     }
 
     /// Does what the core wants.
-    async fn carry_out(&mut self, mut connection: Option<&mut Connection>) -> Result<(), ConnectionError> {
+    async fn carry_out(
+        &mut self,
+        mut connection: Option<&mut CodexConnection>,
+    ) -> Result<(), ConnectionError> {
         while let Some(effect) = self.core.poll() {
             match effect {
                 Effect::Send(text) => {
@@ -164,12 +167,14 @@ impl Client {
                         self.core.left(key);
                     }
                 },
-                Effect::Delivered(key) => self.asked.remove(&key).into_iter().for_each(Asked::delivered),
+                Effect::Delivered(key) => {
+                    self.asked.remove(&key).into_iter().for_each(QuestionHandle::delivered)
+                }
                 Effect::Undeliverable(key) => {
-                    self.asked.remove(&key).into_iter().for_each(Asked::undeliverable);
+                    self.asked.remove(&key).into_iter().for_each(QuestionHandle::undeliverable);
                 }
                 Effect::Look(key, path, call) => {
-                    let looking = async move { Some((key, record::output(&path, &call).await?)) };
+                    let looking = async move { Some((key, record::answer_in_record(&path, &call).await?)) };
                     self.looking.spawn(looking);
                 }
                 Effect::End(key, outcome, by) => {
@@ -188,7 +193,7 @@ impl Client {
 }
 
 /// Waits for the next question that a responder decides, or whose time is over. Dropping the future loses nothing.
-fn decided(asked: &mut BTreeMap<u64, Asked>) -> impl Future<Output = (u64, Settlement)> {
+fn decided(asked: &mut BTreeMap<u64, QuestionHandle>) -> impl Future<Output = (u64, Settlement)> {
     poll_fn(|cx| {
         for (key, asked) in &mut *asked {
             // Each is told of its own question only, so that there is nothing to keep between two polls.
@@ -207,10 +212,10 @@ async fn due(started: Instant, due: Option<Duration>) {
     }
 }
 
-async fn connect_again(path: &Path, retry: &mut Retry) -> Connection {
+async fn connect_again(path: &Path, retry: &mut Retry) -> CodexConnection {
     loop {
         retry.pause().await;
-        match Connection::open(path).await {
+        match CodexConnection::open(path).await {
             Ok(connection) => return connection,
             Err(error) => tracing::debug!(%error, "Codex cannot be reached"),
         }
@@ -229,14 +234,14 @@ mod tests {
     use crate::{
         control::{BridgeInbox, Identity},
         machine::discovery::{DiscoveryError, bridge_name},
-        origin::{Hosted, Hosts},
+        origin::{AgentInbox, AgentInboxes},
     };
 
     /// Gives each agent an inbox without a socket.
     struct Socketless;
 
-    impl Hosts for Socketless {
-        fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
+    impl AgentInboxes for Socketless {
+        fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError> {
             let identity = Identity {
                 bridge: bridge_name(),
                 agent: who.agent,
@@ -244,7 +249,7 @@ mod tests {
                 started_at: SystemTime::UNIX_EPOCH.into(),
             };
             let (inbox, desk, work) = BridgeInbox::of_desk(identity, 7, None);
-            Ok(Hosted { desk, host: Box::new((inbox, work)) })
+            Ok(AgentInbox { desk, host: Box::new((inbox, work)) })
         }
     }
 

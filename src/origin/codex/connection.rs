@@ -21,7 +21,7 @@ const ADDRESS: &str = "ws://localhost/";
 
 /// A connection to an app server.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct CodexConnection {
     socket: WebSocketStream<UnixStream>,
     pid: Option<u32>,
     heard: Instant,
@@ -48,7 +48,7 @@ impl From<tungstenite::Error> for ConnectionError {
     }
 }
 
-impl Connection {
+impl CodexConnection {
     /// Connects to the socket at this path, and shakes hands.
     pub(super) async fn open(path: &Path) -> Result<Self, ConnectionError> {
         timeout(limits::ATTACH_CONNECT, Self::connect(path)).await?
@@ -65,7 +65,7 @@ impl Connection {
             .max_message_size(Some(limits::CODEX_MESSAGE))
             .max_frame_size(Some(limits::CODEX_MESSAGE));
         let (socket, _) = client_async_with_config(ADDRESS, stream, Some(config)).await?;
-        Ok(Connection { socket, pid, heard: Instant::now() })
+        Ok(CodexConnection { socket, pid, heard: Instant::now() })
     }
 
     /// Returns the ID of the server's process, where the system tells it.

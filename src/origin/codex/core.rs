@@ -8,7 +8,7 @@ use std::time::Duration;
 pub use super::effect::Effect;
 use super::{
     effect::Effects,
-    message::{self, Message},
+    message::{self, CodexMessage},
     requests::Requests,
     threads::Threads,
 };
@@ -37,7 +37,7 @@ impl Core {
 
     /// Reads a message of the server.
     pub fn message(&mut self, text: &str, now: Duration) {
-        let message: Message<'_> = match serde_json::from_str(text) {
+        let message: CodexMessage<'_> = match serde_json::from_str(text) {
             Ok(message) => message,
             Err(error) => return tracing::debug!(%error, "a message of Codex is not understood"),
         };
@@ -56,7 +56,7 @@ impl Core {
         self.requests.request(method, id, params, &self.threads, now, &mut self.effects);
     }
 
-    fn notification(&mut self, method: &str, message: &Message<'_>, now: Duration) {
+    fn notification(&mut self, method: &str, message: &CodexMessage<'_>, now: Duration) {
         match method {
             "thread/status/changed" => {
                 if let Some(changed) = message::read::<message::StatusChanged>(message.params) {
@@ -67,13 +67,13 @@ impl Core {
                 }
             }
             "thread/started" => {
-                if let Some(started) = message::read::<message::OfThread>(message.params) {
+                if let Some(started) = message::read::<message::ThreadMessage>(message.params) {
                     self.threads.learn(&started.thread);
                     self.threads.status(&started.thread.id, &started.thread.status, &mut self.effects);
                 }
             }
             "thread/closed" => {
-                if let Some(closed) = message::read::<message::Place>(message.params)
+                if let Some(closed) = message::read::<message::RequestPlace>(message.params)
                     && let Some(thread) = closed.thread_id
                 {
                     self.requests.thread_closed(&thread, &mut self.effects);
@@ -81,7 +81,7 @@ impl Core {
                 }
             }
             "serverRequest/resolved" => {
-                if let Some(resolved) = message::read::<message::Resolved>(message.params) {
+                if let Some(resolved) = message::read::<message::ResolvedRequest>(message.params) {
                     self.requests.resolved(&resolved, &self.threads, now, &mut self.effects);
                 }
             }
@@ -91,7 +91,7 @@ impl Core {
                 }
             }
             "item/started" | "item/completed" => {
-                if let Some(item) = message::read::<message::OfItem<'_>>(message.params) {
+                if let Some(item) = message::read::<message::ItemMessage<'_>>(message.params) {
                     self.requests.item(item.item, &mut self.effects);
                 }
             }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::attachment;
-use crate::origin::attach::{Attachment, Finder, Found};
+use crate::origin::attach::{Attachment, Finder, FoundAgent};
 
 /// The control socket, below Codex' own folder. It is a symlink.
 const SOCKET: &str = "app-server-control/app-server-control.sock";
@@ -48,7 +48,7 @@ impl Finder for CodexFinder {
         "codex"
     }
 
-    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>> {
+    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
         Box::pin(async {
             // A socket that its server left behind is found as well: connecting to it fails.
             if !tokio::fs::try_exists(&self.path).await.unwrap_or_default() {
@@ -57,7 +57,7 @@ impl Finder for CodexFinder {
             let (path, home) = (self.path.clone(), self.home.clone());
             let key = format!("codex {}", path.display());
             let attach = move |hosts| Box::pin(attachment::attach(path, home, hosts)) as Attachment;
-            vec![Found { key, attach: Box::new(attach) }]
+            vec![FoundAgent { key, attach: Box::new(attach) }]
         })
     }
 }

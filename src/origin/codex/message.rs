@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json, value::RawValue};
 
 /// A message of the app server, as far as it is read.
 #[derive(Debug, Deserialize)]
-pub(super) struct Message<'a> {
+pub(super) struct CodexMessage<'a> {
     #[serde(borrow)]
     pub id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -26,7 +26,7 @@ pub(super) const OVERLOADED: i64 = -32001;
 /// Where a request stands. A daemon that sends it again, to a connection or after a restart, says the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Place {
+pub(super) struct RequestPlace {
     #[serde(alias = "conversationId")]
     pub thread_id: Option<String>,
     pub turn_id: Option<String>,
@@ -75,13 +75,13 @@ pub(super) struct Turn {
 
 /// The results and parameters that have a thread in them.
 #[derive(Debug, Deserialize)]
-pub(super) struct OfThread {
+pub(super) struct ThreadMessage {
     pub thread: Thread,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Loaded {
+pub(super) struct LoadedThreads {
     pub data: Vec<String>,
     pub next_cursor: Option<String>,
 }
@@ -95,7 +95,7 @@ pub(super) struct StatusChanged {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Resolved {
+pub(super) struct ResolvedRequest {
     pub thread_id: Option<String>,
     pub request_id: Json,
 }
@@ -109,13 +109,13 @@ pub(super) struct TurnCompleted {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct OfItem<'a> {
+pub(super) struct ItemMessage<'a> {
     #[serde(borrow)]
     pub item: &'a RawValue,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Item {
+pub(super) struct ThreadItem {
     #[serde(default)]
     pub id: String,
     #[serde(default)]

@@ -16,12 +16,12 @@ use tokio::{
 use crate::{limits, origin::file::open_regular};
 
 #[derive(Deserialize)]
-struct Line {
-    payload: Payload,
+struct RecordLine {
+    payload: RecordPayload,
 }
 
 #[derive(Deserialize)]
-struct Payload {
+struct RecordPayload {
     #[serde(rename = "type")]
     kind: String,
     call_id: Option<String>,
@@ -32,12 +32,12 @@ struct Payload {
 const OUTPUT: &str = "function_call_output";
 
 /// Returns what this tool call returned, as soon as it stands in the record. `None` where it does not in time.
-pub(super) async fn output(path: &Path, call: &str) -> Option<String> {
+pub(super) async fn answer_in_record(path: &Path, call: &str) -> Option<String> {
     let looking = async {
         let mut pause = Duration::ZERO;
         loop {
             sleep(pause).await;
-            match look(path, call).await {
+            match look_in_record(path, call).await {
                 Ok(Some(output)) => return Some(output),
                 Ok(None) => {}
                 Err(error) => {
@@ -53,13 +53,13 @@ pub(super) async fn output(path: &Path, call: &str) -> Option<String> {
 
 /// Looks once, on a thread that may block. The runtime's own file reads a long record in many steps, each of which waits for
 /// such a thread.
-async fn look(path: &Path, call: &str) -> io::Result<Option<String>> {
+async fn look_in_record(path: &Path, call: &str) -> io::Result<Option<String>> {
     let (path, call) = (path.to_owned(), call.to_owned());
-    spawn_blocking(move || end(&path).map(|lines| find(&lines, &call))).await?
+    spawn_blocking(move || read_end(&path).map(|lines| find_output(&lines, &call))).await?
 }
 
 /// Returns the last bytes of the record, which have the last calls.
-fn end(path: &Path) -> io::Result<Vec<u8>> {
+fn read_end(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = open_regular(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(limits::ATTACH_RECORD_END)))?;
@@ -68,11 +68,11 @@ fn end(path: &Path) -> io::Result<Vec<u8>> {
     Ok(end)
 }
 
-fn find(lines: &[u8], call: &str) -> Option<String> {
+fn find_output(lines: &[u8], call: &str) -> Option<String> {
     let lines = lines.split(|byte| *byte == b'\n').rev();
     lines
         .filter(|line| memchr::memmem::find(line, OUTPUT.as_bytes()).is_some())
-        .filter_map(|line| serde_json::from_slice::<Line>(line).ok())
+        .filter_map(|line| serde_json::from_slice::<RecordLine>(line).ok())
         .filter(|line| line.payload.kind == OUTPUT && line.payload.call_id.as_deref() == Some(call))
         .find_map(|line| line.payload.output)
 }
@@ -93,15 +93,15 @@ mod tests {
 
     #[test]
     fn the_output_of_a_tool_call_is_found() {
-        assert_eq!(find(RECORD.as_bytes(), "q1").as_deref(), Some(r#"{"answers":{}}"#));
-        assert_eq!(find(RECORD.as_bytes(), "q2"), None, "an output of another shape is no answer");
-        assert_eq!(find(RECORD.as_bytes(), "q0"), None);
+        assert_eq!(find_output(RECORD.as_bytes(), "q1").as_deref(), Some(r#"{"answers":{}}"#));
+        assert_eq!(find_output(RECORD.as_bytes(), "q2"), None, "an output of another shape is no answer");
+        assert_eq!(find_output(RECORD.as_bytes(), "q0"), None);
     }
 
     #[tokio::test]
     async fn what_cannot_be_read_is_not_waited_for() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(output(folder.path(), "q1").await, None);
-        assert_eq!(output(&folder.path().join("none"), "q1").await, None);
+        assert_eq!(answer_in_record(folder.path(), "q1").await, None);
+        assert_eq!(answer_in_record(&folder.path().join("none"), "q1").await, None);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, value::RawValue};
 
 use super::{
     effect::{Effect, Effects},
-    message::{self, Place},
+    message::{self, RequestPlace},
 };
 use crate::{
     desk::Settlement,
@@ -20,18 +20,18 @@ use crate::{
 pub(super) const NAME: &str = "Codex";
 
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct CodexRequest {
     /// The ID, as it stands on this connection.
     pub id: Json,
     pub method: String,
-    pub place: Place,
+    pub place: RequestPlace,
     pub question: Box<Question>,
     pub reply: CodexReply,
-    pub stage: Stage,
+    pub stage: RequestStage,
 }
 
 #[derive(Debug)]
-pub(super) enum Stage {
+pub(super) enum RequestStage {
     Open,
     /// The response was sent. The server has not said yet that the request is over.
     Sent {
@@ -39,7 +39,7 @@ pub(super) enum Stage {
         result: Box<RawValue>,
     },
     /// It is over, and it is not known how yet.
-    Ended(Ended),
+    Ended(EndedRequest),
     /// The connection is over. What was decided since waits for the next one.
     Lost {
         until: Duration,
@@ -51,7 +51,7 @@ pub(super) enum Stage {
 
 /// A request that is over. What is not known of its end by then is assumed.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct EndedRequest {
     pub until: Duration,
     /// The response that was sent before.
     pub sent: Option<Box<RawValue>>,
@@ -61,7 +61,7 @@ pub(super) struct Ended {
     pub is_interrupted: bool,
 }
 
-impl Ended {
+impl EndedRequest {
     /// Returns what is assumed of the end of this question.
     pub(super) fn assumed(&self, key: u64) -> Effect {
         match (self.is_interrupted, &self.sent) {
@@ -79,10 +79,10 @@ pub(super) fn dialog() -> Provenance {
     Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) }
 }
 
-impl Request {
+impl CodexRequest {
     pub(super) fn send(&mut self, result: Box<RawValue>, now: Duration, effects: &mut Effects) {
         effects.push_back(Effect::Send(message::response(&self.id.to_string(), &result)));
-        self.stage = Stage::Sent { until: now.saturating_add(limits::ATTACH_ANSWER), result };
+        self.stage = RequestStage::Sent { until: now.saturating_add(limits::ATTACH_ANSWER), result };
     }
 
     /// Returns the result for what was decided. `None` for an end that no person decided.
@@ -105,20 +105,20 @@ impl Request {
 
     /// Returns whether it is over, and nothing more will be known of its end than what is said next.
     pub(super) fn has_ended(&self) -> bool {
-        matches!(self.stage, Stage::Ended(Ended { is_looked_up: false, .. }))
+        matches!(self.stage, RequestStage::Ended(EndedRequest { is_looked_up: false, .. }))
     }
 
     /// Returns whether its question is open on the desk, or on its way.
     pub(super) fn is_on_desk(&self) -> bool {
-        !matches!(self.stage, Stage::Left)
+        !matches!(self.stage, RequestStage::Left)
     }
 
     pub(super) fn due(&self) -> Option<Duration> {
         match self.stage {
-            Stage::Sent { until, .. } | Stage::Lost { until, .. } | Stage::Ended(Ended { until, .. }) => {
-                Some(until)
-            }
-            Stage::Open | Stage::Left => None,
+            RequestStage::Sent { until, .. }
+            | RequestStage::Lost { until, .. }
+            | RequestStage::Ended(EndedRequest { until, .. }) => Some(until),
+            RequestStage::Open | RequestStage::Left => None,
         }
     }
 }

@@ -11,8 +11,8 @@ use serde_json::{Value as Json, value::RawValue};
 
 use super::{
     effect::{Effect, Effects},
-    message::{self, Item, Place, Resolved, TurnCompleted},
-    request::{Ended, NAME, Request, Stage, dialog},
+    message::{self, RequestPlace, ResolvedRequest, ThreadItem, TurnCompleted},
+    request::{CodexRequest, EndedRequest, NAME, RequestStage, dialog},
     threads::Threads,
 };
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     last: u64,
-    open: BTreeMap<u64, Request>,
+    open: BTreeMap<u64, CodexRequest>,
     changes: Changes,
 }
 
@@ -45,7 +45,8 @@ impl Requests {
         now: Duration,
         effects: &mut Effects,
     ) {
-        let (Ok(id), Ok(place)) = (serde_json::from_str::<Json>(id), serde_json::from_str::<Place>(params))
+        let (Ok(id), Ok(place)) =
+            (serde_json::from_str::<Json>(id), serde_json::from_str::<RequestPlace>(params))
         else {
             return;
         };
@@ -54,8 +55,8 @@ impl Requests {
             return;
         }
         // A thread that is joined again sends its open requests again.
-        let is_known = |request: &Request| {
-            request.id == id && request.place == place && !matches!(request.stage, Stage::Lost { .. })
+        let is_known = |request: &CodexRequest| {
+            request.id == id && request.place == place && !matches!(request.stage, RequestStage::Lost { .. })
         };
         if self.open.values().any(is_known) || self.open.len() >= limits::OPEN {
             return;
@@ -68,8 +69,14 @@ impl Requests {
         question.project = place.thread_id.as_deref().and_then(|thread| threads.folder(thread));
         self.changes.complete(&mut question);
         let method = method.to_owned();
-        let mut request =
-            Request { id, method, place, question: Box::new(question), reply, stage: Stage::Open };
+        let mut request = CodexRequest {
+            id,
+            method,
+            place,
+            question: Box::new(question),
+            reply,
+            stage: RequestStage::Open,
+        };
         if !self.rejoin(&mut request, now, effects) {
             self.last += 1;
             effects.push_back(Effect::Open(self.last, request.question.clone()));
@@ -78,16 +85,16 @@ impl Requests {
     }
 
     /// Lets the same request of a connection before go on. Returns whether there is one.
-    fn rejoin(&mut self, request: &mut Request, now: Duration, effects: &mut Effects) -> bool {
-        let is_same = |(_, lost): &(&u64, &mut Request)| {
-            matches!(lost.stage, Stage::Lost { .. })
+    fn rejoin(&mut self, request: &mut CodexRequest, now: Duration, effects: &mut Effects) -> bool {
+        let is_same = |(_, lost): &(&u64, &mut CodexRequest)| {
+            matches!(lost.stage, RequestStage::Lost { .. })
                 && (&lost.method, &lost.place) == (&request.method, &request.place)
                 && lost.question.fields == request.question.fields
         };
         let Some((_, lost)) = self.open.iter_mut().find(is_same) else { return false };
         lost.id = request.id.take();
         lost.reply = request.reply.clone();
-        if let Stage::Lost { decided, .. } = std::mem::replace(&mut lost.stage, Stage::Open)
+        if let RequestStage::Lost { decided, .. } = std::mem::replace(&mut lost.stage, RequestStage::Open)
             && let Some(result) = decided
         {
             lost.send(result, now, effects);
@@ -97,11 +104,12 @@ impl Requests {
 
     /// Takes note of an item: the changes of files that are about to be asked for, or what became of one.
     pub(super) fn item(&mut self, raw: &RawValue, effects: &mut Effects) {
-        let Some(item) = message::read::<Item>(Some(raw)) else { return };
+        let Some(item) = message::read::<ThreadItem>(Some(raw)) else { return };
         self.changes.push(raw.get().as_bytes());
         if item.status == "declined" {
-            let is_of_item =
-                |request: &Request| request.place.item_id.as_ref() == Some(&item.id) && request.has_ended();
+            let is_of_item = |request: &CodexRequest| {
+                request.place.item_id.as_ref() == Some(&item.id) && request.has_ended()
+            };
             self.end_all(is_of_item, &Outcome::Rejected(Reason::User), &dialog(), effects);
         }
     }
@@ -120,20 +128,20 @@ impl Requests {
         };
         let Some(result) = request.result(settlement) else {
             // The time is over here. Codex' own dialog stays.
-            request.stage = Stage::Left;
+            request.stage = RequestStage::Left;
             effects.push_back(Effect::Delivered(key));
             return;
         };
         match &mut request.stage {
-            Stage::Open => request.send(result, now, effects),
-            Stage::Lost { until, decided } => {
+            RequestStage::Open => request.send(result, now, effects),
+            RequestStage::Lost { until, decided } => {
                 // The next connection may come late: after a pause, or on a busy machine.
                 *until = (*until).max(now.saturating_add(limits::ATTACH_ANSWER));
                 *decided = Some(result);
             }
             // How it ended follows, and tells the responder that it came too late.
-            Stage::Ended(_) => {}
-            Stage::Sent { .. } | Stage::Left => {
+            RequestStage::Ended(_) => {}
+            RequestStage::Sent { .. } | RequestStage::Left => {
                 effects.push_back(Effect::Undeliverable(key));
             }
         }
@@ -141,7 +149,7 @@ impl Requests {
 
     pub(super) fn leave(&mut self, key: u64) {
         if let Some(request) = self.open.get_mut(&key) {
-            request.stage = Stage::Left;
+            request.stage = RequestStage::Left;
             // Only its place is needed, so that it is not opened again: what the desk has no room for is not held here.
             *request.question = Question::new(Origin::Codex, "", Vec::new());
         }
@@ -150,26 +158,26 @@ impl Requests {
     /// Ends a request: the server has a response to it, or does not wait for one any more.
     pub(super) fn resolved(
         &mut self,
-        resolved: &Resolved,
+        resolved: &ResolvedRequest,
         threads: &Threads,
         now: Duration,
         effects: &mut Effects,
     ) {
-        let is_meant = |(_, request): &(&u64, &mut Request)| {
+        let is_meant = |(_, request): &(&u64, &mut CodexRequest)| {
             request.id == resolved.request_id
                 && (resolved.thread_id.is_none() || resolved.thread_id == request.place.thread_id)
-                && !matches!(request.stage, Stage::Lost { .. } | Stage::Ended(_))
+                && !matches!(request.stage, RequestStage::Lost { .. } | RequestStage::Ended(_))
         };
         let Some((&key, request)) = self.open.iter_mut().find(is_meant) else { return };
         let record = request.place.thread_id.as_deref().and_then(|thread| threads.record(thread));
         let look = record.filter(|_| request.is_recorded()).zip(request.place.item_id.clone());
         let time = if look.is_some() { limits::ATTACH_RECORD } else { limits::ATTACH_REASON };
-        let sent = match std::mem::replace(&mut request.stage, Stage::Left) {
-            Stage::Open => None,
-            Stage::Sent { result, .. } if look.is_some() => Some(result),
+        let sent = match std::mem::replace(&mut request.stage, RequestStage::Left) {
+            RequestStage::Open => None,
+            RequestStage::Sent { result, .. } if look.is_some() => Some(result),
             stage => {
                 // An approval is over. What is left to Codex' own dialog only goes.
-                if matches!(stage, Stage::Sent { .. }) {
+                if matches!(stage, RequestStage::Sent { .. }) {
                     effects.push_back(Effect::Delivered(key));
                 }
                 self.open.remove(&key);
@@ -177,14 +185,15 @@ impl Requests {
             }
         };
         let (until, is_looked_up) = (now.saturating_add(time), look.is_some());
-        request.stage = Stage::Ended(Ended { until, sent, is_looked_up, is_interrupted: false });
+        request.stage =
+            RequestStage::Ended(EndedRequest { until, sent, is_looked_up, is_interrupted: false });
         effects.extend(look.map(|(record, item)| Effect::Look(key, record, item)));
     }
 
     /// Takes what the thread's record says of how a request ended.
     pub(super) fn recorded(&mut self, key: u64, output: &str, effects: &mut Effects) {
         let Some(request) = self.open.get(&key) else { return };
-        let Stage::Ended(Ended { sent, .. }) = &request.stage else { return };
+        let RequestStage::Ended(EndedRequest { sent, .. }) = &request.stage else { return };
         if sent.as_ref().is_some_and(|sent| is_same(sent.get(), output)) {
             effects.push_back(Effect::Delivered(key));
         } else {
@@ -202,13 +211,13 @@ impl Requests {
         self.open.retain(|_, request| {
             let is_of_thread = request.place.thread_id.as_deref() == Some(thread);
             match request.stage {
-                Stage::Open if is_of_thread && request.place.turn_id.is_some() => {
+                RequestStage::Open if is_of_thread && request.place.turn_id.is_some() => {
                     // An answer would have been told before.
-                    let ended = Ended { until, sent: None, is_looked_up: false, is_interrupted: true };
-                    request.stage = Stage::Ended(ended);
+                    let ended = EndedRequest { until, sent: None, is_looked_up: false, is_interrupted: true };
+                    request.stage = RequestStage::Ended(ended);
                     true
                 }
-                Stage::Left => !is_of_thread,
+                RequestStage::Left => !is_of_thread,
                 _ => true,
             }
         });
@@ -216,7 +225,7 @@ impl Requests {
 
     /// Ends the requests of a turn that is over.
     pub(super) fn turn_completed(&mut self, completed: &TurnCompleted, now: Duration, effects: &mut Effects) {
-        let is_of_turn = |request: &Request| {
+        let is_of_turn = |request: &CodexRequest| {
             request.place.thread_id.as_ref() == Some(&completed.thread_id)
                 && request.place.turn_id.as_ref().is_none_or(|turn| *turn == completed.turn.id)
         };
@@ -227,7 +236,7 @@ impl Requests {
                 return true;
             }
             match &mut request.stage {
-                Stage::Ended(ended) => {
+                RequestStage::Ended(ended) => {
                     ended.is_interrupted |= is_interrupted;
                     if ended.is_looked_up {
                         // An answer may have been taken just before the turn was interrupted.
@@ -236,10 +245,10 @@ impl Requests {
                     }
                     effects.push_back(ended.assumed(*key));
                 }
-                Stage::Left => {}
+                RequestStage::Left => {}
                 // Requests without a turn may outlive it.
                 _ if request.place.turn_id.is_none() && !is_interrupted => return true,
-                Stage::Open | Stage::Sent { .. } | Stage::Lost { .. } => {
+                RequestStage::Open | RequestStage::Sent { .. } | RequestStage::Lost { .. } => {
                     let reason = if is_interrupted { Reason::Cancelled } else { Reason::Withdrawn };
                     effects.push_back(Effect::End(*key, Outcome::Rejected(reason), Provenance::bridge()));
                 }
@@ -249,14 +258,14 @@ impl Requests {
     }
 
     pub(super) fn thread_closed(&mut self, thread: &str, effects: &mut Effects) {
-        let is_of_thread = |request: &Request| request.place.thread_id.as_deref() == Some(thread);
+        let is_of_thread = |request: &CodexRequest| request.place.thread_id.as_deref() == Some(thread);
         let closed = Outcome::Rejected(Reason::SessionClosed);
         self.end_all(is_of_thread, &closed, &Provenance::bridge(), effects);
     }
 
     fn end_all(
         &mut self,
-        is_over: impl Fn(&Request) -> bool,
+        is_over: impl Fn(&CodexRequest) -> bool,
         outcome: &Outcome,
         by: &Provenance,
         effects: &mut Effects,
@@ -275,41 +284,41 @@ impl Requests {
     pub(super) fn disconnected(&mut self, now: Duration, effects: &mut Effects) {
         self.changes.clear();
         self.open.retain(|key, request| match request.stage {
-            Stage::Open => {
+            RequestStage::Open => {
                 let until = now.saturating_add(limits::ATTACH_REJOIN);
-                request.stage = Stage::Lost { until, decided: None };
+                request.stage = RequestStage::Lost { until, decided: None };
                 true
             }
-            Stage::Lost { .. } => true,
-            Stage::Sent { .. } => {
+            RequestStage::Lost { .. } => true,
+            RequestStage::Sent { .. } => {
                 effects.push_back(Effect::Undeliverable(*key));
                 false
             }
             // What is looked up is found without a connection.
-            Stage::Ended(_) => true,
-            Stage::Left => false,
+            RequestStage::Ended(_) => true,
+            RequestStage::Left => false,
         });
     }
 
     pub(super) fn next_deadline(&self) -> Option<Duration> {
-        self.open.values().filter_map(Request::due).min()
+        self.open.values().filter_map(CodexRequest::due).min()
     }
 
     /// Does what is due. `is_settled` says that the server has sent all its open requests again.
     pub(super) fn tick(&mut self, now: Duration, is_settled: bool, threads: &Threads, effects: &mut Effects) {
         self.open.retain(|key, request| match &request.stage {
-            Stage::Sent { until, .. } if *until <= now => {
+            RequestStage::Sent { until, .. } if *until <= now => {
                 effects.push_back(Effect::Undeliverable(*key));
-                request.stage = Stage::Left;
+                request.stage = RequestStage::Left;
                 // A thread that was left does not send it again.
                 request.place.thread_id.as_deref().is_none_or(|thread| threads.has_joined(thread))
             }
-            Stage::Ended(ended) if ended.until <= now => {
+            RequestStage::Ended(ended) if ended.until <= now => {
                 effects.push_back(ended.assumed(*key));
                 false
             }
             // What was decided since was not sent, so that it cannot count.
-            Stage::Lost { until, .. } if is_settled || *until <= now => {
+            RequestStage::Lost { until, .. } if is_settled || *until <= now => {
                 let withdrawn = Outcome::Rejected(Reason::Withdrawn);
                 effects.push_back(Effect::End(*key, withdrawn, Provenance::bridge()));
                 false

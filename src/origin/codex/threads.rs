@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{
     effect::{Effect, Effects},
-    message::{self, Loaded, Message, OVERLOADED, OfThread, Status, Thread},
+    message::{self, CodexMessage, LoadedThreads, OVERLOADED, Status, Thread, ThreadMessage},
 };
 use crate::limits;
 
@@ -26,7 +26,7 @@ const SETTLING: Duration = Duration::from_millis(500);
 
 /// A call to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Call {
+enum ThreadCall {
     Initialize,
     /// All loaded threads, behind this cursor.
     List(Option<String>),
@@ -38,7 +38,7 @@ enum Call {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownThread {
     folder: Option<Arc<str>>,
     /// The file with all that the model and its tools said.
     record: Option<Arc<PathBuf>>,
@@ -48,13 +48,13 @@ struct Known {
 /// The threads, and the calls about them.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, KnownThread>,
     last: u64,
-    calls: BTreeMap<u64, Call>,
+    calls: BTreeMap<u64, ThreadCall>,
     /// Calls that wait until there is room for them.
-    waiting: VecDeque<Call>,
+    waiting: VecDeque<ThreadCall>,
     /// Calls that the server refused for now.
-    retries: Vec<(Duration, Call)>,
+    retries: Vec<(Duration, ThreadCall)>,
     is_connected: bool,
     /// Whether the threads of this connection were not all read yet.
     is_listing: bool,
@@ -65,7 +65,7 @@ pub(super) struct Threads {
 impl Threads {
     pub(super) fn connected(&mut self, effects: &mut Effects) {
         (self.is_connected, self.is_listing) = (true, true);
-        self.call(Call::Initialize, effects);
+        self.call(ThreadCall::Initialize, effects);
     }
 
     pub(super) fn disconnected(&mut self) {
@@ -93,7 +93,7 @@ impl Threads {
 
     /// Returns whether a thread is being left: what it still sends comes from before, and comes again once it is joined.
     pub(super) fn is_leaving(&self, thread: &str) -> bool {
-        self.calls.values().any(|call| matches!(call, Call::Unsubscribe(left) if left == thread))
+        self.calls.values().any(|call| matches!(call, ThreadCall::Unsubscribe(left) if left == thread))
     }
 
     /// Forgets a thread that is no longer loaded.
@@ -106,10 +106,10 @@ impl Threads {
         let known = self.known(thread);
         if status.is_active() && !known.is_joined {
             known.is_joined = true;
-            self.call(Call::Resume(thread.to_owned()), effects);
+            self.call(ThreadCall::Resume(thread.to_owned()), effects);
         } else if status.is_over() && known.is_joined {
             known.is_joined = false;
-            self.call(Call::Unsubscribe(thread.to_owned()), effects);
+            self.call(ThreadCall::Unsubscribe(thread.to_owned()), effects);
         }
     }
 
@@ -123,14 +123,20 @@ impl Threads {
         }
     }
 
-    fn known(&mut self, thread: &str) -> &mut Known {
+    fn known(&mut self, thread: &str) -> &mut KnownThread {
         if !self.known.contains_key(thread) {
             self.make_room();
         }
         self.known.entry(thread.to_owned()).or_default()
     }
 
-    pub(super) fn response(&mut self, id: &str, message: &Message<'_>, now: Duration, effects: &mut Effects) {
+    pub(super) fn response(
+        &mut self,
+        id: &str,
+        message: &CodexMessage<'_>,
+        now: Duration,
+        effects: &mut Effects,
+    ) {
         let Some(call) = id.parse().ok().and_then(|id: u64| self.calls.remove(&id)) else { return };
         match &message.error {
             Some(error) => self.refused(call, error, now),
@@ -139,68 +145,70 @@ impl Threads {
         self.go_on(now, effects);
     }
 
-    fn refused(&mut self, call: Call, error: &Json, now: Duration) {
+    fn refused(&mut self, call: ThreadCall, error: &Json, now: Duration) {
         if error["code"].as_i64() == Some(OVERLOADED) {
             self.retries.push((now.saturating_add(RETRY), call));
             return;
         }
         tracing::debug!(?call, %error, "Codex refuses a call");
-        if let Call::Resume(thread) = call
+        if let ThreadCall::Resume(thread) = call
             && let Some(known) = self.known.get_mut(&thread)
         {
             known.is_joined = false;
         }
     }
 
-    fn done(&mut self, call: Call, result: Option<&RawValue>, effects: &mut Effects) {
+    fn done(&mut self, call: ThreadCall, result: Option<&RawValue>, effects: &mut Effects) {
         match call {
-            Call::Initialize => {
+            ThreadCall::Initialize => {
                 effects.push_back(Effect::Send(message::notification("initialized")));
-                self.call(Call::List(None), effects);
+                self.call(ThreadCall::List(None), effects);
             }
-            Call::List(_) => {
-                let Some(Loaded { data, next_cursor }) = message::read(result) else { return };
+            ThreadCall::List(_) => {
+                let Some(LoadedThreads { data, next_cursor }) = message::read(result) else { return };
                 for thread in data.into_iter().take(limits::CODEX_THREADS) {
-                    self.call(Call::Read(thread), effects);
+                    self.call(ThreadCall::Read(thread), effects);
                 }
                 if let Some(cursor) = next_cursor.filter(|_| self.waiting.len() < limits::CODEX_THREADS) {
-                    self.call(Call::List(Some(cursor)), effects);
+                    self.call(ThreadCall::List(Some(cursor)), effects);
                 }
             }
-            Call::Read(_) | Call::Resume(_) => {
-                if let Some(OfThread { thread }) = message::read(result) {
+            ThreadCall::Read(_) | ThreadCall::Resume(_) => {
+                if let Some(ThreadMessage { thread }) = message::read(result) {
                     self.learn(&thread);
                     // A thread that is joined is left when a notification says that it is idle: the status in this
                     // result may be older.
-                    if matches!(call, Call::Read(_)) {
+                    if matches!(call, ThreadCall::Read(_)) {
                         self.status(&thread.id, &thread.status, effects);
                     }
                 }
             }
-            Call::Unsubscribe(_) => {}
+            ThreadCall::Unsubscribe(_) => {}
         }
     }
 
     /// Makes a call, or lets it wait until others are done.
-    fn call(&mut self, call: Call, effects: &mut Effects) {
+    fn call(&mut self, call: ThreadCall, effects: &mut Effects) {
         if !self.is_connected || self.waiting.contains(&call) {
             return;
         }
         // What a person waits for does not stand behind a list of threads.
-        let is_urgent = matches!(call, Call::Resume(_) | Call::Unsubscribe(_));
+        let is_urgent = matches!(call, ThreadCall::Resume(_) | ThreadCall::Unsubscribe(_));
         if !is_urgent && self.calls.len() >= limits::CODEX_CALLS {
             self.waiting.push_back(call);
             return;
         }
         self.last += 1;
         let (method, params) = match &call {
-            Call::Initialize => ("initialize", message::initialize()),
-            Call::List(None) => ("thread/loaded/list", json!({})),
-            Call::List(Some(cursor)) => ("thread/loaded/list", json!({ "cursor": cursor })),
-            Call::Read(thread) => ("thread/read", json!({ "threadId": thread, "includeTurns": false })),
+            ThreadCall::Initialize => ("initialize", message::initialize()),
+            ThreadCall::List(None) => ("thread/loaded/list", json!({})),
+            ThreadCall::List(Some(cursor)) => ("thread/loaded/list", json!({ "cursor": cursor })),
+            ThreadCall::Read(thread) => ("thread/read", json!({ "threadId": thread, "includeTurns": false })),
             // A thread without its turns: it can be long, and newer ones cannot be sent with them at once.
-            Call::Resume(thread) => ("thread/resume", json!({ "threadId": thread, "excludeTurns": true })),
-            Call::Unsubscribe(thread) => ("thread/unsubscribe", json!({ "threadId": thread })),
+            ThreadCall::Resume(thread) => {
+                ("thread/resume", json!({ "threadId": thread, "excludeTurns": true }))
+            }
+            ThreadCall::Unsubscribe(thread) => ("thread/unsubscribe", json!({ "threadId": thread })),
         };
         effects.push_back(Effect::Send(message::call(self.last, method, &params)));
         self.calls.insert(self.last, call);

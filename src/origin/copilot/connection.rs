@@ -14,7 +14,8 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::link::{CallError, Heard, Link};
+use super::link::{CallError, Link, Notification};
+use crate::control::processes;
 use crate::{
     limits,
     origin::{Secret, attach::Retry, listeners, trust},
@@ -23,7 +24,7 @@ use crate::{
 
 /// Where a Copilot is, and how it is connected to.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ServerPlace {
     pub host: String,
     pub port: u16,
     /// What the server was started with in `COPILOT_CONNECTION_TOKEN`, if anything.
@@ -49,13 +50,13 @@ struct Metadata {
 }
 
 /// A connection, and what Copilot tells over it.
-pub(super) struct Connection {
+pub(super) struct CopilotConnection {
     pub link: Arc<Link>,
-    pub heard: mpsc::Receiver<Heard>,
+    pub heard: mpsc::Receiver<Notification>,
     pub foreground: Foreground,
 }
 
-pub(super) async fn connect(place: &Place) -> Result<Connection, String> {
+pub(super) async fn connect(place: &ServerPlace) -> Result<CopilotConnection, String> {
     let stream = open(place).await.map_err(|error| format!("cannot be reached: {error}"))?;
     if place.token.is_some() {
         let checked = trust::check(&stream, (&place.host, place.port), &place.trusted).await;
@@ -71,10 +72,10 @@ pub(super) async fn connect(place: &Place) -> Result<Connection, String> {
     })?;
     let foreground =
         shown(&link).await.map_err(|error| format!("was not started with --ui-server: {error}"))?;
-    Ok(Connection { link: Arc::new(link), heard, foreground })
+    Ok(CopilotConnection { link: Arc::new(link), heard, foreground })
 }
 
-async fn open(place: &Place) -> io::Result<TcpStream> {
+async fn open(place: &ServerPlace) -> io::Result<TcpStream> {
     let connected = timeout(limits::ATTACH_CONNECT, TcpStream::connect((&*place.host, place.port)));
     let stream = connected.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     stream.set_nodelay(true)?;
@@ -96,9 +97,9 @@ pub(super) fn text(folder: &Path) -> Arc<str> {
 }
 
 /// Connects again after the connection broke. `None` where Copilot is gone.
-pub(super) async fn rejoin(place: &Place, retry: &mut Retry) -> Option<Connection> {
+pub(super) async fn rejoin(place: &ServerPlace, retry: &mut Retry) -> Option<CopilotConnection> {
     let give_up = Instant::now() + limits::ATTACH_REJOIN;
-    let is_gone = || place.pid.is_some_and(|pid| !listeners::is_running(pid));
+    let is_gone = || place.pid.is_some_and(|pid| !processes::is_running(pid));
     loop {
         retry.pause().await;
         // What listens there after the end of Copilot is another process, which must not get the token, and which gets an
@@ -137,7 +138,7 @@ mod tests {
         let other = TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut copilot = Command::new("true").spawn().expect("a process");
         copilot.wait().expect("its end");
-        let place = Place {
+        let place = ServerPlace {
             host: "127.0.0.1".to_owned(),
             port: other.local_addr().expect("an address").port(),
             token: Some("top secret".to_owned().into()),

@@ -5,13 +5,13 @@ use std::{future::Future, net::Ipv4Addr, path::Path, pin::Pin, sync::Arc};
 use tokio::task::spawn_blocking;
 
 use super::{
-    connection::Place,
+    connection::ServerPlace,
     session::{self, NAME},
 };
 use crate::{
     origin::{
         Secret, SharedListeners,
-        attach::{Attachment, Complaints, Finder, Found, SharedHosts},
+        attach::{Attachment, Complaints, Finder, FoundAgent, SharedInboxes},
         listeners::{self, Listener},
     },
     settings::attached::TrustedServers,
@@ -41,15 +41,16 @@ impl CopilotFinder {
         CopilotFinder { named, token, trusted, listeners, complaints: Complaints::default() }
     }
 
-    fn found(&self, host: String, port: u16, pid: Option<u32>) -> Found {
+    fn found(&self, host: String, port: u16, pid: Option<u32>) -> FoundAgent {
         let key = format!("{NAME} {host} {port}");
-        let place = Place { host, port, token: self.token.clone(), trusted: Arc::clone(&self.trusted), pid };
+        let place =
+            ServerPlace { host, port, token: self.token.clone(), trusted: Arc::clone(&self.trusted), pid };
         let complaints = self.complaints.clone();
         let attach = move |hosts| Box::pin(attach(place, hosts, complaints)) as Attachment;
-        Found { key, attach: Box::new(attach) }
+        FoundAgent { key, attach: Box::new(attach) }
     }
 
-    async fn find(&self) -> Vec<Found> {
+    async fn find(&self) -> Vec<FoundAgent> {
         if let Some(port) = self.named {
             return vec![self.found(Ipv4Addr::LOCALHOST.to_string(), port, None)];
         }
@@ -63,7 +64,7 @@ impl Finder for CopilotFinder {
         "copilot"
     }
 
-    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>> {
+    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
         Box::pin(self.find())
     }
 }
@@ -78,7 +79,7 @@ fn is_copilot(listener: &Listener) -> bool {
     listener.command.iter().take(2).any(is_name) && listener.command.iter().any(|word| word == "--ui-server")
 }
 
-async fn attach(mut place: Place, hosts: SharedHosts, complaints: Complaints) {
+async fn attach(mut place: ServerPlace, hosts: SharedInboxes, complaints: Complaints) {
     let port = place.port;
     if place.pid.is_none() {
         place.pid = spawn_blocking(move || listeners::process_at(port)).await.unwrap_or_default();

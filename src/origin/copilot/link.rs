@@ -19,7 +19,7 @@ use tokio_util::codec::Framed;
 
 use super::frame::Frames;
 use crate::{
-    dialect::copilot::{Event, read_event},
+    dialect::copilot::{CopilotEvent, read_event},
     limits,
 };
 
@@ -38,9 +38,9 @@ type Result<T, E = CallError> = std::result::Result<T, E>;
 
 /// What Copilot tells by itself.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum Notification {
     /// An event of a session.
-    Event(String, Event),
+    Event(String, CopilotEvent),
     /// The session that the terminal shows.
     Foreground(String),
 }
@@ -66,7 +66,7 @@ impl Drop for Link {
 
 impl Link {
     /// Makes calls over this connection. What Copilot tells comes in the channel, which ends with the connection.
-    pub(super) fn over(stream: TcpStream) -> (Self, mpsc::Receiver<Heard>) {
+    pub(super) fn over(stream: TcpStream) -> (Self, mpsc::Receiver<Notification>) {
         let (calls, called) = mpsc::channel(limits::ATTACH_CALLS);
         let (tell, heard) = mpsc::channel(limits::ATTACH_CALLS);
         let task = tokio::spawn(async move {
@@ -102,7 +102,7 @@ impl Link {
 
 /// A message of Copilot's: a response, or a notification. Requests have both an ID and a method.
 #[derive(Deserialize)]
-struct Message<'a> {
+struct LinkMessage<'a> {
     id: Option<Json>,
     method: Option<String>,
     #[serde(borrow)]
@@ -138,7 +138,7 @@ struct Lifecycle {
 async fn serve(
     mut stream: Framed<TcpStream, Frames>,
     mut calls: mpsc::Receiver<Call>,
-    tell: mpsc::Sender<Heard>,
+    tell: mpsc::Sender<Notification>,
 ) -> io::Result<()> {
     let (mut waiting, mut last) = (BTreeMap::new(), 0_u64);
     loop {
@@ -155,15 +155,15 @@ async fn serve(
             message = stream.next() => {
                 let Some(message) = message else { return Ok(()) };
                 let message = message?;
-                let Ok(message) = serde_json::from_slice::<Message<'_>>(&message) else { continue };
+                let Ok(message) = serde_json::from_slice::<LinkMessage<'_>>(&message) else { continue };
                 match &message {
-                    Message { id: Some(id), method: None, .. } => {
+                    LinkMessage { id: Some(id), method: None, .. } => {
                         if let Some(told) = id.as_u64().and_then(|id| waiting.remove(&id)) {
                             // A caller that has given up need not be told.
                             told.send(result(message)).unwrap_or_default();
                         }
                     }
-                    Message { id: None, method: Some(method), params: Some(params), .. } => {
+                    LinkMessage { id: None, method: Some(method), params: Some(params), .. } => {
                         if let Some(heard) = notification(method, params.get())
                             && tell.send(heard).await.is_err()
                         {
@@ -177,25 +177,25 @@ async fn serve(
     }
 }
 
-fn result(message: Message<'_>) -> Result<String> {
+fn result(message: LinkMessage<'_>) -> Result<String> {
     match message.error {
         Some(Failure { code, message }) => Err(CallError::Refused(format!("{code} {message}"))),
         None => Ok(message.result.map(|result| result.get().to_owned()).unwrap_or_default()),
     }
 }
 
-fn notification(method: &str, params: &str) -> Option<Heard> {
+fn notification(method: &str, params: &str) -> Option<Notification> {
     match method {
         "session.event" => {
             let SessionEvent { session_id, event } = serde_json::from_str(params).ok()?;
-            Some(Heard::Event(session_id, read_event(event.get()))).filter(|heard| {
+            Some(Notification::Event(session_id, read_event(event.get()))).filter(|heard| {
                 // Most events are texts of the model.
-                !matches!(heard, Heard::Event(_, Event::Other))
+                !matches!(heard, Notification::Event(_, CopilotEvent::Other))
             })
         }
         "session.lifecycle" => {
             let Lifecycle { session_id, kind } = serde_json::from_str(params).ok()?;
-            (kind == "session.foreground").then_some(Heard::Foreground(session_id))
+            (kind == "session.foreground").then_some(Notification::Foreground(session_id))
         }
         _ => None,
     }

@@ -14,20 +14,23 @@ use serde_json::{json, value::RawValue};
 use tokio::{sync::watch, time::sleep};
 
 use super::{
-    connection::{Connection, Foreground, Place, connect, read, rejoin, shown, text, working_directory},
-    link::{CallError, Heard, Link},
+    connection::{
+        CopilotConnection, Foreground, ServerPlace, connect, read, rejoin, shown, text, working_directory,
+    },
+    link::{CallError, Link, Notification},
 };
+use crate::control::processes;
 use crate::{
     desk::Settlement,
     dialect::copilot::{
-        Call, EVENTS, Ending, Event, Pending, Request, pending as pending_permissions, read_event, was_taken,
+        Call, CopilotEvent, CopilotRequest, EVENTS, Ending, OpenPermissions, pending as pending_permissions,
+        read_event, was_taken,
     },
     limits,
     origin::{
-        Who,
+        AgentIdentity,
         answering::{Answerable, Book, Delivery},
-        attach::{Retry, SharedHosts},
-        listeners,
+        attach::{Retry, SharedInboxes},
     },
     question::{Outcome, Provenance, Question, Responder},
 };
@@ -36,22 +39,22 @@ use crate::{
 pub(super) const NAME: &str = "Copilot";
 
 /// The connection that there is now. Answers that wait while it is opened again take the new one.
-type Current = watch::Receiver<Option<Arc<Link>>>;
+type CurrentLink = watch::Receiver<Option<Arc<Link>>>;
 
 /// Something that is open in a session.
-struct Located {
+struct OpenItem {
     session: String,
-    link: Current,
-    request: Request,
+    link: CurrentLink,
+    request: CopilotRequest,
 }
 
-impl Located {
+impl OpenItem {
     fn call(&self, settlement: &Settlement) -> Call {
         self.request.call(&self.session, &settlement.outcome, settlement.remark.as_deref())
     }
 }
 
-impl Answerable for Located {
+impl Answerable for OpenItem {
     type Ending = Ending;
 
     const EVENT_DECIDES: bool = false;
@@ -83,8 +86,8 @@ impl Answerable for Located {
 }
 
 /// What is open in a session, as Copilot lists it.
-struct Listed {
-    open: BTreeMap<String, Request>,
+struct OpenList {
+    open: BTreeMap<String, CopilotRequest>,
     /// The IDs of all open permissions, where Copilot has listed them.
     permissions: Option<BTreeSet<String>>,
 }
@@ -104,18 +107,19 @@ struct Page<'a> {
 ///
 /// # Errors
 /// It cannot be reached, or does not speak as Copilot does, or it cannot have an inbox.
-pub(super) async fn run(place: Place, hosts: SharedHosts) -> Result<(), String> {
+pub(super) async fn run(place: ServerPlace, hosts: SharedInboxes) -> Result<(), String> {
     let mut connection = connect(&place).await?;
     let folder = match &connection.foreground.session_id {
         Some(session) => working_directory(&connection.link, session).await,
         None => None,
     };
-    let folder = folder.or_else(|| listeners::folder(place.pid?));
-    let who = Who { agent: NAME.to_owned(), folder: folder.clone().unwrap_or_default(), pid: place.pid };
+    let folder = folder.or_else(|| processes::folder(place.pid?));
+    let who =
+        AgentIdentity { agent: NAME.to_owned(), folder: folder.clone().unwrap_or_default(), pid: place.pid };
     let hosted = hosts.host(who).map_err(|error| format!("has no inbox: {error}"))?;
     let dialog = Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) };
     let (now, current) = watch::channel(Some(Arc::clone(&connection.link)));
-    let mut attached = Attached {
+    let mut attached = CopilotSession {
         book: Book::new(hosted.desk.clone(), dialog),
         folder: folder.as_deref().map(text),
         sessions: VecDeque::new(),
@@ -139,19 +143,19 @@ pub(super) async fn run(place: Place, hosts: SharedHosts) -> Result<(), String> 
     Ok(())
 }
 
-struct Attached {
-    book: Book<Located>,
+struct CopilotSession {
+    book: Book<OpenItem>,
     folder: Option<Arc<str>>,
     /// The sessions that were joined, the oldest one first, each with the folder that it works in.
     sessions: VecDeque<(String, Option<Arc<str>>)>,
     link: Arc<Link>,
-    current: Current,
+    current: CurrentLink,
 }
 
-impl Attached {
+impl CopilotSession {
     /// Opens and ends what Copilot tells of, until the connection ends.
-    async fn follow(&mut self, connection: Connection) {
-        let Connection { mut heard, foreground, .. } = connection;
+    async fn follow(&mut self, connection: CopilotConnection) {
+        let CopilotConnection { mut heard, foreground, .. } = connection;
         if let Some(session) = foreground.session_id {
             self.join(session).await;
         }
@@ -165,16 +169,16 @@ impl Attached {
             };
             tokio::select! {
                 heard = heard.recv() => match heard {
-                    Some(Heard::Foreground(session)) => self.join(session).await,
-                    Some(Heard::Event(session, Event::Asked(request))) => {
+                    Some(Notification::Foreground(session)) => self.join(session).await,
+                    Some(Notification::Event(session, CopilotEvent::Asked(request))) => {
                         // A session that was left to its own dialog goes on telling.
                         if self.is_joined(&session) {
                             self.open(&session, *request);
                         }
                     }
-                    Some(Heard::Event(_, Event::Ended { id, ending })) => self.book.ended(&id, ending),
-                    Some(Heard::Event(session, Event::Moved(folder))) => self.moved(&session, &folder),
-                    Some(Heard::Event(..)) => {}
+                    Some(Notification::Event(_, CopilotEvent::Ended { id, ending })) => self.book.ended(&id, ending),
+                    Some(Notification::Event(session, CopilotEvent::Moved(folder))) => self.moved(&session, &folder),
+                    Some(Notification::Event(..)) => {}
                     None => return,
                 },
                 () = self.book.finished() => {}
@@ -205,7 +209,7 @@ impl Attached {
             self.withdraw(|located| located.session == oldest);
         }
         match self.listed(&session).await {
-            Ok(Listed { open, .. }) => {
+            Ok(OpenList { open, .. }) => {
                 open.into_values().for_each(|request| self.open(&session, request));
                 tracing::info!(session, "attached to Copilot");
             }
@@ -231,7 +235,7 @@ impl Attached {
         }
     }
 
-    fn open(&mut self, session: &str, request: Request) {
+    fn open(&mut self, session: &str, request: CopilotRequest) {
         let joined = self.sessions.iter().find(|(joined, _)| joined == session);
         let question = Question {
             agent: Some(NAME.into()),
@@ -239,11 +243,11 @@ impl Attached {
             session: Some(session.to_owned()),
             ..request.question.clone()
         };
-        let located = Located { session: session.to_owned(), link: self.current.clone(), request };
+        let located = OpenItem { session: session.to_owned(), link: self.current.clone(), request };
         self.book.open(question, located);
     }
 
-    fn withdraw(&mut self, is_meant: impl Fn(&Located) -> bool) {
+    fn withdraw(&mut self, is_meant: impl Fn(&OpenItem) -> bool) {
         self.book.ids(is_meant).iter().for_each(|id| self.book.withdrawn(id));
     }
 
@@ -262,12 +266,12 @@ impl Attached {
                 Err(error) => Err(error),
             };
             match listed {
-                Ok(Listed { open, permissions }) => {
+                Ok(OpenList { open, permissions }) => {
                     self.learn(&session).await;
                     // A form that the log does not have may be open: Copilot keeps the last events of forms only. The list
                     // of permissions is whole.
                     if let Some(permissions) = permissions {
-                        self.withdraw(|Located { session: of, request, .. }| {
+                        self.withdraw(|OpenItem { session: of, request, .. }| {
                             let id = &request.question.id;
                             let is_listed = permissions.contains(id) || open.contains_key(id);
                             *of == session && request.is_permission() && !is_listed
@@ -285,15 +289,15 @@ impl Attached {
     }
 
     /// Returns what is open in a session. What the log says of the end of a question is told at once.
-    async fn listed(&mut self, session: &str) -> Result<Listed, CallError> {
+    async fn listed(&mut self, session: &str) -> Result<OpenList, CallError> {
         let (mut open, mut cursor) = (BTreeMap::new(), None);
         for _ in 0..limits::COPILOT_PAGES {
             let page = self.page(session, cursor.as_deref()).await?;
             let Page { events, cursor: next, has_more } = read(&page)?;
             for event in events {
                 match read_event(event.get()) {
-                    Event::Asked(request) => drop(open.insert(request.question.id.clone(), *request)),
-                    Event::Ended { id, ending } => {
+                    CopilotEvent::Asked(request) => drop(open.insert(request.question.id.clone(), *request)),
+                    CopilotEvent::Ended { id, ending } => {
                         open.remove(&id);
                         self.book.ended(&id, ending);
                     }
@@ -308,11 +312,11 @@ impl Attached {
         let of_session = json!({ "sessionId": session });
         let listed = self.link.call("session.permissions.pendingRequests", of_session).await;
         let listed = listed.ok().and_then(|listed| pending_permissions(&listed));
-        let permissions = listed.map(|Pending { ids, requests }| {
+        let permissions = listed.map(|OpenPermissions { ids, requests }| {
             open.extend(requests.into_iter().map(|request| (request.question.id.clone(), request)));
             ids
         });
-        Ok(Listed { open, permissions })
+        Ok(OpenList { open, permissions })
     }
 
     async fn page(&self, session: &str, cursor: Option<&str>) -> Result<String, CallError> {

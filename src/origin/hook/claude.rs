@@ -13,15 +13,15 @@ use std::{
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::{
-    ends::{Counted, Ends},
+    ends::{CountedDecision, DialogWatcher},
     spool::{self, Spool, has_ended},
 };
 use crate::{
-    control::Asked,
+    control::QuestionHandle,
     desk::Settlement,
     dialect::claude::{HookCall, HookEvent, HookReply},
     limits,
-    origin::{Hosted, Hosts, Who},
+    origin::{AgentIdentity, AgentInbox, AgentInboxes},
     question::{Outcome, Provenance, Purpose, Question, Reason, Responder},
     signals::{Signals, runtime},
 };
@@ -54,7 +54,7 @@ pub struct HookSettings {
 }
 
 /// Runs one call. There is no error: what cannot be done is left to the dialog.
-pub fn run(settings: &HookSettings, hosts: &impl Hosts) {
+pub fn run(settings: &HookSettings, hosts: &impl AgentInboxes) {
     if !settings.is_on {
         return;
     }
@@ -72,7 +72,7 @@ pub fn run(settings: &HookSettings, hosts: &impl Hosts) {
     }
 }
 
-fn ask(call: &HookCall, settings: &HookSettings, hosts: &impl Hosts) {
+fn ask(call: &HookCall, settings: &HookSettings, hosts: &impl AgentInboxes) {
     let Some((question, reply)) = call.question(&format!("hook-{}", std::process::id())) else { return };
     if question.purpose == Purpose::Permission && !settings.permissions {
         return;
@@ -81,7 +81,7 @@ fn ask(call: &HookCall, settings: &HookSettings, hosts: &impl Hosts) {
         runtime.block_on(async {
             // Signals are caught before the socket is bound, so that no signal leaves the socket behind.
             let signals = Signals::catch().map_err(|error| error.to_string())?;
-            Waiting::new(call, settings, hosts, question, reply)?.run(signals).await;
+            WaitingQuestion::new(call, settings, hosts, question, reply)?.run(signals).await;
             Ok(())
         })
     });
@@ -91,11 +91,11 @@ fn ask(call: &HookCall, settings: &HookSettings, hosts: &impl Hosts) {
 }
 
 /// A question that waits beside its dialog.
-struct Waiting {
-    asked: Asked,
+struct WaitingQuestion {
+    asked: QuestionHandle,
     question: Question,
     reply: HookReply,
-    ends: Ends,
+    ends: DialogWatcher,
     /// Until when an answer from elsewhere is held back.
     held_until: Instant,
     /// When the question is left to the dialog.
@@ -103,7 +103,7 @@ struct Waiting {
     confirms: bool,
     agent: u32,
     /// Serves the question until the end.
-    _hosted: Hosted,
+    _hosted: AgentInbox,
 }
 
 /// How the wait ended.
@@ -114,25 +114,25 @@ enum End {
     Over(Outcome, Provenance),
 }
 
-impl Waiting {
+impl WaitingQuestion {
     fn new(
         call: &HookCall,
         settings: &HookSettings,
-        hosts: &impl Hosts,
+        hosts: &impl AgentInboxes,
         question: Question,
         reply: HookReply,
     ) -> Result<Self, String> {
         let folder = call.folder.as_deref().unwrap_or_default().into();
         let agent = agent();
         let spool = Spool::new(&call.session).ok();
-        let ends = Ends::new(call, question.clone(), agent, spool);
-        let hosted = hosts.host(Who { agent: AGENT.to_owned(), folder, pid: Some(agent) });
+        let ends = DialogWatcher::new(call, question.clone(), agent, spool);
+        let hosted = hosts.host(AgentIdentity { agent: AGENT.to_owned(), folder, pid: Some(agent) });
         let hosted = hosted.map_err(|error| error.to_string())?;
         let asking = Question { agent: Some(AGENT.into()), ..question.clone() };
         let is_locked = call.locks_the_dialog();
         let asked = hosted.desk.open(asking, is_locked).map_err(|error| error.to_string())?;
         let now = Instant::now();
-        Ok(Waiting {
+        Ok(WaitingQuestion {
             asked,
             question,
             reply,
@@ -171,8 +171,8 @@ impl Waiting {
             looks.tick().await;
             let is_over = Instant::now() >= until;
             match self.ends.counted() {
-                Some(Counted::Dialog(outcome)) => return self.asked.end(outcome, dialog()),
-                Some(Counted::Printed) => return self.asked.delivered(),
+                Some(CountedDecision::Dialog(outcome)) => return self.asked.end(outcome, dialog()),
+                Some(CountedDecision::Printed) => return self.asked.delivered(),
                 // The tool runs.
                 None if is_over && is_permission => return self.asked.delivered(),
                 None if is_over => return self.asked.undeliverable(),

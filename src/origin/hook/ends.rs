@@ -16,7 +16,7 @@ use crate::{
 
 /// What counted, where a decision was printed.
 #[derive(Debug, PartialEq)]
-pub(super) enum Counted {
+pub(super) enum CountedDecision {
     /// The decision.
     Printed,
     /// The dialog, which was first and ended so.
@@ -25,7 +25,7 @@ pub(super) enum Counted {
 
 /// Tells how a dialog ended.
 #[derive(Debug)]
-pub(super) struct Ends {
+pub(super) struct DialogWatcher {
     /// `None` for what is no tool call.
     watch: Option<Watch>,
     transcript: Option<Tail>,
@@ -36,11 +36,11 @@ pub(super) struct Ends {
     session: String,
 }
 
-impl Ends {
+impl DialogWatcher {
     /// Looks at what belongs to this call of this agent, and at what other hooks tell in `spool`. What is not there is not
     /// looked at.
     pub(super) fn new(call: &HookCall, question: Question, agent: u32, spool: Option<Spool>) -> Self {
-        let mut ends = Ends {
+        let mut ends = DialogWatcher {
             watch: Watch::new(call, question),
             transcript: call.transcript.as_ref().map(|path| Tail::new(path.into())),
             spool,
@@ -59,10 +59,10 @@ impl Ends {
     }
 
     /// Returns what counted once a decision was printed, if the transcript says so by now.
-    pub(super) fn counted(&mut self) -> Option<Counted> {
+    pub(super) fn counted(&mut self) -> Option<CountedDecision> {
         let outcome = self.written()?;
         let is_by_hook = self.watch.as_ref()?.is_by_hook();
-        Some(if is_by_hook { Counted::Printed } else { Counted::Dialog(outcome) })
+        Some(if is_by_hook { CountedDecision::Printed } else { CountedDecision::Dialog(outcome) })
     }
 
     /// Returns how the dialog ended, if that is told by now.
@@ -116,14 +116,14 @@ mod tests {
     use super::*;
 
     /// Returns what tells the end of a permission to run `make`, of a session with this transcript.
-    fn ends(transcript: &Path) -> Ends {
+    fn ends(transcript: &Path) -> DialogWatcher {
         let stdin = json!({
             "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
             "tool_name": "Bash", "tool_input": { "command": "make" },
         });
         let call = HookCall::read(stdin.to_string().as_bytes()).expect("a call");
         let (question, _) = call.question("q").expect("a question");
-        Ends::new(&call, question, 7, None)
+        DialogWatcher::new(&call, question, 7, None)
     }
 
     #[test]

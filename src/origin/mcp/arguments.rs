@@ -12,18 +12,18 @@ const QUESTIONS: usize = 4;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asks {
+struct QuestionArgument {
     question: String,
     #[serde(default)]
     header: Option<String>,
     #[serde(default)]
-    options: Vec<Choice>,
+    options: Vec<OptionArgument>,
     #[serde(default)]
     multi_select: bool,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct OptionArgument {
     label: String,
     #[serde(default)]
     description: Option<String>,
@@ -35,11 +35,11 @@ struct Choice {
 ///
 /// # Errors
 /// A sentence without a full stop that says what is wrong.
-pub(super) fn question(arguments: Option<&JsonObject>) -> Result<Question, String> {
+pub(super) fn read_question(arguments: Option<&JsonObject>) -> Result<Question, String> {
     let questions = arguments
         .and_then(|members| members.get("questions"))
         .ok_or("the argument `questions` is missing")?;
-    let questions: Vec<Asks> = read(questions)?;
+    let questions: Vec<QuestionArgument> = read(questions)?;
     if questions.is_empty() || questions.len() > QUESTIONS {
         return Err(format!("there must be 1 to {QUESTIONS} questions, there are {}", questions.len()));
     }
@@ -50,8 +50,8 @@ pub(super) fn question(arguments: Option<&JsonObject>) -> Result<Question, Strin
 }
 
 /// Reads a list of questions. Some models write it as a text that has the JSON.
-fn read(questions: &Json) -> Result<Vec<Asks>, String> {
-    let read = |json: &Json| -> Result<Vec<Asks>, String> {
+fn read(questions: &Json) -> Result<Vec<QuestionArgument>, String> {
+    let read = |json: &Json| -> Result<Vec<QuestionArgument>, String> {
         serde_path_to_error::deserialize(json).map_err(|error| match error.path().to_string().as_str() {
             "." => format!("questions: {}", error.inner()),
             path => {
@@ -68,7 +68,7 @@ fn read(questions: &Json) -> Result<Vec<Asks>, String> {
     }
 }
 
-fn field(place: usize, asks: Asks) -> Result<Field, String> {
+fn field(place: usize, asks: QuestionArgument) -> Result<Field, String> {
     let number = place + 1;
     let label = asks.question.trim();
     if label.is_empty() {
@@ -105,7 +105,7 @@ fn filled(text: Option<String>) -> Option<String> {
 }
 
 /// Reads the arguments of `wait_for_answer`.
-pub(super) fn ticket(arguments: Option<&JsonObject>) -> Option<&str> {
+pub(super) fn read_ticket(arguments: Option<&JsonObject>) -> Option<&str> {
     arguments?.get("ticket")?.as_str().map(str::trim)
 }
 
@@ -117,7 +117,7 @@ mod tests {
 
     fn asked(questions: Json) -> Result<Question, String> {
         let arguments = [("questions".to_owned(), questions)].into_iter().collect();
-        question(Some(&arguments))
+        read_question(Some(&arguments))
     }
 
     fn one(options: Json) -> Json {
@@ -169,6 +169,6 @@ mod tests {
         ] {
             assert_eq!(asked(questions).expect_err(problem), problem);
         }
-        assert_eq!(question(None).expect_err("nothing"), "the argument `questions` is missing");
+        assert_eq!(read_question(None).expect_err("nothing"), "the argument `questions` is missing");
     }
 }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{
     McpOptions,
-    stage::{Client, answer, which},
+    stage::{TestClient, answer, which},
 };
 use crate::desk::Refusal;
 
@@ -20,8 +20,8 @@ fn status(reply: &Json) -> &str {
     reply["result"]["structuredContent"]["status"].as_str().unwrap_or_else(|| panic!("no status: {reply}"))
 }
 
-async fn client() -> Client {
-    Client::initialized(McpOptions::default(), "test").await
+async fn client() -> TestClient {
+    TestClient::initialized(McpOptions::default(), "test").await
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,7 +93,7 @@ async fn progress_is_reported_until_the_ticket_and_while_the_ticket_waits() {
 #[tokio::test(start_paused = true)]
 async fn wait_that_the_person_has_set_holds() {
     let options = McpOptions { wait: Some(Duration::from_secs(7)) };
-    let mut client = Client::initialized(options, "claude-code").await;
+    let mut client = TestClient::initialized(options, "claude-code").await;
     let began = Instant::now();
     client.ask(1, Some("t")).await;
     assert_eq!(status(&client.reply().await), "waiting");
@@ -266,7 +266,7 @@ async fn bad_input_is_an_error_that_says_how_to_call() {
 
 #[tokio::test(start_paused = true)]
 async fn client_without_initialize_is_served() {
-    let mut client = Client::start(McpOptions::default());
+    let mut client = TestClient::start(McpOptions::default());
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "next", "title": "The Next", "version": "1" },
@@ -300,7 +300,7 @@ async fn client_without_initialize_is_served() {
 
 #[tokio::test(start_paused = true)]
 async fn messages_before_the_first_request_end_nothing() {
-    let mut client = Client::start(McpOptions::default());
+    let mut client = TestClient::start(McpOptions::default());
     client.request(1, "server/discover", json!({})).await;
     assert_eq!(client.reply().await["id"], 1);
     client.cancel(1).await;
@@ -331,7 +331,7 @@ async fn newest_version_with_initialize_is_agreed_on() {
         ("2026-07-28", "2025-11-25"),
         ("2099-01-01", "2025-11-25"),
     ] {
-        let mut client = Client::start(McpOptions::default());
+        let mut client = TestClient::start(McpOptions::default());
         let info = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": info });
         client.request(1, "initialize", params).await;
@@ -357,7 +357,7 @@ async fn lines_that_are_no_messages_end_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn folder_that_the_client_names_is_shown() {
-    let mut client = Client::start(McpOptions::default());
+    let mut client = TestClient::start(McpOptions::default());
     let info = json!({ "name": "claude-code", "version": "1" });
     let params =
         json!({ "protocolVersion": "2025-06-18", "capabilities": { "roots": {} }, "clientInfo": info });

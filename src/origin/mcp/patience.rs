@@ -34,7 +34,7 @@ pub(super) struct Patience {
 
 /// What a waiting call does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextStep {
     /// It reports progress.
     Report,
     /// It returns a ticket.
@@ -55,9 +55,13 @@ impl Patience {
     }
 
     /// Returns what follows after so many reports, and when: the time since the call came.
-    pub(super) fn next(self, reports: u32) -> (Duration, Next) {
+    pub(super) fn next(self, reports: u32) -> (Duration, NextStep) {
         let due = limits::mcp::PROGRESS.saturating_mul(reports);
-        if self.reports && due < self.limit { (due, Next::Report) } else { (self.limit, Next::Ticket) }
+        if self.reports && due < self.limit {
+            (due, NextStep::Report)
+        } else {
+            (self.limit, NextStep::Ticket)
+        }
     }
 }
 
@@ -111,7 +115,12 @@ mod tests {
         let at = Duration::from_secs;
         assert_eq!(
             steps,
-            [(at(0), Next::Report), (at(5), Next::Report), (at(10), Next::Report), (at(12), Next::Ticket)]
+            [
+                (at(0), NextStep::Report),
+                (at(5), NextStep::Report),
+                (at(10), NextStep::Report),
+                (at(12), NextStep::Ticket)
+            ]
         );
         assert!(limits::mcp::PROGRESS <= at(10), "a client may give up after 10 s without progress");
     }
@@ -119,12 +128,12 @@ mod tests {
     #[test]
     fn call_without_a_progress_token_reports_nothing() {
         let patience = Patience::of("", false, None);
-        assert_eq!(patience.next(0), (Duration::from_secs(45), Next::Ticket));
+        assert_eq!(patience.next(0), (Duration::from_secs(45), NextStep::Ticket));
     }
 
     #[test]
     fn limit_of_zero_returns_a_ticket_at_once() {
         let patience = Patience::of("", true, Some(Duration::ZERO));
-        assert_eq!(patience.next(0), (Duration::ZERO, Next::Ticket));
+        assert_eq!(patience.next(0), (Duration::ZERO, NextStep::Ticket));
     }
 }

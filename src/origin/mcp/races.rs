@@ -12,7 +12,7 @@ use tokio::{
 use super::{
     McpOptions,
     patience::WITHOUT_PROGRESS,
-    stage::{Client, answer},
+    stage::{TestClient, answer},
 };
 use crate::{
     desk::{QuestionId, Refusal},
@@ -47,7 +47,7 @@ impl Random {
 
 /// What may happen to a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Event {
+enum RaceEvent {
     Answer(&'static str),
     CancelAsking,
     CancelWaiting,
@@ -57,20 +57,20 @@ enum Event {
     End,
 }
 
-const EVENTS: [Event; 8] = [
-    Event::Answer("one"),
-    Event::Answer("two"),
-    Event::CancelAsking,
-    Event::CancelWaiting,
-    Event::Ticket,
-    Event::WaitAgain,
-    Event::Read,
-    Event::End,
+const EVENTS: [RaceEvent; 8] = [
+    RaceEvent::Answer("one"),
+    RaceEvent::Answer("two"),
+    RaceEvent::CancelAsking,
+    RaceEvent::CancelWaiting,
+    RaceEvent::Ticket,
+    RaceEvent::WaitAgain,
+    RaceEvent::Read,
+    RaceEvent::End,
 ];
 
 /// One race, and what came of it.
 struct Race {
-    client: Client,
+    client: TestClient,
     id: QuestionId,
     responders: Vec<(&'static str, JoinHandle<Result<(), Refusal>>)>,
     messages: Option<JoinHandle<Vec<Json>>>,
@@ -81,7 +81,7 @@ struct Race {
 
 impl Race {
     async fn start() -> Self {
-        let mut client = Client::initialized(McpOptions::default(), "test").await;
+        let mut client = TestClient::initialized(McpOptions::default(), "test").await;
         let id = client.ask(ASK, None).await;
         Race {
             client,
@@ -100,29 +100,29 @@ impl Race {
         }
     }
 
-    async fn step(&mut self, event: Event) {
+    async fn step(&mut self, event: RaceEvent) {
         match event {
-            Event::Answer(text) => {
+            RaceEvent::Answer(text) => {
                 let (inbox, id) = (self.client.inbox(), self.id.clone());
                 let told = async move { answer(&inbox, &id, text).await };
                 self.responders.push((text, tokio::spawn(told)));
             }
-            Event::CancelAsking if !self.ended => {
+            RaceEvent::CancelAsking if !self.ended => {
                 self.client.cancel(ASK).await;
                 self.cancelled.push(ASK);
             }
-            Event::CancelWaiting if !self.ended => {
+            RaceEvent::CancelWaiting if !self.ended => {
                 self.client.cancel(WAIT).await;
                 self.cancelled.push(WAIT);
             }
-            Event::WaitAgain if !self.ended => {
+            RaceEvent::WaitAgain if !self.ended => {
                 let ticket = json!({ "ticket": self.id.to_string() });
                 self.client.call(WAIT, "wait_for_answer", ticket, None).await;
                 self.requested.push(WAIT);
             }
-            Event::Ticket => advance(WITHOUT_PROGRESS).await,
-            Event::Read => self.read(),
-            Event::End => {
+            RaceEvent::Ticket => advance(WITHOUT_PROGRESS).await,
+            RaceEvent::Read => self.read(),
+            RaceEvent::End => {
                 self.client.close_stdin();
                 self.ended = true;
             }
@@ -224,8 +224,8 @@ async fn run(part: u64) {
             race.step(*event).await;
             random.pause().await;
         }
-        accepted_late += u64::from(events.contains(&Event::Ticket));
-        withdrawn += u64::from(events.contains(&Event::End));
+        accepted_late += u64::from(events.contains(&RaceEvent::Ticket));
+        withdrawn += u64::from(events.contains(&RaceEvent::End));
         let has_time = random.below(2) == 0;
         if let Err(problem) = race.finish(has_time).await {
             panic!("race {seed}, {events:?}: {problem}");

@@ -17,7 +17,7 @@ const NO_CONSENT: &str = "This is not consent: do not assume an answer.";
 const SHOWN: usize = 40;
 
 /// One question of the form, and what the person said to it.
-struct Given<'a> {
+struct AnsweredField<'a> {
     field: &'a Field,
     /// The labels of the chosen options.
     selected: Vec<&'a str>,
@@ -26,7 +26,7 @@ struct Given<'a> {
     note: Option<&'a str>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> AnsweredField<'a> {
     fn of(field: &'a Field, answer: &'a Answer) -> Self {
         let texts = match answer.values.get(&field.name) {
             Some(Value::Text(text)) => std::slice::from_ref(text),
@@ -39,7 +39,7 @@ impl<'a> Given<'a> {
         let texts = texts.iter().map(String::as_str).filter(|text| !text.is_empty());
         let (selected, own): (Vec<_>, Vec<_>) = texts.partition(|text| label(text).is_some());
         let selected = selected.into_iter().filter_map(label).collect();
-        Given { field, selected, own, note: answer.notes.get(&field.name).map(String::as_str) }
+        AnsweredField { field, selected, own, note: answer.notes.get(&field.name).map(String::as_str) }
     }
 
     fn is_answered(&self) -> bool {
@@ -99,7 +99,7 @@ pub(super) fn settled(question: &Question, settlement: &Settlement) -> CallToolR
 }
 
 fn answered(question: &Question, answer: &Answer) -> CallToolResult {
-    let given: Vec<_> = question.fields.iter().map(|field| Given::of(field, answer)).collect();
+    let given: Vec<_> = question.fields.iter().map(|field| AnsweredField::of(field, answer)).collect();
     let missing = given.iter().filter(|given| !given.is_answered()).count();
     let message = match (missing, given.len()) {
         (0, _) => "The person answered.".to_owned(),
@@ -113,7 +113,7 @@ fn answered(question: &Question, answer: &Answer) -> CallToolResult {
     };
     let lines: Vec<_> = (1..).zip(&given).map(|(number, given)| given.lines(number)).collect();
     let text = format!("{message}\n{}", lines.join("\n"));
-    let answers: Vec<_> = given.iter().map(Given::json).collect();
+    let answers: Vec<_> = given.iter().map(AnsweredField::json).collect();
     success(text, json!({ "status": "answered", "message": message, "answers": answers }))
 }
 
@@ -225,7 +225,7 @@ mod tests {
             ] },
         ] }))
         .expect("arguments");
-        arguments::question(Some(&arguments)).expect("a question")
+        arguments::read_question(Some(&arguments)).expect("a question")
     }
 
     fn told(outcome: Outcome, remark: Option<&str>) -> (String, Json) {
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn example_is_one_that_can_be_asked() {
         let arguments: JsonObject = serde_json::from_str(EXAMPLE).expect("JSON");
-        let question = arguments::question(Some(&arguments)).expect("a question");
+        let question = arguments::read_question(Some(&arguments)).expect("a question");
         assert_eq!((question.origin, question.fields.len()), (Origin::Mcp, 1));
     }
 

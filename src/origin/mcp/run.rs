@@ -13,10 +13,10 @@ use tokio::{
 };
 
 use super::{
-    server::{McpOptions, Server, Shared},
-    transport::Connection,
+    server::{McpOptions, Server, ServerState},
+    transport::ClientConnection,
 };
-use crate::{limits, origin::Hosts};
+use crate::{limits, origin::AgentInboxes};
 
 /// Serves one client on these streams until it has closed its end, or until `stop` is done, whose output is returned
 /// then. Every question that is open at the end is withdrawn.
@@ -27,12 +27,12 @@ pub async fn serve<H, R, W, T>(
     stop: impl Future<Output = T>,
 ) -> Option<T>
 where
-    H: Hosts + Send + Sync + 'static,
+    H: AgentInboxes + Send + Sync + 'static,
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let shared = Shared::default();
-    let connection = Connection::new(reader, writer, shared.in_flight.clone());
+    let shared = ServerState::default();
+    let connection = ClientConnection::new(reader, writer, shared.in_flight.clone());
     let server = Server::new(options, hosts, shared.clone());
     let stopped = tokio::select! {
         () = converse(server, connection) => None,
@@ -53,7 +53,7 @@ where
 
 /// Withdraws what is open once stdin has ended, and lets the last replies be read: a client may close its end, read no
 /// more, and leave the pipe open.
-async fn leave(shared: &Shared) {
+async fn leave(shared: &ServerState) {
     shared.in_flight.over().await;
     shared.tickets.withdraw();
     sleep(limits::FLUSH).await;
@@ -66,9 +66,9 @@ pub fn stdio() -> (StdioReader, StdioWriter) {
 
 /// Speaks with the client until it has closed its end. `rmcp` then writes the replies that are left, for at most 5 s; for at
 /// most 2 s where the future is dropped.
-async fn converse<H, R, W>(server: Server<H>, connection: Connection<R, W>)
+async fn converse<H, R, W>(server: Server<H>, connection: ClientConnection<R, W>)
 where
-    H: Hosts + Send + Sync + 'static,
+    H: AgentInboxes + Send + Sync + 'static,
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {

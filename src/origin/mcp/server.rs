@@ -22,7 +22,7 @@ use tokio::{
 
 use super::{
     arguments, client,
-    patience::{Next, Patience},
+    patience::{NextStep, Patience},
     result,
     tickets::{Tickets, Waiter},
     tools,
@@ -32,7 +32,7 @@ use crate::{
     control::LocalDesk,
     desk::Refusal,
     limits,
-    origin::{Hosted, Hosts, Who},
+    origin::{AgentIdentity, AgentInbox, AgentInboxes},
 };
 
 /// What is set for the server.
@@ -47,42 +47,42 @@ pub(super) struct Server<H> {
     options: McpOptions,
     hosts: H,
     /// The desk with the questions, once there was one.
-    desk: OnceCell<Desk>,
-    shared: Shared,
+    desk: OnceCell<McpDesk>,
+    shared: ServerState,
     waits: Semaphore,
 }
 
 /// What outlives the connection, so that responders hear how their questions ended. Cheap to clone.
 #[derive(Clone, Default)]
-pub(super) struct Shared {
+pub(super) struct ServerState {
     pub(super) tickets: Tickets,
     pub(super) in_flight: InFlight,
     /// The inbox, once there is one.
-    pub(super) hosted: Arc<Mutex<Option<Hosted>>>,
+    pub(super) hosted: Arc<Mutex<Option<AgentInbox>>>,
 }
 
 /// Where questions are asked, and what they say of the agent.
-struct Desk {
+struct McpDesk {
     desk: LocalDesk,
     agent: Arc<str>,
     project: Arc<str>,
 }
 
-impl<H: Hosts + Send + Sync + 'static> Server<H> {
-    pub(super) fn new(options: McpOptions, hosts: H, shared: Shared) -> Self {
+impl<H: AgentInboxes + Send + Sync + 'static> Server<H> {
+    pub(super) fn new(options: McpOptions, hosts: H, shared: ServerState) -> Self {
         Server { options, hosts, desk: OnceCell::new(), shared, waits: Semaphore::new(limits::mcp::WAITING) }
     }
 
     /// Returns the desk. The first question opens the inbox: most sessions of an agent ask nothing.
-    async fn desk(&self, context: &RequestContext<RoleServer>) -> Result<&Desk, String> {
+    async fn desk(&self, context: &RequestContext<RoleServer>) -> Result<&McpDesk, String> {
         let open = || async {
             let (agent, folder) = (client::shown_name(context), client::folder(context).await);
             let (shown, project) = (Arc::from(&*agent), Arc::from(&*folder.to_string_lossy()));
-            let who = Who { agent, folder, pid: Some(std::os::unix::process::parent_id()) };
+            let who = AgentIdentity { agent, folder, pid: Some(std::os::unix::process::parent_id()) };
             let hosted = self.hosts.host(who).map_err(|error| error.to_string())?;
             let desk = hosted.desk.clone();
             *self.shared.hosted.lock().unwrap_or_else(PoisonError::into_inner) = Some(hosted);
-            Ok(Desk { desk, agent: shown, project })
+            Ok(McpDesk { desk, agent: shown, project })
         };
         self.desk.get_or_try_init(open).await
     }
@@ -92,7 +92,7 @@ impl<H: Hosts + Send + Sync + 'static> Server<H> {
         arguments: Option<&JsonObject>,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let mut question = match arguments::question(arguments) {
+        let mut question = match arguments::read_question(arguments) {
             Ok(question) => question,
             Err(problem) => return result::misread(&problem),
         };
@@ -115,7 +115,7 @@ impl<H: Hosts + Send + Sync + 'static> Server<H> {
         arguments: Option<&JsonObject>,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let ticket = arguments::ticket(arguments);
+        let ticket = arguments::read_ticket(arguments);
         match ticket.and_then(|ticket| self.shared.tickets.wait(ticket)) {
             Some(waiter) => self.wait(waiter, context).await,
             None => result::unknown_ticket(ticket, &self.shared.tickets.open()),
@@ -161,7 +161,7 @@ impl<H: Hosts + Send + Sync + 'static> Server<H> {
         for reports in 0.. {
             let (due, next) = patience.next(reports);
             sleep_until(began + due).await;
-            let (Next::Report, Some(token)) = (next, &token) else { return };
+            let (NextStep::Report, Some(token)) = (next, &token) else { return };
             let seconds = due.as_secs();
             let message = format!("Waiting for the person to answer question {ticket}: {seconds} s so far");
             let progress =
@@ -184,7 +184,7 @@ impl<H: Hosts + Send + Sync + 'static> Server<H> {
     }
 }
 
-impl<H: Hosts + Send + Sync + 'static> ServerHandler for Server<H> {
+impl<H: AgentInboxes + Send + Sync + 'static> ServerHandler for Server<H> {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("askbridge", env!("CARGO_PKG_VERSION")))

@@ -16,7 +16,7 @@ use crate::{
     control::{BridgeInbox, Identity, Inbox},
     desk::{QuestionId, Refusal, Submission},
     machine::discovery::DiscoveryError,
-    origin::{Hosted, Hosts, Who},
+    origin::{AgentIdentity, AgentInbox, AgentInboxes},
     question::{Answer, Provenance, Responder},
 };
 
@@ -27,7 +27,7 @@ const DEADLINE: Duration = Duration::from_secs(24 * 3600);
 
 /// The inboxes that the server has opened.
 #[derive(Clone, Default)]
-pub(super) struct Inboxes(Arc<Mutex<Vec<(Who, BridgeInbox)>>>);
+pub(super) struct Inboxes(Arc<Mutex<Vec<(AgentIdentity, BridgeInbox)>>>);
 
 impl Inboxes {
     /// Returns the inbox that was opened.
@@ -43,8 +43,8 @@ impl Inboxes {
     }
 }
 
-impl Hosts for Inboxes {
-    fn host(&self, who: Who) -> Result<Hosted, DiscoveryError> {
+impl AgentInboxes for Inboxes {
+    fn host(&self, who: AgentIdentity) -> Result<AgentInbox, DiscoveryError> {
         let identity = Identity {
             bridge: "bridge".parse().expect("a name"),
             agent: who.agent.clone(),
@@ -54,7 +54,7 @@ impl Hosts for Inboxes {
         let (inbox, desk, work) = BridgeInbox::of_desk(identity, 1, None);
         let work = tokio::spawn(work.run());
         self.0.lock().expect("no panic").push((who, inbox));
-        Ok(Hosted { desk, host: Box::new(AbortOnDrop(work)) })
+        Ok(AgentInbox { desk, host: Box::new(AbortOnDrop(work)) })
     }
 }
 
@@ -67,14 +67,14 @@ impl Drop for AbortOnDrop {
 }
 
 /// A client, and the server that it speaks to.
-pub(super) struct Client {
+pub(super) struct TestClient {
     lines: Option<Lines<BufReader<DuplexStream>>>,
     stdin: Option<DuplexStream>,
     inboxes: Inboxes,
     pub(super) server: JoinHandle<Option<()>>,
 }
 
-impl Client {
+impl TestClient {
     /// Starts a server, and speaks to it without `initialize`, as of 2026-07-28.
     pub(super) fn start(options: McpOptions) -> Self {
         let (stdin, reader) = duplex(1 << 20);
@@ -82,7 +82,7 @@ impl Client {
         let inboxes = Inboxes::default();
         let serving = serve(options, inboxes.clone(), (reader, writer), std::future::pending());
         let lines = BufReader::new(stdout).lines();
-        Client { lines: Some(lines), stdin: Some(stdin), inboxes, server: tokio::spawn(serving) }
+        TestClient { lines: Some(lines), stdin: Some(stdin), inboxes, server: tokio::spawn(serving) }
     }
 
     /// Starts a server, and initializes it as a client of this name.
@@ -182,7 +182,7 @@ impl Client {
         self.inboxes.inbox()
     }
 
-    pub(super) fn who(&self) -> Who {
+    pub(super) fn who(&self) -> AgentIdentity {
         self.inboxes.0.lock().expect("no panic")[0].0.clone()
     }
 

@@ -9,7 +9,7 @@ use std::{
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 
 use crate::{
-    control::local_desk::Asked,
+    control::local_desk::QuestionHandle,
     desk::Settlement,
     limits,
     question::{Outcome, Provenance, Question, Reason},
@@ -18,14 +18,14 @@ use crate::{
 /// The questions, oldest first. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tickets {
-    entries: Arc<Mutex<VecDeque<Arc<Entry>>>>,
+    entries: Arc<Mutex<VecDeque<Arc<TicketEntry>>>>,
     /// One task for each question that is not over.
     tasks: Arc<Mutex<JoinSet<()>>>,
 }
 
 /// One question.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct TicketEntry {
     ticket: String,
     question: Arc<Question>,
     /// Bytes of the question as JSON.
@@ -49,12 +49,12 @@ struct Calls {
 
 impl Tickets {
     /// Keeps a question that was opened. The caller waits for it.
-    pub(super) fn add(&self, asked: Asked, question: Arc<Question>) -> Waiter {
+    pub(super) fn add(&self, asked: QuestionHandle, question: Arc<Question>) -> Waiter {
         let (calls, heard) = watch::channel(Calls::default());
         let (tell, settled) = watch::channel(None);
         let ticket = asked.id().to_string();
         let size = serde_json::to_vec(&*question).map_or(0, |json| json.len());
-        let entry = Arc::new(Entry { ticket, question, size, calls, settled });
+        let entry = Arc::new(TicketEntry { ticket, question, size, calls, settled });
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(attend(asked, heard, tell));
@@ -90,16 +90,17 @@ impl Tickets {
         tasks.join_all().await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Entry>>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<TicketEntry>>> {
         // Nothing that holds it can leave it half changed.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Forgets the oldest questions that are over, beyond the limits. The desk bounds those that are open.
-fn forget(entries: &mut VecDeque<Arc<Entry>>) {
-    let size =
-        |entry: &Arc<Entry>| entry.settled.borrow().as_ref().map(|settlement| entry.size + bytes(settlement));
+fn forget(entries: &mut VecDeque<Arc<TicketEntry>>) {
+    let size = |entry: &Arc<TicketEntry>| {
+        entry.settled.borrow().as_ref().map(|settlement| entry.size + bytes(settlement))
+    };
     let (mut count, mut total) = (0, 0);
     // The newest are kept.
     let mut keep: Vec<_> = entries
@@ -121,7 +122,7 @@ fn bytes(settlement: &Settlement) -> usize {
     }
 }
 
-impl Entry {
+impl TicketEntry {
     fn is_settled(&self) -> bool {
         self.settled.borrow().is_some()
     }
@@ -129,7 +130,7 @@ impl Entry {
 
 /// Brings a question to its end, by what responders and calls do with it.
 async fn attend(
-    mut asked: Asked,
+    mut asked: QuestionHandle,
     mut calls: watch::Receiver<Calls>,
     tell: watch::Sender<Option<Arc<Settlement>>>,
 ) {
@@ -189,11 +190,11 @@ async fn has_reached_the_agent(calls: &mut watch::Receiver<Calls>) -> bool {
 /// A call that waits for a question.
 #[derive(Debug)]
 pub(super) struct Waiter {
-    entry: Arc<Entry>,
+    entry: Arc<TicketEntry>,
 }
 
 impl Waiter {
-    fn new(entry: Arc<Entry>) -> Self {
+    fn new(entry: Arc<TicketEntry>) -> Self {
         entry.calls.send_modify(|calls| calls.waiting += 1);
         Waiter { entry }
     }

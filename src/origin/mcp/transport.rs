@@ -24,14 +24,14 @@ use crate::limits;
 /// The requests that have no reply yet, shared by the connection and the calls. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight {
-    requests: Arc<Mutex<HashMap<RequestId, Request>>>,
+    requests: Arc<Mutex<HashMap<RequestId, PendingRequest>>>,
     /// Whether stdin has ended.
     is_over: watch::Sender<bool>,
 }
 
 /// A request without a reply.
 #[derive(Debug)]
-struct Request {
+struct PendingRequest {
     /// The room that it takes.
     room: OwnedSemaphorePermit,
     /// The call whose answer or ticket the reply has, and what is done with it once the agent has the reply.
@@ -62,21 +62,21 @@ impl InFlight {
     }
 
     fn add(&self, id: RequestId, room: OwnedSemaphorePermit) {
-        self.lock().insert(id, Request { room, about: None });
+        self.lock().insert(id, PendingRequest { room, about: None });
     }
 
-    fn remove(&self, id: &RequestId) -> Option<Request> {
+    fn remove(&self, id: &RequestId) -> Option<PendingRequest> {
         self.lock().remove(id)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, Request>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, PendingRequest>> {
         // Nothing that holds it can leave it half changed.
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The connection to the client.
-pub(super) struct Connection<R: AsyncRead, W: AsyncWrite> {
+pub(super) struct ClientConnection<R: AsyncRead, W: AsyncWrite> {
     lines: AsyncRwTransport<RoleServer, R, W>,
     in_flight: InFlight,
     room: Arc<Semaphore>,
@@ -84,7 +84,7 @@ pub(super) struct Connection<R: AsyncRead, W: AsyncWrite> {
     has_begun: bool,
 }
 
-impl<R, W> Connection<R, W>
+impl<R, W> ClientConnection<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -93,7 +93,7 @@ where
         let lines = AsyncRwTransport::new_server(reader, writer);
         let lines = lines.with_max_line_length(limits::mcp::MESSAGE);
         let room = Arc::new(Semaphore::new(limits::mcp::REQUESTS));
-        Connection { lines, in_flight, room, has_begun: false }
+        ClientConnection { lines, in_flight, room, has_begun: false }
     }
 
     /// Looks at a message, and returns it as it is.
@@ -120,7 +120,7 @@ where
     }
 }
 
-impl<R, W> Transport<RoleServer> for Connection<R, W>
+impl<R, W> Transport<RoleServer> for ClientConnection<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -140,7 +140,7 @@ where
         let sent = self.lines.send(message);
         async move {
             let sent = sent.await;
-            if let Some(Request { room, about }) = request {
+            if let Some(PendingRequest { room, about }) = request {
                 drop(room);
                 // I9: the responder is told once the agent has the answer, or the ticket to fetch it with.
                 if sent.is_ok()
@@ -204,13 +204,13 @@ mod tests {
         origin::mcp::{
             McpOptions,
             patience::WITHOUT_PROGRESS,
-            stage::{Client, answer},
+            stage::{TestClient, answer},
         },
     };
 
     #[tokio::test(start_paused = true)]
     async fn ticket_that_was_not_written_does_not_let_the_answer_pass_for_accepted() {
-        let mut client = Client::initialized(McpOptions::default(), "test").await;
+        let mut client = TestClient::initialized(McpOptions::default(), "test").await;
         let id = client.ask(1, None).await;
         // The client does not read, and the ticket is longer than what waits in the pipe.
         let reads = pending::<()>();
@@ -228,7 +228,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn call_beyond_the_limit_gets_a_ticket_that_counts_once_it_is_written() {
-        let mut client = Client::initialized(McpOptions::default(), "test").await;
+        let mut client = TestClient::initialized(McpOptions::default(), "test").await;
         let id = client.ask(1, None).await;
         for call in 2..=limits::mcp::WAITING as u64 + 1 {
             client.call(call, "wait_for_answer", json!({ "ticket": id.to_string() }), None).await;

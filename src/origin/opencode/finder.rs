@@ -6,14 +6,15 @@ use tokio::task::spawn_blocking;
 
 use super::{
     address::Address,
-    http::{Client, Password},
+    http::{HttpClient, Password},
     server,
     session::{self, NAME, Process},
 };
+use crate::control::processes;
 use crate::{
     origin::{
         SharedListeners,
-        attach::{Attachment, Complaints, Finder, Found, SharedHosts},
+        attach::{Attachment, Complaints, Finder, FoundAgent, SharedInboxes},
         listeners::{self, Listener},
     },
     settings::attached::TrustedServers,
@@ -43,15 +44,15 @@ impl OpencodeFinder {
         OpencodeFinder { named, password, trusted, listeners, complaints: Complaints::default() }
     }
 
-    fn found(&self, address: Address, pid: Option<u32>) -> Found {
-        let client = Client::new(address, self.password.as_ref(), Arc::clone(&self.trusted));
+    fn found(&self, address: Address, pid: Option<u32>) -> FoundAgent {
+        let client = HttpClient::new(address, self.password.as_ref(), Arc::clone(&self.trusted));
         let key = format!("{NAME} {}", client.address());
         let (complaints, is_named) = (self.complaints.clone(), self.named.is_some());
         let attach = move |hosts| Box::pin(attach(client, pid, hosts, complaints, is_named)) as Attachment;
-        Found { key, attach: Box::new(attach) }
+        FoundAgent { key, attach: Box::new(attach) }
     }
 
-    async fn find(&self) -> Vec<Found> {
+    async fn find(&self) -> Vec<FoundAgent> {
         if let Some(address) = &self.named {
             return vec![self.found(address.clone(), None)];
         }
@@ -65,7 +66,7 @@ impl Finder for OpencodeFinder {
         NAME
     }
 
-    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<Found>> + Send + '_>> {
+    fn look(&mut self) -> Pin<Box<dyn Future<Output = Vec<FoundAgent>> + Send + '_>> {
         Box::pin(self.find())
     }
 }
@@ -77,16 +78,16 @@ fn is_opencode(listener: &Listener) -> bool {
 }
 
 async fn attach(
-    client: Client,
+    client: HttpClient,
     pid: Option<u32>,
-    hosts: SharedHosts,
+    hosts: SharedInboxes,
     complaints: Complaints,
     is_named: bool,
 ) {
     let address = client.address().clone();
     let process = spawn_blocking(move || {
         let pid = pid.or_else(|| listeners::process_at(address.local_port()?));
-        Process { pid, started: pid.and_then(listeners::started) }
+        Process { pid, started: pid.and_then(processes::started) }
     });
     let process = process.await.unwrap_or_default();
     let run = async {

@@ -5,7 +5,7 @@ use std::{future::Future, io, sync::Arc};
 use axum::{
     body::{Body, Bytes, to_bytes},
     http::{
-        HeaderValue, Method, Request, Response,
+        HeaderValue, Method, Request as HttpRequest, Response,
         header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST},
     },
 };
@@ -67,24 +67,24 @@ pub(super) enum HttpError {
 }
 
 /// A response that was read as a whole.
-pub(super) struct Reply {
+pub(super) struct HttpReply {
     pub status: u16,
     pub body: Bytes,
 }
 
 /// What sends requests to one server. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Client {
+pub(super) struct HttpClient {
     address: Arc<Address>,
     authorization: Option<HeaderValue>,
     /// The servers that get the password whoever runs them.
     trusted: Arc<TrustedServers>,
 }
 
-impl Client {
+impl HttpClient {
     pub(super) fn new(address: Address, password: Option<&Password>, trusted: Arc<TrustedServers>) -> Self {
         let authorization = password.and_then(Password::header);
-        Client { address: Arc::new(address), authorization, trusted }
+        HttpClient { address: Arc::new(address), authorization, trusted }
     }
 
     pub(super) fn address(&self) -> &Address {
@@ -92,12 +92,12 @@ impl Client {
     }
 
     /// Sends a request without a body, and reads the response.
-    pub(super) async fn get(&self, path: &str) -> Result<Reply, HttpError> {
+    pub(super) async fn get(&self, path: &str) -> Result<HttpReply, HttpError> {
         in_time(self.exchange(self.request(Method::GET, path, "application/json", Body::empty())?)).await
     }
 
     /// Sends a body of JSON, and reads the response.
-    pub(super) async fn post(&self, path: &str, body: Option<String>) -> Result<Reply, HttpError> {
+    pub(super) async fn post(&self, path: &str, body: Option<String>) -> Result<HttpReply, HttpError> {
         let body = body.map_or_else(Body::empty, Body::from);
         in_time(self.exchange(self.request(Method::POST, path, "application/json", body)?)).await
     }
@@ -107,10 +107,10 @@ impl Client {
         in_time(self.send(self.request(Method::GET, path, "text/event-stream", Body::empty())?)).await
     }
 
-    async fn exchange(&self, request: Request<Body>) -> Result<Reply, HttpError> {
+    async fn exchange(&self, request: HttpRequest<Body>) -> Result<HttpReply, HttpError> {
         let (head, body) = self.send(request).await?.into_parts();
         let body = to_bytes(body, limits::OPENCODE_REPLY).await.map_err(|_| HttpError::Body)?;
-        Ok(Reply { status: head.status.as_u16(), body })
+        Ok(HttpReply { status: head.status.as_u16(), body })
     }
 
     fn request(
@@ -119,9 +119,10 @@ impl Client {
         path: &str,
         accept: &'static str,
         body: Body,
-    ) -> Result<Request<Body>, HttpError> {
+    ) -> Result<HttpRequest<Body>, HttpError> {
         let path = format!("{}{path}", self.address.prefix);
-        let mut request = Request::builder().method(method).uri(path).header(HOST, self.address.authority());
+        let mut request =
+            HttpRequest::builder().method(method).uri(path).header(HOST, self.address.authority());
         request = request.header(ACCEPT, accept).header(CONTENT_TYPE, "application/json");
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization);
@@ -129,7 +130,7 @@ impl Client {
         request.body(body).map_err(|_| HttpError::Path)
     }
 
-    async fn send(&self, request: Request<Body>) -> Result<Response<Body>, HttpError> {
+    async fn send(&self, request: HttpRequest<Body>) -> Result<Response<Body>, HttpError> {
         let connect = TcpStream::connect((&*self.address.host, self.address.port));
         let connected = timeout(limits::ATTACH_CONNECT, connect).await.map_err(|_| HttpError::TooSlow)?;
         let stream = connected.map_err(HttpError::Connect)?;

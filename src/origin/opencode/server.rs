@@ -4,11 +4,11 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::{
-    http::{Client, HttpError},
+    http::{HttpClient, HttpError},
     stream::Events,
 };
 use crate::{
-    dialect::opencode::{self, Call, Request, Verdict, encode},
+    dialect::opencode::{self, Call, OpencodeRequest, Verdict, encode},
     machine::discovery::DiscoveryError,
     origin::answering::Delivery,
 };
@@ -41,7 +41,7 @@ impl From<HttpError> for ServerError {
 const STREAMS: [&str; 2] = ["/global/event", "/event"];
 
 /// Begins to read the events. An unknown path is answered with the web page, and no stream.
-pub(super) async fn events(client: &Client) -> Result<Events, ServerError> {
+pub(super) async fn events(client: &HttpClient) -> Result<Events, ServerError> {
     for path in STREAMS {
         let response = client.events(path).await?;
         let is_stream = response
@@ -58,7 +58,7 @@ pub(super) async fn events(client: &Client) -> Result<Events, ServerError> {
 }
 
 /// Returns whether an opencode server listens there.
-pub(super) async fn is_opencode(client: &Client) -> Result<(), ServerError> {
+pub(super) async fn is_opencode(client: &HttpClient) -> Result<(), ServerError> {
     #[derive(Deserialize)]
     struct Health {
         #[serde(rename = "healthy")]
@@ -73,7 +73,7 @@ pub(super) async fn is_opencode(client: &Client) -> Result<(), ServerError> {
 }
 
 /// Returns the folder that the server runs in.
-pub(super) async fn folder(client: &Client) -> Result<String, ServerError> {
+pub(super) async fn folder(client: &HttpClient) -> Result<String, ServerError> {
     #[derive(Deserialize)]
     struct Path {
         directory: String,
@@ -84,13 +84,13 @@ pub(super) async fn folder(client: &Client) -> Result<String, ServerError> {
 }
 
 /// Returns the folders of the projects that were used since this time, in milliseconds since 1970.
-pub(super) async fn projects(client: &Client, since: f64) -> Result<Vec<String>, ServerError> {
+pub(super) async fn projects(client: &HttpClient, since: f64) -> Result<Vec<String>, ServerError> {
     let reply = client.get("/project").await?;
     Ok(opencode::used_since(&reply.body, since))
 }
 
 /// Returns what is open in a folder.
-pub(super) async fn open(client: &Client, directory: &str) -> Result<Vec<Request>, ServerError> {
+pub(super) async fn open(client: &HttpClient, directory: &str) -> Result<Vec<OpencodeRequest>, ServerError> {
     let mut open = Vec::new();
     for (path, permissions) in [("/question", false), ("/permission", true)] {
         let reply = client.get(&in_directory(path, directory)).await?;
@@ -101,7 +101,7 @@ pub(super) async fn open(client: &Client, directory: &str) -> Result<Vec<Request
 }
 
 /// Sends an answer or a rejection.
-pub(super) async fn answer(client: &Client, call: Call, directory: &str) -> Delivery {
+pub(super) async fn answer(client: &HttpClient, call: Call, directory: &str) -> Delivery {
     let Call { path, body, .. } = call;
     match client.post(&in_directory(&path, directory), body).await {
         Ok(reply) => match opencode::verdict(reply.status, &reply.body) {

@@ -14,19 +14,19 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::{
-    http::Client,
+    http::HttpClient,
     server::{self, ServerError},
     stream::Events,
 };
+use crate::control::processes;
 use crate::{
     desk::Settlement,
-    dialect::opencode::{Call, Ending, Event, Request, read_event},
+    dialect::opencode::{Call, Ending, OpencodeEvent, OpencodeRequest, read_event},
     limits,
     origin::{
-        Who,
+        AgentIdentity,
         answering::{Answerable, Book, Delivery},
-        attach::{Retry, SharedHosts},
-        listeners,
+        attach::{Retry, SharedInboxes},
     },
     question::{Outcome, Provenance, Question, Responder},
 };
@@ -35,19 +35,19 @@ use crate::{
 pub(super) const NAME: &str = "opencode";
 
 /// An open question or permission of a project.
-struct Located {
-    client: Client,
+struct OpenItem {
+    client: HttpClient,
     directory: Arc<str>,
-    request: Request,
+    request: OpencodeRequest,
 }
 
-impl Located {
+impl OpenItem {
     fn call(&self, settlement: &Settlement) -> Call {
         self.request.call(&settlement.outcome, settlement.remark.as_deref())
     }
 }
 
-impl Answerable for Located {
+impl Answerable for OpenItem {
     type Ending = Ending;
 
     // Versions before 1.18 reply to a late answer that they took it.
@@ -79,10 +79,14 @@ pub(super) struct Process {
 ///
 /// # Errors
 /// It cannot be reached, or is not opencode, or it cannot have an inbox.
-pub(super) async fn run(client: Client, process: Process, hosts: SharedHosts) -> Result<(), ServerError> {
+pub(super) async fn run(
+    client: HttpClient,
+    process: Process,
+    hosts: SharedInboxes,
+) -> Result<(), ServerError> {
     let mut events = server::events(&client).await?;
     let folder = server::folder(&client).await?;
-    let who = Who { agent: NAME.to_owned(), folder: PathBuf::from(&folder), pid: process.pid };
+    let who = AgentIdentity { agent: NAME.to_owned(), folder: PathBuf::from(&folder), pid: process.pid };
     let hosted = hosts.host(who).map_err(ServerError::Inbox)?;
     let dialog = Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) };
     let book = Book::new(hosted.desk.clone(), dialog);
@@ -109,16 +113,16 @@ pub(super) async fn run(client: Client, process: Process, hosts: SharedHosts) ->
 }
 
 /// A folder, and what is open there, if it could be listed.
-type Listed = (Arc<str>, Option<Vec<Request>>);
+type ListedProject = (Arc<str>, Option<Vec<OpencodeRequest>>);
 
 struct Session {
-    client: Client,
+    client: HttpClient,
     pid: Option<u32>,
     /// The folder that the server runs in. What names no other belongs there.
     folder: Arc<str>,
     /// The folders of the projects that are open in the server, as far as they are known.
     directories: BTreeSet<Arc<str>>,
-    book: Book<Located>,
+    book: Book<OpenItem>,
 }
 
 impl Session {
@@ -140,7 +144,7 @@ impl Session {
 
     /// Returns what is open in these folders, which are asked at once. One of them that fails does not keep the others out:
     /// it is listed as `None`, unless it is the one that the server runs in.
-    async fn list(&self, directories: Vec<Arc<str>>) -> Result<Vec<Listed>, ServerError> {
+    async fn list(&self, directories: Vec<Arc<str>>) -> Result<Vec<ListedProject>, ServerError> {
         let list = |directory: Arc<str>| async {
             let open = server::open(&self.client, &directory).await;
             (directory, open)
@@ -170,13 +174,13 @@ impl Session {
         Ok(())
     }
 
-    fn open(&mut self, directory: &Arc<str>, request: Request) {
+    fn open(&mut self, directory: &Arc<str>, request: OpencodeRequest) {
         let question = Question {
             agent: Some(NAME.into()),
             project: Some(Arc::clone(directory)),
             ..request.question.clone()
         };
-        let located = Located { client: self.client.clone(), directory: Arc::clone(directory), request };
+        let located = OpenItem { client: self.client.clone(), directory: Arc::clone(directory), request };
         self.book.open(question, located);
     }
 
@@ -185,15 +189,15 @@ impl Session {
         let directory = located.directory.unwrap_or_else(|| self.folder.to_string());
         // Events come from projects that are open: asking these for what is open starts nothing. One that was just closed
         // would be started again.
-        if located.event != Event::Disposed
+        if located.event != OpencodeEvent::Disposed
             && let Err(error) = self.join(&directory).await
         {
             tracing::debug!(%error, directory, "a project of opencode is not listed");
         }
         match located.event {
-            Event::Asked(request) => self.open(&directory.into(), *request),
-            Event::Ended { id, ending } => self.book.ended(&id, ending),
-            Event::Disposed => {
+            OpencodeEvent::Asked(request) => self.open(&directory.into(), *request),
+            OpencodeEvent::Ended { id, ending } => self.book.ended(&id, ending),
+            OpencodeEvent::Disposed => {
                 let gone = self.book.ids(|open| *open.directory == *directory);
                 gone.iter().for_each(|id| self.book.withdrawn(id));
                 self.directories.remove(&*directory);
@@ -206,7 +210,7 @@ impl Session {
     async fn rejoin(&mut self, retry: &mut Retry) -> Option<Events> {
         let give_up = Instant::now() + limits::ATTACH_REJOIN;
         let pid = self.pid;
-        let is_gone = || pid.is_some_and(|pid| !listeners::is_running(pid));
+        let is_gone = || pid.is_some_and(|pid| !processes::is_running(pid));
         loop {
             retry.pause().await;
             // What listens there after the end of the server is another process, which must not get the password, and which
@@ -284,7 +288,7 @@ mod tests {
         };
         let (_inbox, desk, _work) = BridgeInbox::of_desk(identity, 7, None);
         let mut session = Session {
-            client: Client::new(
+            client: HttpClient::new(
                 Address::local(address.ip(), address.port()),
                 Some(&password),
                 Arc::default(),

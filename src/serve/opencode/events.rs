@@ -22,9 +22,9 @@ use crate::{
     limits,
     serve::{
         app::App,
-        feed::Item,
+        feed::FeedItem,
         problem::Problem,
-        sse::{Message, respond},
+        sse::{SseMessage, respond},
     },
 };
 
@@ -33,7 +33,7 @@ pub(super) async fn events<I: Inbox>(State(app): State<App<I>>) -> Result<Respon
     let connected = message("connected", "server.connected", Map::<String, Value>::new());
     let items = app.feeds.open(app.inbox.store(), None)?;
     let store = app.inbox.store().clone();
-    let mut shown = Shown::default();
+    let mut shown = ShownQuestions::default();
     let events = items.flat_map(move |item| {
         let find = |id: &QuestionId| store.read(|_, snapshot| snapshot.get(id).cloned());
         stream::iter(shown.messages(item, find))
@@ -45,40 +45,44 @@ pub(super) async fn events<I: Inbox>(State(app): State<App<I>>) -> Result<Respon
 const SESSION: usize = 256;
 
 /// What is remembered of a question or permission that a client shows.
-struct Brief {
+struct QuestionSummary {
     session: String,
     permission: bool,
 }
 
-impl Brief {
+impl QuestionSummary {
     fn of(record: &Record) -> Self {
         // A longer one is left out, so that what a stream holds is bounded (I6).
         let session = Some(session(record)).filter(|session| session.len() <= SESSION);
-        Brief { session: session.unwrap_or_default().to_owned(), permission: is_permission(record) }
+        QuestionSummary { session: session.unwrap_or_default().to_owned(), permission: is_permission(record) }
     }
 }
 
 /// The questions and permissions that a client shows, by what it was told.
 #[derive(Default)]
-struct Shown(BTreeMap<QuestionId, Brief>);
+struct ShownQuestions(BTreeMap<QuestionId, QuestionSummary>);
 
-impl Shown {
+impl ShownQuestions {
     /// Returns what to tell the client. After a gap, that is also the end of each question that ended in it: not every
     /// client lists the questions again when it reconnects. `find` knows the questions that ended last.
-    fn messages(&mut self, item: Item, find: impl Fn(&QuestionId) -> Option<Arc<Record>>) -> Vec<Message> {
+    fn messages(
+        &mut self,
+        item: FeedItem,
+        find: impl Fn(&QuestionId) -> Option<Arc<Record>>,
+    ) -> Vec<SseMessage> {
         match item {
-            Item::Open(record) => self.asked(&record.id.to_string(), record),
-            Item::Event { place, event: desk::Event::Settled(record) } => {
+            FeedItem::Open(record) => self.asked(&record.id.to_string(), record),
+            FeedItem::Event { place, event: desk::Event::Settled(record) } => {
                 self.0.remove(&record.id);
                 vec![resolved(&place, &record)]
             }
-            Item::Event { place, event } => self.asked(&place, Arc::clone(event.record())),
-            Item::Snapshot { place, open, .. } => {
+            FeedItem::Event { place, event } => self.asked(&place, Arc::clone(event.record())),
+            FeedItem::Snapshot { place, open, .. } => {
                 let open: BTreeSet<_> = open.iter().collect();
                 let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
                     mem::take(&mut self.0).into_iter().partition(|(id, _)| open.contains(id));
                 self.0 = kept;
-                let end = |(id, brief): (QuestionId, Brief)| {
+                let end = |(id, brief): (QuestionId, QuestionSummary)| {
                     let place = format!("{place}-{id}");
                     match find(&id).filter(|record| !record.is_open()) {
                         Some(record) => resolved(&place, &record),
@@ -90,8 +94,8 @@ impl Shown {
         }
     }
 
-    fn asked(&mut self, name: &str, record: Arc<Record>) -> Vec<Message> {
-        self.0.insert(record.id.clone(), Brief::of(&record));
+    fn asked(&mut self, name: &str, record: Arc<Record>) -> Vec<SseMessage> {
+        self.0.insert(record.id.clone(), QuestionSummary::of(&record));
         if is_permission(&record) {
             permission::asked(name, &record).into()
         } else {
@@ -100,18 +104,18 @@ impl Shown {
     }
 }
 
-fn resolved(name: &str, record: &Record) -> Message {
-    let brief = Brief { session: session(record).to_owned(), permission: is_permission(record) };
+fn resolved(name: &str, record: &Record) -> SseMessage {
+    let brief = QuestionSummary { session: session(record).to_owned(), permission: is_permission(record) };
     ended(name, &record.id, &brief, Some(record))
 }
 
-fn ended(name: &str, id: &QuestionId, brief: &Brief, record: Option<&Record>) -> Message {
+fn ended(name: &str, id: &QuestionId, brief: &QuestionSummary, record: Option<&Record>) -> SseMessage {
     let ended = if brief.permission { permission::ended } else { question::ended };
     ended(name, id, &brief.session, record)
 }
 
 /// Adds heartbeats for opencode's clients, which do not get to see a comment.
-fn with_heartbeats(events: impl Stream<Item = Message> + Send) -> impl Stream<Item = Message> + Send {
+fn with_heartbeats(events: impl Stream<Item = SseMessage> + Send) -> impl Stream<Item = SseMessage> + Send {
     let mut beats = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     stream::unfold((Box::pin(events), beats, 0_u64), async |(mut events, mut beats, count)| {
@@ -153,16 +157,20 @@ mod tests {
         format!("b-{number}").parse().unwrap()
     }
 
-    fn happened(event: Event) -> Item {
-        Item::Event { place: "e-1".to_owned(), event }
+    fn happened(event: Event) -> FeedItem {
+        FeedItem::Event { place: "e-1".to_owned(), event }
     }
 
-    fn snapshot(open: &[u64]) -> Item {
-        Item::Snapshot { place: "e-1".to_owned(), revision: 1, open: open.iter().copied().map(id).collect() }
+    fn snapshot(open: &[u64]) -> FeedItem {
+        FeedItem::Snapshot {
+            place: "e-1".to_owned(),
+            revision: 1,
+            open: open.iter().copied().map(id).collect(),
+        }
     }
 
     /// Returns the data of these events, without their IDs.
-    async fn sent(messages: Vec<Message>) -> Vec<Value> {
+    async fn sent(messages: Vec<SseMessage>) -> Vec<Value> {
         let body = respond(stream::iter(messages)).into_body();
         let text = String::from_utf8(to_bytes(body, 1 << 20).await.unwrap().to_vec()).unwrap();
         let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -176,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn questions_that_ended_in_a_gap_are_told() {
-        let mut shown = Shown::default();
+        let mut shown = ShownQuestions::default();
         let answer = Answer {
             values: [("q0".to_owned(), crate::question::Value::Text("so".to_owned()))].into(),
             ..Answer::default()
@@ -185,15 +193,15 @@ mod tests {
         let find = |asked: &QuestionId| (*asked == id(4)).then(|| Arc::clone(&answered));
         let mut messages = |item| shown.messages(item, find);
         assert!(messages(snapshot(&[])).is_empty(), "nothing is shown yet");
-        assert_eq!(messages(Item::Open(record(1, None))).len(), 1);
+        assert_eq!(messages(FeedItem::Open(record(1, None))).len(), 1);
         for number in 2..=5 {
             assert_eq!(messages(happened(Event::Opened(record(number, None)))).len(), 1);
         }
         let rejected = Outcome::Rejected(Reason::Withdrawn);
         assert_eq!(messages(happened(Event::Settled(record(2, Some(rejected))))).len(), 1);
         // One is open still, one has opened, and the others went. How one of them ended is known.
-        assert_eq!(messages(Item::Open(record(5, None))).len(), 1);
-        assert_eq!(messages(Item::Open(record(6, None))).len(), 1);
+        assert_eq!(messages(FeedItem::Open(record(5, None))).len(), 1);
+        assert_eq!(messages(FeedItem::Open(record(6, None))).len(), 1);
         let gone = messages(snapshot(&[5, 6]));
         let over = |kind: &str, properties: Value| json!({ "type": kind, "properties": properties });
         assert_eq!(
@@ -219,7 +227,7 @@ mod tests {
             record.question = Arc::new(question);
             Arc::new(record)
         };
-        let mut shown = Shown::default();
+        let mut shown = ShownQuestions::default();
         let withdrawn = permission(2, Some(Outcome::Rejected(Reason::Withdrawn)));
         let find = |asked: &QuestionId| (*asked == id(2)).then(|| Arc::clone(&withdrawn));
         for number in 1..=2 {

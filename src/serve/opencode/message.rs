@@ -10,7 +10,7 @@ use crate::{
     control::inbox::Inbox,
     desk::{Record, Refusal},
     question::Purpose,
-    serve::{app::App, sse::Message, window},
+    serve::{app::App, sse::SseMessage, window},
 };
 
 /// Returns whether a question belongs to the permission API. The question API has all others.
@@ -30,7 +30,7 @@ pub(super) async fn find<I: Inbox>(app: &App<I>, id: &str, permission: bool) -> 
 }
 
 /// Returns the open questions or permissions, each written as `write` says.
-pub(super) fn list<I: Inbox, T: Serialize + Send + 'static>(
+pub(super) fn list_records<I: Inbox, T: Serialize + Send + 'static>(
     app: &App<I>,
     permissions: bool,
     write: impl Fn(Arc<Record>) -> T + Send + 'static,
@@ -51,6 +51,10 @@ struct Envelope<T> {
 }
 
 /// Returns an event. The ID is unique within a stream.
-pub(super) fn message(id: &str, kind: &'static str, properties: impl Serialize + Send + 'static) -> Message {
-    Message::new(Envelope { id: format!("evt_{id}"), kind, properties })
+pub(super) fn message(
+    id: &str,
+    kind: &'static str,
+    properties: impl Serialize + Send + 'static,
+) -> SseMessage {
+    SseMessage::new(Envelope { id: format!("evt_{id}"), kind, properties })
 }

@@ -18,13 +18,13 @@ use serde_json::json;
 
 use super::{
     message::{self, message},
-    request::{Asked, Updated, options, with_role},
+    request::{LegacyPermissionData, PermissionData, options, with_role},
 };
 use crate::{
     control::inbox::Inbox,
     desk::{QuestionId, Record, Refusal},
     question::{Answer, FieldError, FieldOption, Outcome, Question, Role, Value},
-    serve::{app::App, body, problem::Problem, rest, sse::Message},
+    serve::{app::App, body, problem::Problem, rest, sse::SseMessage},
 };
 
 const REPLY: &str = r#"{"reply":"once"}, {"reply":"always"} or {"reply":"reject","message":"TEXT"}"#;
@@ -33,7 +33,7 @@ const RESPONSE: &str = r#"{"response":"once"}, {"response":"always"} or {"respon
 /// What opencode's clients can say to a permission.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Choice {
+enum PermissionReply {
     Once,
     Always,
     Reject,
@@ -41,28 +41,28 @@ enum Choice {
 
 /// A reply. Other members mean nothing, as in opencode.
 #[derive(Deserialize)]
-struct Reply {
-    reply: Choice,
+struct ReplyBody {
+    reply: PermissionReply,
     /// Why it is rejected. With another reply it means nothing.
     message: Option<String>,
 }
 
 /// A reply of the first API.
 #[derive(Deserialize)]
-struct Respond {
-    response: Choice,
+struct LegacyReplyBody {
+    response: PermissionReply,
 }
 
 /// How a path of the first API names a permission.
 #[derive(Deserialize)]
-pub(super) struct Name {
+pub(super) struct PermissionPath {
     session: String,
     id: String,
 }
 
 /// Lists the open permissions.
 pub(super) async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
-    message::list(&app, true, Asked)
+    message::list_records(&app, true, PermissionData)
 }
 
 /// Allows or rejects a permission.
@@ -72,7 +72,7 @@ pub(super) async fn reply<I: Inbox>(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
-    let Reply { reply, message } = body::read(&headers, body, REPLY)?;
+    let ReplyBody { reply, message } = body::read(&headers, body, REPLY)?;
     let record = message::find(&app, &id, true).await?;
     submit(&app, &record, reply, message).await
 }
@@ -80,11 +80,11 @@ pub(super) async fn reply<I: Inbox>(
 /// Allows or rejects a permission by the path of the first API.
 pub(super) async fn respond<I: Inbox>(
     State(app): State<App<I>>,
-    Path(Name { session, id }): Path<Name>,
+    Path(PermissionPath { session, id }): Path<PermissionPath>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
-    let Respond { response } = body::read(&headers, body, RESPONSE)?;
+    let LegacyReplyBody { response } = body::read(&headers, body, RESPONSE)?;
     let record = message::find(&app, &id, true).await?;
     if message::session(&record) != session {
         return Err(Refusal::NotFound.into());
@@ -95,13 +95,13 @@ pub(super) async fn respond<I: Inbox>(
 async fn submit<I: Inbox>(
     app: &App<I>,
     record: &Record,
-    choice: Choice,
+    choice: PermissionReply,
     message: Option<String>,
 ) -> Result<Json<bool>, Problem> {
     let role = match choice {
-        Choice::Once => Role::AllowOnce,
-        Choice::Always => Role::AllowAlways,
-        Choice::Reject => {
+        PermissionReply::Once => Role::AllowOnce,
+        PermissionReply::Always => Role::AllowAlways,
+        PermissionReply::Reject => {
             let reason = message.filter(|message| !message.is_empty());
             rest::submit_rejection(app, &record.id, reason).await?;
             return Ok(Json(true));
@@ -142,18 +142,18 @@ fn labels<'a>(options: impl IntoIterator<Item = &'a FieldOption>) -> String {
 }
 
 /// Returns the events of a permission that is open: for clients of the current API, and for those of the first one.
-pub(super) fn asked(name: &str, record: &Arc<Record>) -> [Message; 2] {
-    let updated = Updated(Arc::clone(record));
+pub(super) fn asked(name: &str, record: &Arc<Record>) -> [SseMessage; 2] {
+    let updated = LegacyPermissionData(Arc::clone(record));
     [
-        message(name, "permission.asked", Asked(Arc::clone(record))),
+        message(name, "permission.asked", PermissionData(Arc::clone(record))),
         message(&format!("{name}-updated"), "permission.updated", updated),
     ]
 }
 
 /// Returns the event of a permission that ended. `record` is how, where that is known. There is no event for one that
 /// ended without an answer: clients are told `reject`, because it was not allowed.
-pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> Message {
-    let reply = record.map_or(Choice::Reject, said);
+pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> SseMessage {
+    let reply = record.map_or(PermissionReply::Reject, said);
     // The last two members are the names of the first API.
     let properties = json!({
         "sessionID": session, "requestID": id, "reply": reply, "permissionID": id, "response": reply,
@@ -162,17 +162,17 @@ pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&
 }
 
 /// Returns what was said to a permission, in opencode's words.
-fn said(record: &Record) -> Choice {
+fn said(record: &Record) -> PermissionReply {
     let outcome = record.settlement.as_ref().map(|settlement| &settlement.outcome);
-    let Some(Outcome::Answered(answer)) = outcome else { return Choice::Reject };
+    let Some(Outcome::Answered(answer)) = outcome else { return PermissionReply::Reject };
     let chosen = answer.values.values().find_map(|value| match value {
         Value::Text(value) => options(&record.question).iter().find(|option| option.value == *value),
         _ => None,
     });
     match chosen.and_then(|option| option.role.as_deref()) {
-        Some(Role::AllowAlways) => Choice::Always,
+        Some(Role::AllowAlways) => PermissionReply::Always,
         // A role of another version may allow it for the session, for example.
-        Some(role) if role.name().starts_with("allow") => Choice::Once,
-        _ => Choice::Reject,
+        Some(role) if role.name().starts_with("allow") => PermissionReply::Once,
+        _ => PermissionReply::Reject,
     }
 }

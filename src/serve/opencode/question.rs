@@ -18,14 +18,14 @@ use crate::{
     control::inbox::Inbox,
     desk::{QuestionId, Record, Refusal},
     question::{Field, Kind, Question},
-    serve::{app::App, body, labels, problem::Problem, rest, sse::Message},
+    serve::{app::App, body, labels, problem::Problem, rest, sse::SseMessage},
 };
 
 const ANSWER: &str = r#"{"answers":[["LABEL"]]}"#;
 
 /// A question as opencode writes it.
 #[derive(Serialize)]
-struct Request<'a> {
+struct QuestionRequest<'a> {
     id: &'a QuestionId,
     #[serde(rename = "sessionID")]
     session: &'a str,
@@ -37,29 +37,29 @@ struct Info<'a> {
     question: String,
     /// A very short label, for a tab or a chip.
     header: Cow<'a, str>,
-    options: Vec<Choice<'a>>,
+    options: Vec<QuestionOption<'a>>,
     multiple: bool,
     /// Whether a text may be typed instead. Clients take a missing member for true.
     custom: bool,
 }
 
 #[derive(Serialize)]
-struct Choice<'a> {
+struct QuestionOption<'a> {
     label: Cow<'a, str>,
     description: &'a str,
 }
 
 /// An answer. Other members mean nothing, as in opencode.
 #[derive(Deserialize)]
-struct Reply {
+struct AnswerBody {
     answers: Vec<Vec<String>>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> QuestionRequest<'a> {
     fn of(record: &'a Record) -> Self {
         let question = &record.question;
         let infos = question.fields.iter().enumerate();
-        Request {
+        QuestionRequest {
             id: &record.id,
             session: session(record),
             questions: infos.map(|(index, field)| Info::of(question, index == 0, field)).collect(),
@@ -111,24 +111,24 @@ fn shortened(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns what can be chosen. A reply has nothing but the label.
-fn options(kind: &Kind) -> Vec<Choice<'_>> {
+fn options(kind: &Kind) -> Vec<QuestionOption<'_>> {
     let descriptions = kind.options().iter().map(|option| option.description.as_deref().unwrap_or_default());
-    let choice = |(label, description)| Choice { label, description };
+    let choice = |(label, description)| QuestionOption { label, description };
     labels::labels(kind).into_iter().zip(descriptions.chain(iter::repeat(""))).map(choice).collect()
 }
 
 /// A question that is converted when it is written.
-struct Data(Arc<Record>);
+struct QuestionData(Arc<Record>);
 
-impl Serialize for Data {
+impl Serialize for QuestionData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Request::of(&self.0).serialize(serializer)
+        QuestionRequest::of(&self.0).serialize(serializer)
     }
 }
 
 /// Lists the open questions.
 pub(super) async fn list<I: Inbox>(State(app): State<App<I>>) -> Response {
-    message::list(&app, false, Data)
+    message::list_records(&app, false, QuestionData)
 }
 
 /// Answers a question.
@@ -138,7 +138,7 @@ pub(super) async fn reply<I: Inbox>(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<bool>, Problem> {
-    let reply: Reply = body::read(&headers, body, ANSWER)?;
+    let reply: AnswerBody = body::read(&headers, body, ANSWER)?;
     let record = message::find(&app, &id, false).await?;
     let answer = labels::answer(&record.question, reply.answers).map_err(Refusal::DoesNotFit)?;
     rest::submit_answer(&app, &record.id, answer).await?;
@@ -155,12 +155,12 @@ pub(super) async fn reject<I: Inbox>(
 }
 
 /// Returns the event of a question that is open.
-pub(super) fn asked(name: &str, record: Arc<Record>) -> Message {
-    message(name, "question.asked", Data(record))
+pub(super) fn asked(name: &str, record: Arc<Record>) -> SseMessage {
+    message(name, "question.asked", QuestionData(record))
 }
 
 /// Returns the event of a question that ended. `record` is how, where that is known.
-pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> Message {
+pub(super) fn ended(name: &str, id: &QuestionId, session: &str, record: Option<&Record>) -> SseMessage {
     let mut properties = json!({ "sessionID": session, "requestID": id });
     match record.and_then(labels::chosen) {
         Some(answers) => {

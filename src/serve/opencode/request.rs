@@ -13,7 +13,7 @@ use crate::{
 
 /// A permission as opencode writes it.
 #[derive(Serialize)]
-struct Request<'a> {
+struct PermissionRequest<'a> {
     id: &'a QuestionId,
     #[serde(rename = "sessionID")]
     session: &'a str,
@@ -28,7 +28,7 @@ struct Request<'a> {
 
 /// A permission as the first API wrote it.
 #[derive(Serialize)]
-struct Update<'a> {
+struct LegacyPermission<'a> {
     id: &'a QuestionId,
     #[serde(rename = "type")]
     permission: &'a str,
@@ -42,11 +42,11 @@ struct Update<'a> {
     call: Option<&'a str>,
     title: &'a str,
     metadata: Metadata<'a>,
-    time: Created,
+    time: CreationTime,
 }
 
 #[derive(Serialize)]
-struct Created {
+struct CreationTime {
     /// Milliseconds since 1970.
     #[serde(serialize_with = "milliseconds")]
     created: Timestamp,
@@ -69,10 +69,10 @@ struct Metadata<'a> {
     options: &'a [FieldOption],
 }
 
-impl<'a> Request<'a> {
+impl<'a> PermissionRequest<'a> {
     fn of(record: &'a Record) -> Self {
         let question = &*record.question;
-        Request {
+        PermissionRequest {
             id: &record.id,
             session: session(record),
             permission: tool(question),
@@ -86,10 +86,10 @@ impl<'a> Request<'a> {
     }
 }
 
-impl<'a> Update<'a> {
+impl<'a> LegacyPermission<'a> {
     fn of(record: &'a Record) -> Self {
         let question = &*record.question;
-        Update {
+        LegacyPermission {
             id: &record.id,
             permission: tool(question),
             pattern: patterns(question),
@@ -98,7 +98,7 @@ impl<'a> Update<'a> {
             call: question.tool_call.as_deref(),
             title: question.heading(),
             metadata: Metadata::of(question),
-            time: Created { created: record.opened_at },
+            time: CreationTime { created: record.opened_at },
         }
     }
 }
@@ -169,19 +169,19 @@ fn milliseconds<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok,
 }
 
 /// A permission that is converted when it is written.
-pub(super) struct Asked(pub(super) Arc<Record>);
+pub(super) struct PermissionData(pub(super) Arc<Record>);
 
-impl Serialize for Asked {
+impl Serialize for PermissionData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Request::of(&self.0).serialize(serializer)
+        PermissionRequest::of(&self.0).serialize(serializer)
     }
 }
 
 /// A permission that is converted for clients of the first API when it is written.
-pub(super) struct Updated(pub(super) Arc<Record>);
+pub(super) struct LegacyPermissionData(pub(super) Arc<Record>);
 
-impl Serialize for Updated {
+impl Serialize for LegacyPermissionData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Update::of(&self.0).serialize(serializer)
+        LegacyPermission::of(&self.0).serialize(serializer)
     }
 }

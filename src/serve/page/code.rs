@@ -44,7 +44,7 @@ pub(in crate::serve) struct Codes {
 
 /// Why a code is not good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::serve) enum Refused {
+pub(in crate::serve) enum CodeError {
     /// It is no code of this server.
     Unknown,
     /// It is too old, or older than the server.
@@ -62,32 +62,32 @@ impl Codes {
     }
 
     /// Takes a code. The same code is refused from then on.
-    pub(in crate::serve) fn take(&self, code: &str, now: SystemTime) -> Result<(), Refused> {
+    pub(in crate::serve) fn take(&self, code: &str, now: SystemTime) -> Result<(), CodeError> {
         let mut parts = code.split('.');
         let (Some(expiry), Some(nonce), Some(shown), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            return Err(Refused::Unknown);
+            return Err(CodeError::Unknown);
         };
-        let expiry = u64::from_str_radix(expiry, 16).map_err(|_| Refused::Unknown)?;
+        let expiry = u64::from_str_radix(expiry, 16).map_err(|_| CodeError::Unknown)?;
         let expected = HEXLOWER.encode(&mac(&self.token, self.port, expiry, nonce));
         if !bool::from(expected.as_bytes().ct_eq(shown.as_bytes())) {
-            return Err(Refused::Unknown);
+            return Err(CodeError::Unknown);
         }
         // What was taken before a restart is not remembered, so that a code of that time could be used again.
         let made = expiry.saturating_sub(limits::CODE.as_secs());
         if expiry < seconds(now) || made < self.started {
-            return Err(Refused::Expired);
+            return Err(CodeError::Expired);
         }
         // Nothing that holds it can leave it half changed.
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         taken.retain(|_, expiry| *expiry >= seconds(now));
         if taken.contains_key(nonce) {
-            return Err(Refused::Used);
+            return Err(CodeError::Used);
         }
         // Only a program that has the token makes so many.
         if taken.len() >= limits::CODES {
-            return Err(Refused::Expired);
+            return Err(CodeError::Expired);
         }
         taken.insert(nonce.to_owned(), expiry);
         Ok(())
@@ -120,7 +120,7 @@ mod tests {
         let (code, other) = (make(&token, 8421, now).unwrap(), make(&token, 8421, now).unwrap());
         assert!(code.len() < 64 && code != other, "{code}");
         assert_eq!(codes.take(&code, now), Ok(()));
-        assert_eq!(codes.take(&code, now), Err(Refused::Used));
+        assert_eq!(codes.take(&code, now), Err(CodeError::Used));
         assert_eq!(codes.take(&other, now), Ok(()));
     }
 
@@ -128,7 +128,7 @@ mod tests {
     fn code_expires_and_is_forgotten_then() {
         let (token, codes, now) = codes();
         let code = make(&token, 8421, now).unwrap();
-        assert_eq!(codes.take(&code, now + limits::CODE + Duration::from_secs(1)), Err(Refused::Expired));
+        assert_eq!(codes.take(&code, now + limits::CODE + Duration::from_secs(1)), Err(CodeError::Expired));
         assert_eq!(codes.take(&code, now + limits::CODE), Ok(()));
         let later = now + limits::CODE + Duration::from_secs(1);
         assert_eq!(codes.take(&make(&token, 8421, later).unwrap(), later), Ok(()));
@@ -139,7 +139,7 @@ mod tests {
     fn code_from_before_the_start_is_refused() {
         let (token, codes, now) = codes();
         let code = make(&token, 8421, now - Duration::from_secs(1)).unwrap();
-        assert_eq!(codes.take(&code, now), Err(Refused::Expired));
+        assert_eq!(codes.take(&code, now), Err(CodeError::Expired));
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         for forged in
             [later, other_port, other_token, short, long, format!("{code}.0"), "..".into(), String::new()]
         {
-            assert_eq!(codes.take(&forged, now), Err(Refused::Unknown), "{forged}");
+            assert_eq!(codes.take(&forged, now), Err(CodeError::Unknown), "{forged}");
         }
         assert_eq!(codes.take(&code, now), Ok(()));
     }
@@ -166,6 +166,6 @@ mod tests {
         for _ in 0..limits::CODES {
             assert_eq!(codes.take(&make(&token, 8421, now).unwrap(), now), Ok(()));
         }
-        assert_eq!(codes.take(&make(&token, 8421, now).unwrap(), now), Err(Refused::Expired));
+        assert_eq!(codes.take(&make(&token, 8421, now).unwrap(), now), Err(CodeError::Expired));
     }
 }

@@ -23,7 +23,7 @@ use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-use super::code::{Codes, Refused};
+use super::code::{CodeError, Codes};
 use crate::{
     control::inbox::Inbox,
     desk::Refusal,
@@ -57,15 +57,15 @@ pub(in crate::serve) struct SignIn {
 
 /// The page's request to open its WebSocket, as a handler sees it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::serve) struct FromPage;
+pub(in crate::serve) struct PageRequest;
 
 #[derive(Deserialize)]
-struct Login {
+struct LoginRequest {
     token: String,
 }
 
 #[derive(Serialize)]
-struct LoggedIn {
+struct LoginResponse {
     key: String,
 }
 
@@ -113,21 +113,24 @@ impl SignIn {
             return Ok(());
         }
         // Other users see the command line of a browser. This one could be quicker than the browser.
-        let taken =
-            if is_other_user() { Err(Refused::OtherUser) } else { self.codes.take(shown, SystemTime::now()) };
+        let taken = if is_other_user() {
+            Err(CodeError::OtherUser)
+        } else {
+            self.codes.take(shown, SystemTime::now())
+        };
         let Err(refused) = taken else { return Ok(()) };
         // The right token is accepted however many others fail, so that no other user can lock the person out.
         if !self.failures.allows() {
             return Err(Refusal::TooManyRequests.into());
         }
         let (name, detail) = match refused {
-            Refused::Unknown => ("wrong_token", "this is neither the token nor a code of this server"),
-            Refused::Expired => ("code_expired", "the code has expired: run `askbridge open` again"),
-            Refused::OtherUser => (
+            CodeError::Unknown => ("wrong_token", "this is neither the token nor a code of this server"),
+            CodeError::Expired => ("code_expired", "the code has expired: run `askbridge open` again"),
+            CodeError::OtherUser => (
                 "other_user",
                 "this browser runs as another user of this machine, where a code is not accepted: type the token",
             ),
-            Refused::Used => ("code_used", "the code was used already: run `askbridge open` again"),
+            CodeError::Used => ("code_used", "the code was used already: run `askbridge open` again"),
         };
         Err(Problem::new(StatusCode::UNAUTHORIZED, name, detail))
     }
@@ -171,7 +174,7 @@ async fn login(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
-    let Login { token } = body::read(&headers, body, "{\"token\": \"…\"}")?;
+    let LoginRequest { token } = body::read(&headers, body, "{\"token\": \"…\"}")?;
     let visitor = visitor.map(|Extension(visitor)| visitor);
     let is_other_user = || visitor.as_ref().is_some_and(|visitor| visitor.is_other_user());
     sign_in.take(token.trim(), is_other_user)?;
@@ -187,7 +190,7 @@ async fn login(
         // Behind a proxy with TLS.
         if is_encrypted { "; Secure" } else { "" },
     );
-    let mut response = Json(LoggedIn { key: sign_in.key.clone() }).into_response();
+    let mut response = Json(LoginResponse { key: sign_in.key.clone() }).into_response();
     // Its only variable parts are digits.
     response.headers_mut().extend(HeaderValue::try_from(cookie).ok().map(|cookie| (SET_COOKIE, cookie)));
     Ok(response)
